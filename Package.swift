@@ -48,9 +48,17 @@ let package = Package(
         .executableTarget(
             name: "legacy-receipts",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptMigration",
+                "AppStoreModels", "LegacyReceipts",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "legacy-receipts-benchmark",
+            dependencies: [
+                "LegacyReceipts", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            path: "tools/benchmark",
             swiftSettings: settings),
     ]
 )

@@ -1,0 +1,137 @@
+/// Reads the signed content of an app receipt: SET OF SEQUENCE { type, version, value } (verifyreceipt reference, 5.1).
+///
+/// One pass; an attribute's value is read where it stands.
+struct AppReceiptDecoder {
+    private var receipt = AppReceipt()
+    private var attributesLeft: Int
+    private let limits: DecodingLimits
+    /// One bit for each attribute type below 64, or from 1700 on, that was seen: an attribute counts once.
+    private var seen: UInt64 = 0
+
+    private init(limits: DecodingLimits) {
+        self.limits = limits
+        attributesLeft = limits.maximumAttributes
+    }
+
+    static func decode(_ content: SignedDataMessage.Octets, limits: DecodingLimits) throws(ReceiptError) -> AppReceipt {
+        var decoder = AppReceiptDecoder(limits: limits)
+        let content = unwrapped(content, limits)
+        do throws(ReceiptError) {
+            try decoder.readSet(content.storage, content.range, purchase: nil)
+        } catch {
+            throw decoder.looksLikeReceipt ? error : ReceiptError(.contentNotReceipt, at: error.location, error.detail)
+        }
+        if decoder.seen & 1 << 2 == 0 {
+            throw ReceiptError(.missingAttribute, at: .attribute(2, purchase: nil), "bundle_id")
+        }
+        if decoder.receipt.receiptCreationDate == nil {
+            throw ReceiptError(.missingAttribute, at: .attribute(12, purchase: nil), "receipt_creation_date")
+        }
+        return decoder.receipt
+    }
+
+    /// A receipt that fails half-way is a damaged receipt; anything else that was signed is no receipt.
+    private var looksLikeReceipt: Bool { seen & (1 << 0 | 1 << 2) == 1 << 0 | 1 << 2 }
+
+    /// Some issuers wrap the content in a second OCTET STRING. The signature is over the outer one's contents.
+    private static func unwrapped(
+        _ content: SignedDataMessage.Octets, _ limits: DecodingLimits
+    ) -> SignedDataMessage.Octets {
+        let span = content.storage.span
+        var reader = BERReader(content.range, depth: limits.maximumDepth)
+        guard let tag = reader.peekTag(span), tag == Tag.octetString || tag == Tag.constructedOctetString,
+            let inner = try? reader.octetString(span), reader.offset == content.range.upperBound
+        else { return content }
+        switch inner {
+        case .contiguous(let range): return SignedDataMessage.Octets(storage: content.storage, range: range)
+        case .joined(let joined): return SignedDataMessage.Octets(storage: joined, range: 0..<joined.count)
+        }
+    }
+
+    // MARK: The set of attributes
+
+    private mutating func readSet(
+        _ storage: [UInt8], _ range: Range<Int>, purchase: Int?
+    ) throws(ReceiptError) {
+        let span = storage.span
+        var outer = BERReader(range, depth: limits.maximumDepth)
+        var set = try outer.enter(span, Tag.set)
+        var purchases: [SignedDataMessage.Octets] = []
+        while set.peekTag(span) != nil {
+            var attribute = try set.enter(span, Tag.sequence)
+            let (type, version) = try typeAndVersion(&attribute, span)
+            switch try attribute.octetString(span) {
+            case .contiguous(let value):
+                if type == 17 {
+                    purchases.append(SignedDataMessage.Octets(storage: storage, range: value))
+                } else {
+                    try receipt.read(type, version, storage, value, &seen)
+                }
+            case .joined(let joined):
+                if type == 17 {
+                    purchases.append(SignedDataMessage.Octets(storage: joined, range: 0..<joined.count))
+                } else {
+                    try receipt.read(type, version, joined, 0..<joined.count, &seen)
+                }
+            }
+            try set.leave(attribute, span)
+        }
+        try outer.leave(set, span)
+        guard outer.offset == range.upperBound else {
+            throw ReceiptError(.malformedEncoding, at: .byte(outer.offset), "octets after the set of attributes")
+        }
+        receipt.inAppPurchases.reserveCapacity(purchases.count)
+        for purchase in purchases {
+            receipt.inAppPurchases.append(
+                try readPurchase(purchase.storage, purchase.range, receipt.inAppPurchases.count))
+        }
+    }
+
+    private mutating func readPurchase(
+        _ storage: [UInt8], _ range: Range<Int>, _ index: Int
+    ) throws(ReceiptError) -> InAppPurchase {
+        let span = storage.span
+        var purchase = InAppPurchase()
+        var seen: UInt64 = 0
+        var outer = BERReader(range, depth: limits.maximumDepth)
+        var set = try outer.enter(span, Tag.set)
+        while set.peekTag(span) != nil {
+            var attribute = try set.enter(span, Tag.sequence)
+            let (type, version) = try typeAndVersion(&attribute, span)
+            switch try attribute.octetString(span) {
+            case .contiguous(let value): try purchase.read(type, version, storage, value, index, &seen)
+            case .joined(let joined): try purchase.read(type, version, joined, 0..<joined.count, index, &seen)
+            }
+            try set.leave(attribute, span)
+        }
+        try outer.leave(set, span)
+        guard outer.offset == range.upperBound else {
+            throw ReceiptError(.malformedEncoding, at: .byte(outer.offset), "octets after purchase \(index)")
+        }
+        if seen & 1 << 2 == 0 {
+            throw ReceiptError(.missingAttribute, at: .attribute(1702, purchase: index), "product_id")
+        }
+        if seen & 1 << 3 == 0 {
+            throw ReceiptError(.missingAttribute, at: .attribute(1703, purchase: index), "transaction_id")
+        }
+        return purchase
+    }
+
+    @inline(__always)
+    private mutating func typeAndVersion(
+        _ attribute: inout BERReader, _ span: Span<UInt8>
+    ) throws(ReceiptError) -> (type: Int64, version: Int64) {
+        guard attributesLeft > 0 else {
+            throw ReceiptError(
+                .tooManyAttributes, at: .byte(attribute.offset), "the limit is \(limits.maximumAttributes)")
+        }
+        attributesLeft -= 1
+        let type = try attribute.primitive(span, Tag.integer)
+        let version = try attribute.primitive(span, Tag.integer)
+        guard let typeNumber = signedInteger(span, type), let versionNumber = signedInteger(span, version) else {
+            throw ReceiptError(
+                .malformedEncoding, at: .byte(type.lowerBound), "an attribute type or version beyond 64 bits")
+        }
+        return (typeNumber, versionNumber)
+    }
+}

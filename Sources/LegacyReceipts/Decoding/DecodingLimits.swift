@@ -1,0 +1,45 @@
+/// Bounds on what a decoder accepts. Every bound of the library stands here; decoding and verifying share them.
+///
+/// The defaults take every receipt that Apple's endpoint takes. Raise them for your own data only.
+public struct DecodingLimits: Hashable, Sendable {
+    /// 3 MiB, the body size that Apple's endpoint accepts (clients reference, "How Apple's endpoint treats a body").
+    public static let defaultMaximumSize = 3 * 1024 * 1024
+    /// Levels of nested constructed elements below the one being read.
+    public static let defaultMaximumDepth = 16
+    /// Apple embeds three.
+    public static let defaultMaximumCertificates = 8
+    /// Apple signs once, and one signature is all that is ever judged.
+    public static let maximumSigners = 1
+    /// Attributes, those of purchases included. The largest receipt known has about 4,000.
+    public static let defaultMaximumAttributes = 300_000
+    /// Keys in a property list, outer or inner. Apple writes at most 30.
+    public static let defaultMaximumKeys = 256
+    /// Extensions of one certificate.
+    static let maximumCertificateExtensions = 64
+
+    /// The size in bytes of the receipt after base64 is removed.
+    public var maximumSize: Int
+    /// The levels of nesting.
+    public var maximumDepth: Int
+    /// The certificates in one receipt.
+    public var maximumCertificates: Int
+    /// The attributes in one app receipt, those of its purchases included.
+    public var maximumAttributes: Int
+    /// The keys in one property list of a transaction receipt.
+    public var maximumKeys: Int
+
+    public init(
+        maximumSize: Int = Self.defaultMaximumSize, maximumDepth: Int = Self.defaultMaximumDepth,
+        maximumCertificates: Int = Self.defaultMaximumCertificates,
+        maximumAttributes: Int = Self.defaultMaximumAttributes, maximumKeys: Int = Self.defaultMaximumKeys
+    ) {
+        self.maximumSize = maximumSize
+        self.maximumDepth = maximumDepth
+        self.maximumCertificates = maximumCertificates
+        self.maximumAttributes = maximumAttributes
+        self.maximumKeys = maximumKeys
+    }
+
+    /// The defaults.
+    public static let standard = DecodingLimits()
+}

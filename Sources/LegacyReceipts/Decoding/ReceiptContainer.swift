@@ -1,0 +1,120 @@
+/// A receipt's octets with every transport encoding taken off, and which kind of receipt they have the form of.
+public struct ReceiptContainer: Sendable {
+    /// The form of the octets; that they hold a receipt is not yet said.
+    public enum Form: String, Sendable {
+        /// An ASN.1 SEQUENCE that begins with an object identifier: PKCS#7.
+        case pkcs7 = "PKCS#7"
+        /// A property list: OpenStep, XML, or its JSON equivalent.
+        case propertyList = "property list"
+    }
+
+    public let form: Form
+    public let bytes: [UInt8]
+
+    /// Reads a receipt as a verifyReceipt request carries it: strict base64, see ``Base64/decodeStrictly(_:)``.
+    ///
+    /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
+    public init(requestText text: [UInt8], limits: DecodingLimits = .standard) throws(ReceiptError) {
+        guard text.count / 4 * 3 <= limits.maximumSize + 2 else { throw Self.tooLarge(text.count / 4 * 3, limits) }
+        try self.init(octets: try Base64.decodeStrictly(text.span), limits: limits)
+    }
+
+    /// Reads a receipt as somebody stored it: raw octets, or base64 with whatever damage can be undone without guessing
+    /// at content, see ``Base64/decodeLeniently(_:spacesAsPlus:)``. The form is detected from structure, not from a prefix.
+    ///
+    /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
+    public init(stored input: [UInt8], limits: DecodingLimits = .standard) throws(ReceiptError) {
+        // Base64 with line breaks takes less than twice the octets.
+        guard input.count / 2 <= limits.maximumSize else { throw Self.tooLarge(input.count / 4 * 3, limits) }
+        let text = Self.trimmed(input)
+        guard !text.isEmpty else { throw ReceiptError(.empty) }
+        if let form = Self.form(of: input[...]) {
+            try self.init(octets: input, form: form, limits: limits)
+            return
+        }
+        if text.count < input.count, let form = Self.form(of: text) {
+            try self.init(octets: Array(text), form: form, limits: limits)
+            return
+        }
+        let span = text.span
+        // Nearly every stored receipt is clean, and strict decoding is twice as fast.
+        let octets: [UInt8]
+        if let clean = try? Base64.decodeStrictly(span) {
+            octets = clean
+        } else {
+            octets = try Base64.decodeLeniently(span)
+        }
+        if text.contains(UInt8(ascii: " ")), Self.isIncomplete(octets),
+            let repaired = try? Base64.decodeLeniently(span, spacesAsPlus: true), !Self.isIncomplete(repaired)
+        {
+            try self.init(octets: repaired, limits: limits)
+        } else if Self.form(of: octets[...]) == nil, let inner = try? Base64.decodeLeniently(octets.span),
+            Self.form(of: inner[...]) != nil
+        {
+            // Encoded twice: seen where a client encoded what the system had already encoded.
+            try self.init(octets: inner, limits: limits)
+        } else {
+            try self.init(octets: octets, limits: limits)
+        }
+    }
+
+    private init(octets: [UInt8], limits: DecodingLimits) throws(ReceiptError) {
+        guard !octets.isEmpty else { throw ReceiptError(.empty) }
+        guard let form = Self.form(of: octets[...]) else { throw ReceiptError(.unrecognizedInput) }
+        try self.init(octets: octets, form: form, limits: limits)
+    }
+
+    private init(octets: [UInt8], form: Form, limits: DecodingLimits) throws(ReceiptError) {
+        guard octets.count <= limits.maximumSize else { throw Self.tooLarge(octets.count, limits) }
+        self.form = form
+        bytes = octets
+    }
+
+    private static func tooLarge(_ count: Int, _ limits: DecodingLimits) -> ReceiptError {
+        ReceiptError(.tooLarge, detail(count, limits))
+    }
+
+    private static func detail(_ count: Int, _ limits: DecodingLimits) -> String {
+        "about \(count) bytes, the limit is \(limits.maximumSize)"
+    }
+
+    /// Without white space, a byte order mark and the quotation marks of a JSON string around it.
+    private static func trimmed(_ input: [UInt8]) -> ArraySlice<UInt8> {
+        var text = input[...]
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+        text = trimmedOfSpace(text)
+        if text.count >= 2, text.first == UInt8(ascii: "\""), text.last == UInt8(ascii: "\"") {
+            text = trimmedOfSpace(text.dropFirst().dropLast())
+        }
+        return text
+    }
+
+    private static func trimmedOfSpace(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var text = text
+        while let first = text.first, isSpace(first) { text = text.dropFirst() }
+        while let last = text.last, isSpace(last) { text = text.dropLast() }
+        return text
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) || byte == 0 }
+
+    /// What the first octets are the beginning of. No base64 text can be mistaken: neither 0x06, the identifier of an
+    /// object identifier, nor a brace is a base64 digit.
+    private static func form(of bytes: ArraySlice<UInt8>) -> Form? {
+        let start = bytes.startIndex
+        if bytes.count >= 4, bytes[start] == Tag.sequence {
+            let first = bytes[start + 1]
+            let identifier = first <= 0x80 ? 2 : 2 + Int(first & 0x7F)
+            return identifier < min(bytes.count, 11) && bytes[start + identifier] == Tag.objectIdentifier ? .pkcs7 : nil
+        }
+        let text = bytes.prefix(64).drop { isSpace($0) || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }
+        return text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "<") ? .propertyList : nil
+    }
+
+    /// Whether the outermost element says that it is longer than what is there.
+    private static func isIncomplete(_ octets: [UInt8]) -> Bool {
+        guard form(of: octets[...]) == .pkcs7 else { return form(of: octets[...]) == nil }
+        var reader = BERReader(0..<octets.count, depth: 1)
+        return (try? reader.skip(octets.span)) == nil
+    }
+}

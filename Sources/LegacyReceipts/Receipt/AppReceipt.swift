@@ -1,0 +1,79 @@
+/// An app receipt (iOS 7 and later, macOS): what its signed content says, attribute by attribute.
+///
+/// A value of this type is only as good as what carries it: decoding gives ``Unverified``, checking the signature
+/// gives ``Verified``. All dates are milliseconds since 1970-01-01T00:00:00Z. Attribute numbers are those of the
+/// verifyreceipt reference, 5.2; an attribute that is missing or empty is nil.
+public struct AppReceipt: Hashable, Sendable {
+    /// Attribute 0, `receipt_type`. The oldest Mac receipts lack it.
+    public internal(set) var receiptType: ReceiptType?
+    /// Attribute 1, `adam_id` and `app_item_id`; 0 in the sandbox.
+    public internal(set) var appItemId: Int64?
+    /// Attribute 2, `bundle_id`.
+    public internal(set) var bundleId: String
+    /// Attribute 2 with its tag and length: this form is input to the device hash.
+    public internal(set) var bundleIdEncoded: ArraySlice<UInt8>
+    /// Attribute 3, `application_version`: the build string.
+    public internal(set) var applicationVersion: String?
+    /// Attribute 4: an opaque value, input to the device hash.
+    public internal(set) var opaqueValue: ArraySlice<UInt8>?
+    /// Attribute 5: the SHA-1 device hash (20 bytes), see ``DeviceIdentifier``.
+    public internal(set) var sha1Hash: ArraySlice<UInt8>?
+    /// Attribute 6: opaque, meaning not known.
+    public internal(set) var opaqueAttribute6: ArraySlice<UInt8>?
+    /// Attribute 7: opaque, meaning not known.
+    public internal(set) var opaqueAttribute7: ArraySlice<UInt8>?
+    /// Attribute 8: the creation date that Apple keeps when it issues the receipt again; absent in the sandbox.
+    public internal(set) var carriedCreationDate: Int64?
+    /// Attribute 9: four ASCII bytes as an integer, probably a build tag of the issuing service.
+    public internal(set) var serviceTag: Int64?
+    /// Attribute 10: the age rating, for example `4+`.
+    public internal(set) var ageRating: String?
+    /// Attribute 11: the developer's id; 0 in the sandbox.
+    public internal(set) var developerId: Int64?
+    /// Attribute 12, `receipt_creation_date`: when Apple signed this receipt. Certificates are judged at this time.
+    public internal(set) var receiptCreationDate: Int64?
+    /// Attribute 13: the operating system as MMmmpp (150101 is 15.1.1).
+    public internal(set) var operatingSystemVersion: Int64?
+    /// Attribute 14: a code of the device model.
+    public internal(set) var deviceModelCode: Int64?
+    /// Attribute 15, `download_id`; can exceed 2^53.
+    public internal(set) var downloadId: Int64?
+    /// Attribute 16, `version_external_identifier`.
+    public internal(set) var versionExternalIdentifier: Int64?
+    /// Attributes 17, `in_app`: the purchases in the order of the encoding, which is the order Apple's replies have.
+    public internal(set) var inAppPurchases: [InAppPurchase]
+    /// Attribute 18, `original_purchase_date` of the app.
+    public internal(set) var originalPurchaseDate: Int64?
+    /// Attribute 19, `original_application_version`.
+    public internal(set) var originalApplicationVersion: String?
+    /// Attribute 20: text, always empty where seen.
+    public internal(set) var attribute20: String?
+    /// Attribute 21, `expiration_date` of the receipt: Volume Purchase Program, and 4001-01-01 from Xcode.
+    public internal(set) var expirationDate: Int64?
+    /// Attribute 22: a date in Volume Purchase Program receipts.
+    public internal(set) var volumePurchaseDate: Int64?
+    /// Attribute 23: the organisation's name in Volume Purchase Program receipts.
+    public internal(set) var volumePurchaseOrganization: String?
+    /// Attribute 25: the platform, 3 for iOS and 2 for macOS.
+    public internal(set) var platform: Int64?
+    /// Attribute 32, `preorder_date`.
+    public internal(set) var preorderDate: Int64?
+    /// Attributes that have no property here, repeated ones, and known ones whose value was not of the documented
+    /// form; in the order of the encoding. Nothing signed is dropped.
+    public internal(set) var unknownAttributes: [RawAttribute]
+
+    /// Bytes after the end of the PKCS#7 structure. They are not signed; Apple's endpoint ignores them
+    /// (clients reference, "How Apple's endpoint treats a body"), and so does this library.
+    public internal(set) var trailingByteCount: Int
+
+    init() {
+        bundleId = ""
+        bundleIdEncoded = []
+        inAppPurchases = []
+        unknownAttributes = []
+        trailingByteCount = 0
+    }
+
+    /// The environment named by ``receiptType``; nil when the receipt does not say or says something unknown.
+    public var environment: ReceiptEnvironment? { receiptType?.environment }
+}

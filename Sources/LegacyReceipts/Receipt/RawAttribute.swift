@@ -1,0 +1,16 @@
+/// One attribute as it stands in the signed content: SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }
+/// (verifyreceipt reference, 5.1).
+public struct RawAttribute: Hashable, Sendable {
+    /// The attribute type, for example 12 for the creation date.
+    public let type: Int64
+    /// The attribute version; 1 nearly everywhere.
+    public let version: Int64
+    /// The octets inside the OCTET STRING, tag and length of a wrapped value included.
+    public let value: ArraySlice<UInt8>
+
+    public init(type: Int64, version: Int64, value: ArraySlice<UInt8>) {
+        self.type = type
+        self.version = version
+        self.value = value
+    }
+}

@@ -1,0 +1,65 @@
+/// The kind of receipt an app receipt says it is: attribute 0, `receipt_type` in a verifyReceipt reply
+/// (verifyreceipt reference, 3.2 and 5.2).
+///
+/// Values this library does not know are kept as they are.
+public struct ReceiptType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// A purchase in the App Store.
+    public static let production = Self(rawValue: "Production")
+    /// A purchase with a sandbox account, in TestFlight or in App Review.
+    public static let productionSandbox = Self(rawValue: "ProductionSandbox")
+    /// An app bought through the Volume Purchase Program.
+    public static let productionVPP = Self(rawValue: "ProductionVPP")
+    /// The Volume Purchase Program in the sandbox.
+    public static let productionVPPSandbox = Self(rawValue: "ProductionVPPSandbox")
+    /// Made by Xcode's StoreKit testing on a developer's Mac; signed with a key everybody has.
+    public static let xcode = Self(rawValue: "Xcode")
+
+    public var description: String { rawValue }
+
+    /// The environment that this receipt type belongs to, or nil for a type this library does not know.
+    public var environment: ReceiptEnvironment? {
+        switch self {
+        case .production, .productionVPP: .production
+        case .productionSandbox, .productionVPPSandbox: .sandbox
+        case .xcode: .xcode
+        default: nil
+        }
+    }
+}
+
+/// Where a purchase was made (verifyreceipt reference, 1.5).
+public enum ReceiptEnvironment: String, Sendable, Hashable, CaseIterable {
+    case production = "Production"
+    case sandbox = "Sandbox"
+    /// Xcode's StoreKit testing; never granted without an explicit option.
+    case xcode = "Xcode"
+}
+
+/// The type of product in attribute 1707 (verifyreceipt reference, 5.3). Unknown values are kept.
+public struct ReceiptProductType: RawRepresentable, Hashable, Sendable {
+    public let rawValue: Int64
+
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let nonConsumable = Self(rawValue: 0)
+    public static let consumable = Self(rawValue: 1)
+    public static let nonRenewingSubscription = Self(rawValue: 2)
+    public static let autoRenewableSubscription = Self(rawValue: 3)
+    /// A free (Newsstand) subscription; seen in receipts of 2015 and earlier. It never expires.
+    public static let freeSubscription = Self(rawValue: 4)
+}
+
+/// How the customer came to own the product: attribute 1722, `in_app_ownership_type`
+/// (verifyreceipt reference, 3.5 and 5.3). Unknown values are kept.
+public struct ReceiptOwnershipType: RawRepresentable, Hashable, Sendable {
+    public let rawValue: Int64
+
+    public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let purchased = Self(rawValue: 0)
+    public static let familyShared = Self(rawValue: 1)
+}

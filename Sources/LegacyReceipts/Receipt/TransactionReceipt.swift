@@ -1,0 +1,120 @@
+/// A transaction receipt (iOS 6 style, `SKPaymentTransaction.transactionReceipt`): one purchase in a property list
+/// (verifyreceipt reference, 4 and 6).
+///
+/// All dates are milliseconds since 1970-01-01T00:00:00Z. Only ``purchaseInfo`` is signed; ``claimedEnvironment``,
+/// ``pod`` and ``signingStatus`` are not, and anyone can edit them.
+public struct TransactionReceipt: Hashable, Sendable {
+    /// One key of the signed inner property list, as it stands there.
+    public struct Entry: Hashable, Sendable {
+        /// The hyphenated key, for example `original-transaction-id`.
+        public let key: String
+        /// The value; this kind of receipt holds only strings.
+        public let value: String
+
+        public init(key: String, value: String) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// Every key of the signed inner property list, in the order of the receipt.
+    public internal(set) var purchaseInfo: [Entry]
+    /// The signed octets of `purchase-info`, base64 removed.
+    public internal(set) var purchaseInfoBytes: [UInt8]
+    /// The signature blob.
+    public internal(set) var signature: TransactionReceiptSignature?
+
+    /// `bid`: the bundle id.
+    public internal(set) var bundleId: String?
+    /// `bvrs`: the application version.
+    public internal(set) var applicationVersion: String?
+    /// `product-id`.
+    public internal(set) var productId: String
+    /// `transaction-id`.
+    public internal(set) var transactionId: String
+    /// `original-transaction-id`.
+    public internal(set) var originalTransactionId: String?
+    /// `quantity`.
+    public internal(set) var quantity: Int64?
+    /// `purchase-date-ms`, else `purchase-date`. The leaf certificate is judged at this time.
+    public internal(set) var purchaseDate: Int64?
+    /// `original-purchase-date-ms`, else `original-purchase-date`.
+    public internal(set) var originalPurchaseDate: Int64?
+    /// `expires-date` (milliseconds in this kind of receipt), else `expires-date-formatted`.
+    public internal(set) var expiresDate: Int64?
+    /// `cancellation-date-ms`, else `cancellation-date`.
+    public internal(set) var cancellationDate: Int64?
+    /// `cancellation-reason`.
+    public internal(set) var cancellationReason: Int64?
+    /// `web-order-line-item-id`.
+    public internal(set) var webOrderLineItemId: String?
+    /// `item-id`: the App Store's id of the in-app product.
+    public internal(set) var itemId: String?
+    /// `app-item-id`: the App Store's id of the app; production only.
+    public internal(set) var appItemId: String?
+    /// `version-external-identifier`.
+    public internal(set) var versionExternalIdentifier: String?
+    /// `unique-identifier`: hexadecimal, formerly the UDID.
+    public internal(set) var uniqueIdentifier: String?
+    /// `unique-vendor-identifier`.
+    public internal(set) var uniqueVendorIdentifier: String?
+    /// `is-trial-period`.
+    public internal(set) var isTrialPeriod: Bool?
+    /// `is-in-intro-offer-period`.
+    public internal(set) var isInIntroOfferPeriod: Bool?
+
+    /// The outer `environment`, **not signed**: `Sandbox`, or nil (which claims production).
+    public internal(set) var claimedEnvironment: String?
+    /// The outer `pod`, **not signed**.
+    public internal(set) var pod: String?
+    /// The outer `signing-status`, **not signed**.
+    public internal(set) var signingStatus: String?
+    /// Outer keys beyond the five known ones, **not signed**, in the order of the receipt.
+    public internal(set) var otherOuterEntries: [Entry]
+
+    init() {
+        purchaseInfo = []
+        purchaseInfoBytes = []
+        productId = ""
+        transactionId = ""
+        otherOuterEntries = []
+    }
+
+    /// The value of a key of the signed inner property list; the last one if a key is repeated.
+    public func purchaseInfoValue(forKey key: String) -> String? {
+        purchaseInfo.last { $0.key == key }?.value
+    }
+
+    /// Whether the *signed* transaction id is one of the sandbox: 16 digits beginning with 100 or 200
+    /// (verifyreceipt reference, 7.5, the pod rule).
+    public var hasSandboxTransactionId: Bool {
+        transactionId.utf8.count == 16 && transactionId.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            && (transactionId.hasPrefix("100") || transactionId.hasPrefix("200"))
+    }
+
+    /// The environment to act on. Production only if the outer list claims production *and* the signed transaction id
+    /// is not one of the sandbox: an edit of the unsigned part can never turn a sandbox purchase into a real one.
+    public var environment: ReceiptEnvironment {
+        claimsProduction && !hasSandboxTransactionId ? .production : .sandbox
+    }
+
+    /// Whether the unsigned claim and the signed transaction id contradict each other, which means that somebody edited
+    /// the receipt.
+    public var hasEnvironmentContradiction: Bool { claimsProduction == hasSandboxTransactionId }
+
+    private var claimsProduction: Bool {
+        guard let claimedEnvironment else { return true }
+        return claimedEnvironment == "Production" || claimedEnvironment == "PROD"
+    }
+}
+
+/// The signature blob of a transaction receipt (verifyreceipt reference, 6): version byte, RSA signature, length and DER
+/// of the leaf certificate.
+public struct TransactionReceiptSignature: Hashable, Sendable {
+    /// The version byte, 2 (RSA-1024) or 3 (RSA-2048); it is part of the signed octets.
+    public let version: UInt8
+    /// The PKCS#1 v1.5 signature, 128 or 256 bytes.
+    public let signature: ArraySlice<UInt8>
+    /// The leaf certificate, DER.
+    public let certificate: ArraySlice<UInt8>
+}

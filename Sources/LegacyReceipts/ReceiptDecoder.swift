@@ -1,0 +1,28 @@
+/// Decodes receipts without verifying anything: to look at them. Nothing may be granted on the result.
+public struct ReceiptDecoder: Sendable {
+    public let limits: DecodingLimits
+
+    public init(limits: DecodingLimits = .standard) { self.limits = limits }
+
+    /// Decodes a receipt as somebody stored it: raw octets or base64, see ``ReceiptContainer/init(stored:limits:)``.
+    ///
+    /// - Throws: ``ReceiptError``; its verdict says whether the input is no receipt or a receipt of a refused form.
+    public func decode(stored input: [UInt8]) throws(ReceiptError) -> Unverified<LegacyReceipt> {
+        try decode(try ReceiptContainer(stored: input, limits: limits))
+    }
+
+    /// Decodes a receipt whose transport encoding is off.
+    public func decode(_ container: ReceiptContainer) throws(ReceiptError) -> Unverified<LegacyReceipt> {
+        switch container.form {
+        case .pkcs7: Unverified(payload: .app(try appReceipt(SignedDataMessage(container.bytes, limits: limits))))
+        case .propertyList:
+            Unverified(payload: .transaction(try TransactionReceiptDecoder.decode(container.bytes, limits: limits)))
+        }
+    }
+
+    func appReceipt(_ message: SignedDataMessage) throws(ReceiptError) -> AppReceipt {
+        var receipt = try AppReceiptDecoder.decode(message.content, limits: limits)
+        receipt.trailingByteCount = message.trailingByteCount
+        return receipt
+    }
+}

@@ -1,0 +1,175 @@
+internal import Crypto
+internal import CryptoExtras
+internal import Foundation
+
+/// Verifies legacy receipts: signature, certificates, markers, trust (verifyreceipt reference, 7).
+///
+/// Make one and keep it: it remembers chains that it has judged. It needs no files, no network and no clock, and may be
+/// used from any number of threads at once.
+///
+/// ```swift
+/// let verifier = ReceiptVerifier()
+/// let verified = try verifier.verify(stored: Array(base64Text.utf8))
+/// ```
+public struct ReceiptVerifier: Sendable {
+    public let limits: DecodingLimits
+    private let validator: ChainValidator
+    private let cache = ChainCache()
+
+    /// A verifier that trusts Apple's pinned roots and nothing else.
+    public init(limits: DecodingLimits = .standard) {
+        self.limits = limits
+        validator = ChainValidator()
+    }
+
+    /// A verifier with a trust policy of its own.
+    ///
+    /// - Throws: ``ReceiptError`` `malformedCertificate` if a certificate in the policy cannot be read.
+    public init(trust: TrustPolicy, limits: DecodingLimits = .standard) throws(ReceiptError) {
+        self.limits = limits
+        validator = try ChainValidator(policy: trust)
+    }
+
+    /// Verifies a receipt as somebody stored it: raw octets or base64, see ``ReceiptContainer/init(stored:limits:)``.
+    ///
+    /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
+    public func verify(stored input: [UInt8]) throws(ReceiptError) -> Verified<LegacyReceipt> {
+        try verify(try ReceiptContainer(stored: input, limits: limits))
+    }
+
+    /// Verifies a receipt whose transport encoding is off.
+    ///
+    /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
+    public func verify(_ container: ReceiptContainer) throws(ReceiptError) -> Verified<LegacyReceipt> {
+        switch container.form {
+        case .pkcs7: try verifyAppReceipt(container.bytes).map { .app($0) }
+        case .propertyList: try verifyTransactionReceipt(container.bytes).map { .transaction($0) }
+        }
+    }
+
+    // MARK: App receipts
+
+    /// Verifies an app receipt: the octets of its PKCS#7 message.
+    ///
+    /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
+    public func verifyAppReceipt(_ bytes: [UInt8]) throws(ReceiptError) -> Verified<AppReceipt> {
+        let message = try SignedDataMessage(bytes, limits: limits)
+        let receipt = try ReceiptDecoder(limits: limits).appReceipt(message)
+        guard let creationDate = receipt.receiptCreationDate else {
+            throw ReceiptError(.missingAttribute, at: .attribute(12, purchase: nil))
+        }
+        let signer = try message.signer.get()
+        let chain = try chain(of: message, signer, receiptType: receipt.receiptType)
+        try Self.check(chain, at: creationDate)
+        try Self.checkSignature(of: message, signer, chain.key)
+        return Verified(
+            payload: receipt, evidence: chain.evidence(digest: signer.digestAlgorithm, validationTime: creationDate))
+    }
+
+    private func chain(
+        of message: SignedDataMessage, _ signer: SignedDataMessage.SignerInfo, receiptType: ReceiptType?
+    ) throws(ReceiptError) -> ValidatedChain {
+        guard let first = message.certificates.first, let last = message.certificates.last else {
+            throw ReceiptError(.certificateMissing)
+        }
+        let certificates = message.bytes[first.lowerBound..<last.upperBound]
+        let identifier = message.bytes[signer.issuer.lowerBound..<signer.serialNumber.upperBound]
+        if let chain = cache.chain(certificates: certificates, signer: identifier) { return chain }
+        let chain = try validator.validate(
+            try message.parsedCertificates(), issuer: message.bytes[signer.issuer],
+            serialNumber: message.bytes[signer.serialNumber], receiptType: receiptType)
+        // Whether Xcode's chain is accepted hangs on the receipt, not on the chain alone.
+        if chain.anchor != .xcode { cache.insert(chain, certificates: certificates, signer: identifier) }
+        return chain
+    }
+
+    static func check(_ chain: ValidatedChain, at time: Int64) throws(ReceiptError) {
+        if time < chain.validity.lowerBound {
+            throw ReceiptError(.certificateNotYetValid, detail(time, "from", chain.validity.lowerBound))
+        }
+        if time > chain.validity.upperBound + 999 {
+            throw ReceiptError(.certificateExpired, detail(time, "until", chain.validity.upperBound))
+        }
+    }
+
+    private static func detail(_ time: Int64, _ word: String, _ bound: Int64) -> String {
+        "signed at \(time) ms since 1970, valid \(word) \(bound)"
+    }
+
+    /// Checks the digest and the signature over the content (RFC 5652, 5.4 and 5.6).
+    static func checkSignature(
+        of message: SignedDataMessage, _ signer: SignedDataMessage.SignerInfo, _ key: _RSA.Signing.PublicKey
+    ) throws(ReceiptError) {
+        let content = message.content.slice
+        guard let attributes = signer.signedAttributes else {
+            guard key.isValid(signature: signer.signature.slice, over: content, signer.digestAlgorithm) else {
+                throw ReceiptError(.signatureMismatch)
+            }
+            return
+        }
+        let digest: [UInt8] =
+            switch signer.digestAlgorithm {
+            case .sha1: Array(Insecure.SHA1.hash(data: content))
+            case .sha256: Array(SHA256.hash(data: content))
+            }
+        guard digest == attributes.messageDigest else { throw ReceiptError(.digestMismatch) }
+        guard
+            key.isValid(
+                signature: signer.signature.slice, over: attributes.encodedForSignature[...], signer.digestAlgorithm)
+        else { throw ReceiptError(.signatureMismatch) }
+    }
+
+    // MARK: Transaction receipts
+
+    /// Verifies a transaction receipt: its property list.
+    ///
+    /// The signature covers the purchase information and the version byte; the outer environment is not signed. Use
+    /// ``TransactionReceipt/environment``, which takes account of that.
+    ///
+    /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
+    public func verifyTransactionReceipt(_ bytes: [UInt8]) throws(ReceiptError) -> Verified<TransactionReceipt> {
+        let (receipt, signature) = try TransactionReceiptDecoder.read(bytes, limits: limits)
+        let blob = try signature.get()
+        guard let purchaseDate = receipt.purchaseDate else {
+            throw ReceiptError(.missingKey, at: .key("purchase-date-ms"))
+        }
+        let chain = try chain(of: blob)
+        try Self.check(chain, at: purchaseDate)
+        guard chain.key.isValid(signature: blob.signature, over: receipt.signedOctets(blob.version)[...], .sha1) else {
+            throw ReceiptError(.signatureMismatch, at: .key("signature"))
+        }
+        return Verified(payload: receipt, evidence: chain.evidence(digest: .sha1, validationTime: purchaseDate))
+    }
+
+    private func chain(of blob: TransactionReceiptSignature) throws(ReceiptError) -> ValidatedChain {
+        let version: ArraySlice<UInt8> = [blob.version]
+        if let chain = cache.chain(certificates: blob.certificate, signer: version) { return chain }
+        let leaf = try X509Certificate(blob.certificate, index: 0)
+        let chain = try validator.validate(transactionReceiptLeaf: leaf, version: blob.version)
+        cache.insert(chain, certificates: blob.certificate, signer: version)
+        return chain
+    }
+}
+
+extension SignedDataMessage {
+    func parsedCertificates() throws(ReceiptError) -> [X509Certificate] {
+        var parsed: [X509Certificate] = []
+        for (index, range) in certificates.enumerated() {
+            parsed.append(try X509Certificate(bytes[range], index: index))
+        }
+        return parsed
+    }
+}
+
+extension TransactionReceipt {
+    /// The version byte followed by the decoded purchase information (verifyreceipt reference, 6).
+    func signedOctets(_ version: UInt8) -> [UInt8] { [version] + purchaseInfoBytes }
+}
+
+extension ValidatedChain {
+    func evidence(digest: DigestAlgorithm, validationTime: Int64) -> SignatureEvidence {
+        SignatureEvidence(
+            anchor: anchor, leaf: leaf, trustAnchor: trustAnchor, digestAlgorithm: digest,
+            validationTime: validationTime)
+    }
+}

@@ -1,0 +1,66 @@
+internal import Foundation
+internal import Synchronization
+
+/// Chains that were found good, so that a million receipts cost a million content signatures and not three million.
+///
+/// A chain is found again only by exactly the octets it was judged from, all embedded certificates together, and the
+/// receipt's own time is checked against the span in which the whole chain is valid. So an answer never depends on what
+/// was verified before. Bad chains are not kept: a forger must not be able to fill the cache. Bounded; the oldest goes.
+final class ChainCache: Sendable {
+    private struct Entry: Sendable {
+        let hash: UInt64
+        let certificates: ArraySlice<UInt8>
+        let signer: ArraySlice<UInt8>
+        let chain: ValidatedChain
+    }
+
+    /// Apple has signed receipts with about ten leaves since 2010.
+    static let maximumEntries = 64
+    /// Apple's three certificates take 3.9 kB; larger sets are judged anew each time.
+    static let maximumCertificateBytes = 16 * 1024
+
+    private let entries = Mutex<[Entry]>([])
+
+    /// - Parameter certificates: the octets of all embedded certificates.
+    /// - Parameter signer: the octets that name the signer (issuer and serial number).
+    func chain(certificates: ArraySlice<UInt8>, signer: ArraySlice<UInt8>) -> ValidatedChain? {
+        let hash = Self.hash(signer)
+        let entries = entries.withLock { $0 }
+        for entry in entries where entry.hash == hash {
+            if Self.equal(entry.signer, signer), Self.equal(entry.certificates, certificates) { return entry.chain }
+        }
+        return nil
+    }
+
+    func insert(_ chain: ValidatedChain, certificates: ArraySlice<UInt8>, signer: ArraySlice<UInt8>) {
+        guard certificates.count <= Self.maximumCertificateBytes else { return }
+        // Copies, so that an entry does not hold a whole receipt in memory.
+        let entry = Entry(
+            hash: Self.hash(signer), certificates: Array(certificates)[...], signer: Array(signer)[...], chain: chain)
+        entries.withLock { entries in
+            if entries.count >= Self.maximumEntries { entries.removeFirst() }
+            entries.append(entry)
+        }
+    }
+
+    /// How many chains are held.
+    var count: Int { entries.withLock { $0.count } }
+
+    /// FNV-1a over the last octets, where the serial number stands.
+    private static func hash(_ signer: ArraySlice<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in signer.suffix(24) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return hash
+    }
+
+    private static func equal(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
+        let count = left.count
+        return count == right.count
+            && left.withUnsafeBytes { left in
+                right.withUnsafeBytes { right in
+                    guard let left = left.baseAddress, let right = right.baseAddress else { return true }
+                    return memcmp(left, right, count) == 0
+                }
+            }
+    }
+}

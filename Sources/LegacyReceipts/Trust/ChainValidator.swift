@@ -1,0 +1,220 @@
+internal import CryptoExtras
+
+/// A leaf whose path to a trusted root holds, for receipts signed within a span of time.
+struct ValidatedChain: Sendable {
+    let key: _RSA.Signing.PublicKey
+    let leaf: Fingerprint
+    let trustAnchor: Fingerprint
+    let anchor: SignatureEvidence.Anchor
+    /// When every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z.
+    let validity: ClosedRange<Int64>
+}
+
+/// Builds and judges the path leaf, intermediate, root (verifyreceipt reference, 7; RFC 5280, 6.1).
+///
+/// Apple's chains have exactly these three; nothing shorter or longer is accepted. Time is left to the caller, so that
+/// a verdict on a chain can be kept: see ``ChainCache``.
+struct ChainValidator: Sendable {
+    let policy: TrustPolicy
+    private let additionalRoots: [X509Certificate]
+    private let additionalIntermediates: [X509Certificate]
+
+    /// Apple's pinned roots and leaves, nothing to be read first.
+    init() {
+        policy = .apple
+        additionalRoots = []
+        additionalIntermediates = []
+    }
+
+    /// - Throws: ``ReceiptError`` `malformedCertificate` if a certificate of the policy cannot be read.
+    init(policy: TrustPolicy) throws(ReceiptError) {
+        self.policy = policy
+        var roots: [X509Certificate] = []
+        for (index, der) in policy.additionalRoots.enumerated() {
+            roots.append(try X509Certificate(der[...], index: index))
+        }
+        var intermediates: [X509Certificate] = []
+        for (index, der) in policy.additionalIntermediates.enumerated() {
+            intermediates.append(try X509Certificate(der[...], index: index))
+        }
+        additionalRoots = roots
+        additionalIntermediates = intermediates
+    }
+
+    // MARK: App receipts
+
+    /// Judges the chain of the signer named by issuer and serial number, among the certificates a receipt carries.
+    func validate(
+        _ certificates: [X509Certificate], issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>,
+        receiptType: ReceiptType?
+    ) throws(ReceiptError) -> ValidatedChain {
+        guard !certificates.isEmpty else { throw ReceiptError(.certificateMissing) }
+        let leaf = certificates.first { $0.issuer.elementsEqual(issuer) && $0.serialNumber.elementsEqual(serialNumber) }
+        guard let leaf else { throw ReceiptError(.signerCertificateNotFound) }
+        if isXcodeSigner(leaf, certificates, receiptType) { return try xcodeChain(leaf, receiptType) }
+        let path = try path(from: leaf, among: certificates)
+        try checkLeaf(leaf, marker: ObjectIdentifier.receiptSigningMarker)
+        try checkIntermediate(path.intermediate, markers: [ObjectIdentifier.worldwideDeveloperRelationsMarker])
+        return try chain(leaf, path)
+    }
+
+    /// Xcode signs with one self-issued certificate, and the receipt names Xcode as its type.
+    private func isXcodeSigner(
+        _ leaf: X509Certificate, _ certificates: [X509Certificate], _ receiptType: ReceiptType?
+    ) -> Bool {
+        leaf.fingerprint == TrustPolicy.xcodeCertificate
+            || (receiptType == .xcode && certificates.count == 1 && leaf.issuer == leaf.subject)
+    }
+
+    private func xcodeChain(_ leaf: X509Certificate, _ receiptType: ReceiptType?) throws(ReceiptError) -> ValidatedChain
+    {
+        guard policy.acceptsXcodeReceipts else { throw ReceiptError(.xcodeReceipt, at: .certificate(leaf.index)) }
+        // Even where Xcode's key is accepted, it must not speak for the App Store.
+        guard receiptType == .xcode else {
+            throw ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "Xcode signed a receipt of another type")
+        }
+        return ValidatedChain(
+            key: try key(of: leaf), leaf: leaf.fingerprint, trustAnchor: leaf.fingerprint, anchor: .xcode,
+            validity: leaf.validity)
+    }
+
+    // MARK: Transaction receipts
+
+    /// Judges the leaf of a transaction receipt: pinned itself, or issued by an intermediate that the caller supplied.
+    func validate(transactionReceiptLeaf leaf: X509Certificate, version: UInt8) throws(ReceiptError) -> ValidatedChain {
+        let fingerprint = leaf.fingerprint
+        let isVersion2 = version == 2
+        let marker =
+            isVersion2 ? ObjectIdentifier.transactionReceiptSigningMarker : ObjectIdentifier.receiptSigningMarker
+        if policy.transactionReceiptLeaves.contains(fingerprint) {
+            try checkLeaf(leaf, marker: marker)
+            return ValidatedChain(
+                key: try key(of: leaf), leaf: fingerprint, trustAnchor: fingerprint, anchor: .pinnedLeaf,
+                validity: leaf.validity)
+        }
+        let markers =
+            isVersion2
+            ? [ObjectIdentifier.iTunesStoreMarker] : [ObjectIdentifier.worldwideDeveloperRelationsMarker]
+        let candidates = additionalIntermediates
+        guard candidates.contains(where: { $0.subject == leaf.issuer }) else { throw ReceiptError(.untrustedLeaf) }
+        try checkLeaf(leaf, marker: marker)
+        if let pinned = try pinnedIntermediate(of: leaf, among: candidates) {
+            try checkIntermediate(pinned, markers: markers)
+            let validity = leaf.validity.clamped(to: pinned.validity)
+            return ValidatedChain(
+                key: try key(of: leaf), leaf: fingerprint, trustAnchor: pinned.fingerprint, anchor: .apple,
+                validity: validity)
+        }
+        let path = try path(from: leaf, among: candidates)
+        try checkIntermediate(path.intermediate, markers: markers)
+        return try chain(leaf, path)
+    }
+
+    private func pinnedIntermediate(
+        of leaf: X509Certificate, among candidates: [X509Certificate]
+    ) throws(ReceiptError) -> X509Certificate? {
+        for candidate in candidates where candidate.subject == leaf.issuer {
+            guard policy.transactionReceiptIntermediates.contains(candidate.fingerprint) else { continue }
+            if leaf.isSigned(by: try key(of: candidate)) { return candidate }
+        }
+        return nil
+    }
+
+    // MARK: The path
+
+    private struct Path {
+        let intermediate: X509Certificate
+        let root: X509Certificate
+        let anchor: SignatureEvidence.Anchor
+    }
+
+    /// Finds an intermediate that issued the leaf and a trusted root that issued the intermediate.
+    ///
+    /// The work is bounded by the square of the certificates a receipt may carry. Of several failures the one that came
+    /// closest to a trusted root is told.
+    private func path(from leaf: X509Certificate, among certificates: [X509Certificate]) throws(ReceiptError) -> Path {
+        var closest = ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "the leaf's issuer is not there")
+        for intermediate in certificates where intermediate.subject == leaf.issuer {
+            for (root, anchor) in roots(issuing: intermediate, among: certificates) {
+                guard intermediate.isSigned(by: try key(of: root)) else {
+                    closest = ReceiptError(.certificateSignatureMismatch, at: .certificate(intermediate.index))
+                    continue
+                }
+                guard leaf.isSigned(by: try key(of: intermediate)) else {
+                    closest = ReceiptError(.certificateSignatureMismatch, at: .certificate(leaf.index))
+                    continue
+                }
+                return Path(intermediate: intermediate, root: root, anchor: anchor)
+            }
+            if closest.code == .untrustedRoot {
+                let detail = "no trusted root issued the intermediate"
+                closest = ReceiptError(.untrustedRoot, at: .certificate(intermediate.index), detail)
+            }
+        }
+        throw closest
+    }
+
+    /// The trusted certificates with the name of the intermediate's issuer. An embedded root that is not pinned proves
+    /// nothing: forged receipts bring their own (verifyreceipt reference, 7.5).
+    private func roots(
+        issuing intermediate: X509Certificate, among certificates: [X509Certificate]
+    ) -> [(X509Certificate, SignatureEvidence.Anchor)] {
+        let own = additionalRoots.filter { $0.subject == intermediate.issuer }
+            .map { ($0, SignatureEvidence.Anchor.additionalRoot) }
+        let embedded = certificates.filter {
+            $0.subject == intermediate.issuer && policy.roots.contains($0.fingerprint)
+        }
+        .map { ($0, SignatureEvidence.Anchor.apple) }
+        return embedded + own
+    }
+
+    private func chain(_ leaf: X509Certificate, _ path: Path) throws(ReceiptError) -> ValidatedChain {
+        let lower = max(leaf.validity.lowerBound, path.intermediate.validity.lowerBound, path.root.validity.lowerBound)
+        let upper = min(leaf.validity.upperBound, path.intermediate.validity.upperBound, path.root.validity.upperBound)
+        guard lower <= upper else {
+            throw ReceiptError(
+                .certificateExpired, at: .certificate(leaf.index), "the chain was never valid as a whole")
+        }
+        return ValidatedChain(
+            key: try key(of: leaf), leaf: leaf.fingerprint, trustAnchor: path.root.fingerprint, anchor: path.anchor,
+            validity: lower...upper)
+    }
+
+    private func key(of certificate: X509Certificate) throws(ReceiptError) -> _RSA.Signing.PublicKey {
+        guard let key = certificate.publicKey() else {
+            throw ReceiptError(.unsupportedSignatureAlgorithm, at: .certificate(certificate.index), "not an RSA key")
+        }
+        return key
+    }
+
+    // MARK: The rules of each place
+
+    private func checkLeaf(_ leaf: X509Certificate, marker: [UInt8]) throws(ReceiptError) {
+        guard leaf.hasExtension(marker) else { throw ReceiptError(.missingLeafMarker, at: .certificate(leaf.index)) }
+        guard !leaf.extensions.isCertificateAuthority else {
+            throw ReceiptError(.basicConstraints, at: .certificate(leaf.index), "the signer is a certificate authority")
+        }
+        try checkUsage(leaf, X509Certificate.KeyUsage.digitalSignature, "digitalSignature")
+    }
+
+    private func checkIntermediate(_ intermediate: X509Certificate, markers: [[UInt8]]) throws(ReceiptError) {
+        guard markers.contains(where: intermediate.hasExtension) else {
+            throw ReceiptError(.missingIntermediateMarker, at: .certificate(intermediate.index))
+        }
+        guard intermediate.extensions.isCertificateAuthority else {
+            throw ReceiptError(
+                .basicConstraints, at: .certificate(intermediate.index), "the issuer is not a certificate authority")
+        }
+        try checkUsage(intermediate, X509Certificate.KeyUsage.keyCertSign, "keyCertSign")
+    }
+
+    /// RFC 5280, 4.2.1.3: a key usage extension limits the key; without one it is not limited.
+    private func checkUsage(_ certificate: X509Certificate, _ bit: UInt8, _ name: String) throws(ReceiptError) {
+        guard (certificate.extensions.keyUsage ?? bit) & bit != 0 else {
+            throw ReceiptError(.keyUsage, at: .certificate(certificate.index), "\(name) is not among the key's uses")
+        }
+        guard !certificate.extensions.hasUnknownCritical else {
+            throw ReceiptError(.criticalExtension, at: .certificate(certificate.index))
+        }
+    }
+}

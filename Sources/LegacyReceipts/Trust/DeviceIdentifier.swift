@@ -1,0 +1,52 @@
+internal import Crypto
+
+/// What a device knows about itself and a receipt was made for (verifyreceipt reference, 5.2 and 7.4).
+///
+/// A server learns it only from the app. On iOS it is the 16 bytes of `identifierForVendor`, on macOS the 6 bytes of the
+/// primary network interface's MAC address.
+public struct DeviceIdentifier: Hashable, Sendable {
+    public let bytes: [UInt8]
+
+    /// - Parameter bytes: 16 bytes (iOS) or 6 bytes (macOS); nil for any other number.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == 16 || bytes.count == 6 else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads a UUID such as `68753A44-4D6F-1226-9C60-0050E4C00067`, a MAC address such as `6c:40:08:b5:94:5e`, or the
+    /// same digits without separators. Nil for anything else.
+    public init?(_ text: String) {
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for byte in text.utf8 where byte != UInt8(ascii: ":") && byte != UInt8(ascii: "-") {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | UInt8(digit))
+                high = nil
+            } else {
+                high = UInt8(digit)
+            }
+        }
+        guard high == nil else { return nil }
+        self.init(bytes: bytes)
+    }
+}
+
+extension AppReceipt {
+    /// Checks that the receipt was made for a device: attribute 5 is the SHA-1 of the device identifier, attribute 4 and
+    /// attribute 2 with its tag and length. The comparison takes the same time wherever the first difference lies.
+    ///
+    /// - Throws: ``ReceiptError`` `missingAttribute` if the receipt has no hash, `deviceMismatch` if it is another's.
+    public func checkDevice(_ device: DeviceIdentifier) throws(ReceiptError) {
+        guard let opaqueValue else { throw ReceiptError(.missingAttribute, at: .attribute(4, purchase: nil)) }
+        guard let sha1Hash else { throw ReceiptError(.missingAttribute, at: .attribute(5, purchase: nil)) }
+        var hash = Insecure.SHA1()
+        hash.update(data: device.bytes)
+        hash.update(data: opaqueValue)
+        hash.update(data: bundleIdEncoded)
+        let expected = Array(hash.finalize())
+        var difference = UInt8(expected.count == sha1Hash.count ? 0 : 1)
+        for (left, right) in zip(expected, sha1Hash) { difference |= left ^ right }
+        guard difference == 0 else { throw ReceiptError(.deviceMismatch, at: .attribute(5, purchase: nil)) }
+    }
+}

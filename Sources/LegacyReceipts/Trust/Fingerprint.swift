@@ -1,0 +1,62 @@
+internal import Crypto
+
+/// The SHA-256 of a certificate's DER: its fingerprint.
+public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+
+    /// Computes the fingerprint of a certificate in DER.
+    public init(of der: some Collection<UInt8>) {
+        var hash = SHA256()
+        if der.withContiguousStorageIfAvailable({ hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }) == nil {
+            hash.update(data: Array(der))
+        }
+        words = hash.finalize().withUnsafeBytes { Self.load($0) }
+    }
+
+    /// Reads 64 hexadecimal digits; colons and blanks between them are allowed. Nil for anything else.
+    public init?(hex: String) {
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for character in hex where character != ":" && character != " " {
+            guard let digit = character.hexDigitValue, character.isASCII else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | UInt8(digit))
+                high = nil
+            } else {
+                high = UInt8(digit)
+            }
+        }
+        guard high == nil, bytes.count == 32 else { return nil }
+        words = bytes.withUnsafeBytes { Self.load($0) }
+    }
+
+    /// From eight-byte words in big-endian order, so that a fingerprint can stand in source code.
+    init(_ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) { words = (a, b, c, d) }
+
+    private static func load(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
+        func word(_ index: Int) -> UInt64 {
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+        }
+        return (word(0), word(1), word(2), word(3))
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.words == right.words
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(words.0)
+        hasher.combine(words.1)
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    public var description: String {
+        var text = ""
+        text.reserveCapacity(64)
+        for word in [words.0, words.1, words.2, words.3] {
+            let digits = String(word, radix: 16)
+            text += String(repeating: "0", count: 16 - digits.count) + digits
+        }
+        return text
+    }
+}

@@ -1,0 +1,62 @@
+/// Whose signatures are believed.
+///
+/// ``apple`` is the default everywhere: Apple's roots by fingerprint and nothing else. No system trust store, no network
+/// and no clock are consulted; certificates travel inside the receipt and are judged at the time it was signed.
+public struct TrustPolicy: Sendable {
+    /// SHA-256 fingerprints of roots that an embedded certificate must match to be an anchor.
+    public var roots: Set<Fingerprint>
+    /// Roots added by the caller, DER: for one's own test receipts.
+    public var additionalRoots: [[UInt8]]
+    /// Intermediates for transaction receipts, DER, since those receipts embed only the leaf. Needed only for a leaf
+    /// that is not one of the three known ones (verifyreceipt reference, 7.5).
+    public var additionalIntermediates: [[UInt8]]
+    /// Leaves of transaction receipts that are trusted by their own fingerprint.
+    public var transactionReceiptLeaves: Set<Fingerprint>
+    /// Intermediates trusted by their own fingerprint when the caller supplies them in ``additionalIntermediates``.
+    public var transactionReceiptIntermediates: Set<Fingerprint>
+    /// Whether receipts of Xcode's StoreKit testing are accepted. Their key is on every developer's Mac: anybody can
+    /// make one that says anything. For test servers only.
+    public var acceptsXcodeReceipts: Bool
+
+    public init(
+        roots: Set<Fingerprint> = Self.appleRoots, additionalRoots: [[UInt8]] = [],
+        additionalIntermediates: [[UInt8]] = [],
+        transactionReceiptLeaves: Set<Fingerprint> = Self.appleTransactionReceiptLeaves,
+        transactionReceiptIntermediates: Set<Fingerprint> = Self.appleTransactionReceiptIntermediates,
+        acceptsXcodeReceipts: Bool = false
+    ) {
+        self.roots = roots
+        self.additionalRoots = additionalRoots
+        self.additionalIntermediates = additionalIntermediates
+        self.transactionReceiptLeaves = transactionReceiptLeaves
+        self.transactionReceiptIntermediates = transactionReceiptIntermediates
+        self.acceptsXcodeReceipts = acceptsXcodeReceipts
+    }
+
+    /// Apple's roots and leaves, nothing else.
+    public static let apple = TrustPolicy()
+
+    /// Apple Root CA, Apple Root CA - G2 and Apple Root CA - G3 (verifyreceipt reference, 7.1).
+    public static let appleRoots: Set<Fingerprint> = [
+        Fingerprint(0xB0B1_730E_CBC7_FF45, 0x0514_2C49_F129_5E6E, 0xDA6B_CAED_7E2C_68C5, 0xBE91_B5A1_1001_F024),
+        Fingerprint(0xC2B9_B042_DD57_830E, 0x7D11_7DAC_55AC_8AE1, 0x9407_D38E_41D8_8F32, 0x15BC_3A89_0444_A050),
+        Fingerprint(0x6334_3ABF_B89A_6A03, 0xEBB5_7E9B_3F5F_A7BE, 0x7C4F_5C75_6F30_17B3, 0xA8C4_88C3_653E_9179),
+    ]
+
+    /// The three leaves that signed transaction receipts (verifyreceipt reference, 7.5).
+    public static let appleTransactionReceiptLeaves: Set<Fingerprint> = [
+        Fingerprint(0x1583_2E01_B45A_6CFD, 0xC0B0_E9D5_E494_42A5, 0x108D_1A10_3BE9_3E8C, 0x90AF_F472_ED5C_147C),
+        Fingerprint(0xC6E6_22C3_0086_A42D, 0x67D5_5143_211B_BA9F, 0x7A76_8E0A_5FC1_A440, 0x8F4D_5CFB_067B_4E8A),
+        Fingerprint(0xFCFD_FCE9_AC64_E0FC, 0x3568_CCFF_5D0C_700C, 0x7BE3_ED41_03DF_D8B5, 0x0F08_4083_58FE_937C),
+    ]
+
+    /// The intermediates of those leaves: iTunes Store CA and Worldwide Developer Relations CA (reference, 7.5).
+    public static let appleTransactionReceiptIntermediates: Set<Fingerprint> = [
+        Fingerprint(0x447A_D654_8461_0F20, 0xFDC3_3804_C859_7A1E, 0x208F_BE4E_F9C5_6534, 0x85CC_7D3D_F730_C016),
+        Fingerprint(0xCE05_7691_D730_F89C, 0xA25E_916F_7335_F4C8, 0xA157_13DC_D273_A658, 0xC024_023F_8EB8_09C2),
+    ]
+
+    /// Xcode's StoreKit testing certificate (verifyreceipt reference, 7.4).
+    static let xcodeCertificate = Fingerprint(
+        0xFF0B_A36E_721D_2DB7, 0x41D2_AA11_E611_2EF7, 0x8BF7_131B_46C7_F035, 0xB008_91D0_45C8_64FE)
+}

@@ -1,0 +1,58 @@
+/// A payload whose signature was checked up to a trusted root. Only this library's verifiers can make one, so code that
+/// grants something can demand it in its signature and never be handed unchecked data by accident.
+public struct Verified<Payload: Sendable>: Sendable {
+    /// What was signed.
+    public let payload: Payload
+    /// How it was verified.
+    public let evidence: SignatureEvidence
+
+    package init(payload: Payload, evidence: SignatureEvidence) {
+        self.payload = payload
+        self.evidence = evidence
+    }
+
+    /// The same evidence over a part of the payload.
+    package func map<Part: Sendable>(_ part: (Payload) -> Part) -> Verified<Part> {
+        Verified<Part>(payload: part(payload), evidence: evidence)
+    }
+}
+
+/// A payload that was decoded and nothing more. Anybody can have written it: show it, never grant on it.
+public struct Unverified<Payload: Sendable>: Sendable {
+    /// What the bytes say, if they are to be believed.
+    public let payload: Payload
+
+    public init(payload: Payload) { self.payload = payload }
+}
+
+/// What the signature of a ``Verified`` payload rests on.
+public struct SignatureEvidence: Hashable, Sendable {
+    /// Why the chain is trusted.
+    public enum Anchor: String, Hashable, Sendable {
+        /// One of Apple's pinned roots.
+        case apple
+        /// An Apple leaf pinned by its own fingerprint (transaction receipts embed no intermediate).
+        case pinnedLeaf
+        /// A root that the caller added.
+        case additionalRoot
+        /// Xcode's StoreKit testing certificate, accepted by explicit option. Everybody has its key.
+        case xcode
+    }
+
+    /// Why the chain is trusted.
+    public let anchor: Anchor
+    /// SHA-256 of the leaf certificate.
+    public let leaf: Fingerprint
+    /// SHA-256 of the certificate that the trust ends in: the root, or the pinned leaf.
+    public let trustAnchor: Fingerprint
+    /// The digest that the signature was made over.
+    public let digestAlgorithm: DigestAlgorithm
+    /// The time at which the certificates were judged: milliseconds since 1970-01-01T00:00:00Z.
+    public let validationTime: Int64
+}
+
+/// A digest of CMS signatures (RFC 5754; SHA-1 for receipts before 2023).
+public enum DigestAlgorithm: String, Hashable, Sendable {
+    case sha1 = "SHA-1"
+    case sha256 = "SHA-256"
+}
