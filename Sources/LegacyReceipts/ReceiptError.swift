@@ -46,6 +46,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case keyUsage
         case criticalExtension
         case xcodeReceipt
+        case environmentContradiction
         case deviceMismatch
     }
 
@@ -149,6 +150,7 @@ extension ReceiptError.Code {
         case .criticalExtension: "A certificate has a critical extension that is not understood"
         case .xcodeReceipt:
             "This is a receipt of Xcode's StoreKit testing, made on a developer's Mac with a key that everybody has"
+        case .environmentContradiction: "The unsigned environment contradicts the signed transaction id"
         case .deviceMismatch: "The receipt belongs to another device"
         }
     }

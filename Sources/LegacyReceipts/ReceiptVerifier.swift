@@ -13,7 +13,7 @@ internal import Foundation
 /// ```
 public struct ReceiptVerifier: Sendable {
     public let limits: DecodingLimits
-    private let validator: ChainValidator
+    let validator: ChainValidator
     private let cache = ChainCache()
 
     /// A verifier that trusts Apple's pinned roots and nothing else.
@@ -60,7 +60,7 @@ public struct ReceiptVerifier: Sendable {
         }
         let signer = try message.signer.get()
         let chain = try chain(of: message, signer, receiptType: receipt.receiptType)
-        try Self.check(chain, at: creationDate)
+        try Self.check(chain.validity, at: creationDate)
         try Self.checkSignature(of: message, signer, chain.key)
         return Verified(
             payload: receipt, evidence: chain.evidence(digest: signer.digestAlgorithm, validationTime: creationDate))
@@ -83,12 +83,13 @@ public struct ReceiptVerifier: Sendable {
         return chain
     }
 
-    static func check(_ chain: ValidatedChain, at time: Int64) throws(ReceiptError) {
-        if time < chain.validity.lowerBound {
-            throw ReceiptError(.certificateNotYetValid, detail(time, "from", chain.validity.lowerBound))
+    /// Both ends of a validity belong to it, the last to the end of its second (RFC 5280, 4.1.2.5).
+    static func check(_ validity: ClosedRange<Int64>, at time: Int64) throws(ReceiptError) {
+        if time < validity.lowerBound {
+            throw ReceiptError(.certificateNotYetValid, detail(time, "from", validity.lowerBound))
         }
-        if time > chain.validity.upperBound + 999 {
-            throw ReceiptError(.certificateExpired, detail(time, "until", chain.validity.upperBound))
+        if time > validity.upperBound + 999 {
+            throw ReceiptError(.certificateExpired, detail(time, "until", validity.upperBound))
         }
     }
 
@@ -134,7 +135,7 @@ public struct ReceiptVerifier: Sendable {
             throw ReceiptError(.missingKey, at: .key("purchase-date-ms"))
         }
         let chain = try chain(of: blob)
-        try Self.check(chain, at: purchaseDate)
+        try Self.check(chain.validity, at: purchaseDate)
         guard chain.key.isValid(signature: blob.signature, over: receipt.signedOctets(blob.version)[...], .sha1) else {
             throw ReceiptError(.signatureMismatch, at: .key("signature"))
         }

@@ -48,6 +48,30 @@ struct AppReceiptDecoder {
         }
     }
 
+    /// Every attribute at one level of a content or a purchase, for inspection; as far as they can be read.
+    static func rawAttributes(_ content: SignedDataMessage.Octets, limits: DecodingLimits) -> [RawAttribute] {
+        let content = unwrapped(content, limits)
+        var attributes: [RawAttribute] = []
+        let span = content.storage.span
+        var outer = BERReader(content.range, depth: limits.maximumDepth)
+        guard var set = try? outer.enter(span, Tag.set) else { return [] }
+        while set.peekTag(span) != nil, attributes.count < limits.maximumAttributes {
+            guard var attribute = try? set.enter(span, Tag.sequence),
+                let type = try? attribute.primitive(span, Tag.integer),
+                let version = try? attribute.primitive(span, Tag.integer),
+                let typeNumber = signedInteger(span, type), let versionNumber = signedInteger(span, version),
+                let value = try? attribute.octetString(span), (try? set.leave(attribute, span)) != nil
+            else { break }
+            let octets: ArraySlice<UInt8> =
+                switch value {
+                case .contiguous(let range): content.storage[range]
+                case .joined(let joined): joined[...]
+                }
+            attributes.append(RawAttribute(type: typeNumber, version: versionNumber, value: octets))
+        }
+        return attributes
+    }
+
     // MARK: The set of attributes
 
     private mutating func readSet(

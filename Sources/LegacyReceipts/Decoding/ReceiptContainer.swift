@@ -48,14 +48,19 @@ public struct ReceiptContainer: Sendable {
             let repaired = try? Base64.decodeLeniently(span, spacesAsPlus: true), !Self.isIncomplete(repaired)
         {
             try self.init(octets: repaired, limits: limits)
-        } else if Self.form(of: octets[...]) == nil, let inner = try? Base64.decodeLeniently(octets.span),
-            Self.form(of: inner[...]) != nil
-        {
-            // Encoded twice: seen where a client encoded what the system had already encoded.
+        } else if let inner = Self.decodedAgain(octets) {
             try self.init(octets: inner, limits: limits)
         } else {
             try self.init(octets: octets, limits: limits)
         }
+    }
+
+    /// Encoded twice: seen where a client encoded what the system had already encoded.
+    private static func decodedAgain(_ octets: [UInt8]) -> [UInt8]? {
+        guard form(of: octets[...]) == nil else { return nil }
+        let span = octets.span
+        guard let inner = try? Base64.decodeLeniently(span), form(of: inner[...]) != nil else { return nil }
+        return inner
     }
 
     private init(octets: [UInt8], limits: DecodingLimits) throws(ReceiptError) {

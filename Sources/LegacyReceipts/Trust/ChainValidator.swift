@@ -48,14 +48,40 @@ struct ChainValidator: Sendable {
         _ certificates: [X509Certificate], issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>,
         receiptType: ReceiptType?
     ) throws(ReceiptError) -> ValidatedChain {
-        guard !certificates.isEmpty else { throw ReceiptError(.certificateMissing) }
-        let leaf = certificates.first { $0.issuer.elementsEqual(issuer) && $0.serialNumber.elementsEqual(serialNumber) }
-        guard let leaf else { throw ReceiptError(.signerCertificateNotFound) }
+        let leaf = try Self.leaf(issuer: issuer, serialNumber: serialNumber, among: certificates)
         if isXcodeSigner(leaf, certificates, receiptType) { return try xcodeChain(leaf, receiptType) }
         let path = try path(from: leaf, among: certificates)
-        try checkLeaf(leaf, marker: ObjectIdentifier.receiptSigningMarker)
-        try checkIntermediate(path.intermediate, markers: [ObjectIdentifier.worldwideDeveloperRelationsMarker])
+        try Self.checkLeaf(leaf, marker: ObjectIdentifier.receiptSigningMarker)
+        try Self.checkIntermediate(path.intermediate, markers: [ObjectIdentifier.worldwideDeveloperRelationsMarker])
         return try chain(leaf, path)
+    }
+
+    /// The certificate that the SignerInfo names (RFC 5652, 5.3).
+    static func leaf(
+        of signer: SignedDataMessage.SignerInfo, in message: SignedDataMessage, among certificates: [X509Certificate]
+    ) throws(ReceiptError) -> X509Certificate {
+        try leaf(
+            issuer: message.bytes[signer.issuer], serialNumber: message.bytes[signer.serialNumber], among: certificates)
+    }
+
+    private static func leaf(
+        issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>, among certificates: [X509Certificate]
+    ) throws(ReceiptError) -> X509Certificate {
+        guard !certificates.isEmpty else { throw ReceiptError(.certificateMissing) }
+        let leaf = certificates.first { $0.issuer == issuer && $0.serialNumber == serialNumber }
+        guard let leaf else { throw ReceiptError(.signerCertificateNotFound) }
+        return leaf
+    }
+
+    /// Only the question whether the signatures lead to something trusted, for inspection.
+    func anchor(
+        of leaf: X509Certificate, among certificates: [X509Certificate], receiptType: ReceiptType?
+    ) throws(ReceiptError) {
+        if isXcodeSigner(leaf, certificates, receiptType) {
+            _ = try xcodeChain(leaf, receiptType)
+        } else {
+            _ = try path(from: leaf, among: certificates)
+        }
     }
 
     /// Xcode signs with one self-issued certificate, and the receipt names Xcode as its type.
@@ -74,7 +100,7 @@ struct ChainValidator: Sendable {
             throw ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "Xcode signed a receipt of another type")
         }
         return ValidatedChain(
-            key: try key(of: leaf), leaf: leaf.fingerprint, trustAnchor: leaf.fingerprint, anchor: .xcode,
+            key: try Self.key(of: leaf), leaf: leaf.fingerprint, trustAnchor: leaf.fingerprint, anchor: .xcode,
             validity: leaf.validity)
     }
 
@@ -84,12 +110,11 @@ struct ChainValidator: Sendable {
     func validate(transactionReceiptLeaf leaf: X509Certificate, version: UInt8) throws(ReceiptError) -> ValidatedChain {
         let fingerprint = leaf.fingerprint
         let isVersion2 = version == 2
-        let marker =
-            isVersion2 ? ObjectIdentifier.transactionReceiptSigningMarker : ObjectIdentifier.receiptSigningMarker
+        let marker = Self.transactionReceiptMarker(version: version)
         if policy.transactionReceiptLeaves.contains(fingerprint) {
-            try checkLeaf(leaf, marker: marker)
+            try Self.checkLeaf(leaf, marker: marker)
             return ValidatedChain(
-                key: try key(of: leaf), leaf: fingerprint, trustAnchor: fingerprint, anchor: .pinnedLeaf,
+                key: try Self.key(of: leaf), leaf: fingerprint, trustAnchor: fingerprint, anchor: .pinnedLeaf,
                 validity: leaf.validity)
         }
         let markers =
@@ -97,17 +122,21 @@ struct ChainValidator: Sendable {
             ? [ObjectIdentifier.iTunesStoreMarker] : [ObjectIdentifier.worldwideDeveloperRelationsMarker]
         let candidates = additionalIntermediates
         guard candidates.contains(where: { $0.subject == leaf.issuer }) else { throw ReceiptError(.untrustedLeaf) }
-        try checkLeaf(leaf, marker: marker)
+        try Self.checkLeaf(leaf, marker: marker)
         if let pinned = try pinnedIntermediate(of: leaf, among: candidates) {
-            try checkIntermediate(pinned, markers: markers)
+            try Self.checkIntermediate(pinned, markers: markers)
             let validity = leaf.validity.clamped(to: pinned.validity)
             return ValidatedChain(
-                key: try key(of: leaf), leaf: fingerprint, trustAnchor: pinned.fingerprint, anchor: .apple,
+                key: try Self.key(of: leaf), leaf: fingerprint, trustAnchor: pinned.fingerprint, anchor: .apple,
                 validity: validity)
         }
         let path = try path(from: leaf, among: candidates)
-        try checkIntermediate(path.intermediate, markers: markers)
+        try Self.checkIntermediate(path.intermediate, markers: markers)
         return try chain(leaf, path)
+    }
+
+    static func transactionReceiptMarker(version: UInt8) -> [UInt8] {
+        version == 2 ? ObjectIdentifier.transactionReceiptSigningMarker : ObjectIdentifier.receiptSigningMarker
     }
 
     private func pinnedIntermediate(
@@ -115,7 +144,7 @@ struct ChainValidator: Sendable {
     ) throws(ReceiptError) -> X509Certificate? {
         for candidate in candidates where candidate.subject == leaf.issuer {
             guard policy.transactionReceiptIntermediates.contains(candidate.fingerprint) else { continue }
-            if leaf.isSigned(by: try key(of: candidate)) { return candidate }
+            if leaf.isSigned(by: try Self.key(of: candidate)) { return candidate }
         }
         return nil
     }
@@ -136,11 +165,11 @@ struct ChainValidator: Sendable {
         var closest = ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "the leaf's issuer is not there")
         for intermediate in certificates where intermediate.subject == leaf.issuer {
             for (root, anchor) in roots(issuing: intermediate, among: certificates) {
-                guard intermediate.isSigned(by: try key(of: root)) else {
+                guard intermediate.isSigned(by: try Self.key(of: root)) else {
                     closest = ReceiptError(.certificateSignatureMismatch, at: .certificate(intermediate.index))
                     continue
                 }
-                guard leaf.isSigned(by: try key(of: intermediate)) else {
+                guard leaf.isSigned(by: try Self.key(of: intermediate)) else {
                     closest = ReceiptError(.certificateSignatureMismatch, at: .certificate(leaf.index))
                     continue
                 }
@@ -176,45 +205,75 @@ struct ChainValidator: Sendable {
                 .certificateExpired, at: .certificate(leaf.index), "the chain was never valid as a whole")
         }
         return ValidatedChain(
-            key: try key(of: leaf), leaf: leaf.fingerprint, trustAnchor: path.root.fingerprint, anchor: path.anchor,
+            key: try Self.key(of: leaf), leaf: leaf.fingerprint, trustAnchor: path.root.fingerprint, anchor: path.anchor,
             validity: lower...upper)
-    }
-
-    private func key(of certificate: X509Certificate) throws(ReceiptError) -> _RSA.Signing.PublicKey {
-        guard let key = certificate.publicKey() else {
-            throw ReceiptError(.unsupportedSignatureAlgorithm, at: .certificate(certificate.index), "not an RSA key")
-        }
-        return key
     }
 
     // MARK: The rules of each place
 
-    private func checkLeaf(_ leaf: X509Certificate, marker: [UInt8]) throws(ReceiptError) {
-        guard leaf.hasExtension(marker) else { throw ReceiptError(.missingLeafMarker, at: .certificate(leaf.index)) }
-        guard !leaf.extensions.isCertificateAuthority else {
-            throw ReceiptError(.basicConstraints, at: .certificate(leaf.index), "the signer is a certificate authority")
-        }
-        try checkUsage(leaf, X509Certificate.KeyUsage.digitalSignature, "digitalSignature")
+    private static func checkLeaf(_ leaf: X509Certificate, marker: [UInt8]) throws(ReceiptError) {
+        try checkMarker(ofLeaf: leaf, marker)
+        try checkConstraints(ofLeaf: leaf)
+        try checkUsage(ofLeaf: leaf)
     }
 
-    private func checkIntermediate(_ intermediate: X509Certificate, markers: [[UInt8]]) throws(ReceiptError) {
+    private static func checkIntermediate(
+        _ intermediate: X509Certificate, markers: [[UInt8]]
+    ) throws(ReceiptError) {
+        try checkMarker(ofIntermediate: intermediate, markers)
+        try checkConstraints(ofIntermediate: intermediate)
+        try checkUsage(ofIntermediate: intermediate)
+    }
+
+    static func checkMarker(ofLeaf leaf: X509Certificate, _ marker: [UInt8]) throws(ReceiptError) {
+        guard leaf.hasExtension(marker) else { throw ReceiptError(.missingLeafMarker, at: .certificate(leaf.index)) }
+    }
+
+    static func checkMarker(
+        ofIntermediate intermediate: X509Certificate, _ markers: [[UInt8]]
+    ) throws(ReceiptError) {
         guard markers.contains(where: intermediate.hasExtension) else {
             throw ReceiptError(.missingIntermediateMarker, at: .certificate(intermediate.index))
         }
+    }
+
+    static func checkConstraints(ofLeaf leaf: X509Certificate) throws(ReceiptError) {
+        guard !leaf.extensions.isCertificateAuthority else {
+            throw ReceiptError(.basicConstraints, at: .certificate(leaf.index), "the signer is a certificate authority")
+        }
+    }
+
+    static func checkConstraints(ofIntermediate intermediate: X509Certificate) throws(ReceiptError) {
         guard intermediate.extensions.isCertificateAuthority else {
             throw ReceiptError(
                 .basicConstraints, at: .certificate(intermediate.index), "the issuer is not a certificate authority")
         }
+    }
+
+    static func checkUsage(ofLeaf leaf: X509Certificate) throws(ReceiptError) {
+        try checkUsage(leaf, X509Certificate.KeyUsage.digitalSignature, "digitalSignature")
+    }
+
+    static func checkUsage(ofIntermediate intermediate: X509Certificate) throws(ReceiptError) {
         try checkUsage(intermediate, X509Certificate.KeyUsage.keyCertSign, "keyCertSign")
     }
 
     /// RFC 5280, 4.2.1.3: a key usage extension limits the key; without one it is not limited.
-    private func checkUsage(_ certificate: X509Certificate, _ bit: UInt8, _ name: String) throws(ReceiptError) {
+    private static func checkUsage(
+        _ certificate: X509Certificate, _ bit: UInt8, _ name: String
+    ) throws(ReceiptError) {
         guard (certificate.extensions.keyUsage ?? bit) & bit != 0 else {
             throw ReceiptError(.keyUsage, at: .certificate(certificate.index), "\(name) is not among the key's uses")
         }
         guard !certificate.extensions.hasUnknownCritical else {
             throw ReceiptError(.criticalExtension, at: .certificate(certificate.index))
         }
+    }
+
+    static func key(of certificate: X509Certificate) throws(ReceiptError) -> _RSA.Signing.PublicKey {
+        guard let key = certificate.publicKey() else {
+            throw ReceiptError(.unsupportedSignatureAlgorithm, at: .certificate(certificate.index), "not an RSA key")
+        }
+        return key
     }
 }

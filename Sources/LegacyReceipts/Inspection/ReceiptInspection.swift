@@ -1,0 +1,232 @@
+internal import CryptoExtras
+
+/// Everything there is to see in one receipt, and how each check came out. For people and support tools: a verdict to
+/// act on comes from ``ReceiptVerifier``, whose answer stands here in ``verdict``.
+public struct ReceiptInspection: Sendable {
+    /// One check and its outcome.
+    public struct Check: Sendable, Hashable {
+        /// A check, in the order in which they are made.
+        public enum Name: String, Sendable, Hashable, CaseIterable {
+            case content
+            case signerCertificate
+            case trustedRoot
+            case leafMarker
+            case intermediateMarker
+            case basicConstraints
+            case keyUsage
+            case validity
+            case signature
+            case environment
+            case device
+        }
+
+        public enum Outcome: Sendable, Hashable {
+            case passed
+            case failed(ReceiptError)
+            /// The check could not be made, because another failed before it or nothing was given to compare with.
+            case skipped(String)
+        }
+
+        public let name: Name
+        public let outcome: Outcome
+    }
+
+    /// The form of the container.
+    public let form: ReceiptContainer.Form
+    /// The size of the container in bytes.
+    public let byteCount: Int
+    /// What the receipt says, if it can be decoded. It is not verified by standing here.
+    public let receipt: Unverified<LegacyReceipt>?
+    /// Every app-level attribute as it stands in the content; empty for transaction receipts.
+    public let attributes: [RawAttribute]
+    /// The receipt's certificates.
+    public let certificates: [CertificateFacts]
+    public let checks: [Check]
+    /// Why it is trusted, or the error that makes it refused.
+    public let verdict: Result<SignatureEvidence, ReceiptError>
+}
+
+extension ReceiptVerifier {
+    /// Looks at a receipt with every check, going on where verifying would stop.
+    ///
+    /// - Parameter device: checks the device hash of an app receipt too, if given.
+    public func inspect(_ container: ReceiptContainer, device: DeviceIdentifier? = nil) -> ReceiptInspection {
+        var inspector = Inspector(verifier: self, container: container)
+        switch container.form {
+        case .pkcs7: inspector.inspectAppReceipt(device)
+        case .propertyList: inspector.inspectTransactionReceipt()
+        }
+        return inspector.inspection(verdict: verdict(container, device))
+    }
+
+    private func verdict(
+        _ container: ReceiptContainer, _ device: DeviceIdentifier?
+    ) -> Result<SignatureEvidence, ReceiptError> {
+        do throws(ReceiptError) {
+            let verified = try verify(container)
+            if let device, case .app(let receipt) = verified.payload { try receipt.checkDevice(device) }
+            return .success(verified.evidence)
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// Makes the checks one by one.
+private struct Inspector {
+    let verifier: ReceiptVerifier
+    let container: ReceiptContainer
+    var receipt: LegacyReceipt?
+    var attributes: [RawAttribute] = []
+    var certificates: [X509Certificate] = []
+    var outcomes: [ReceiptInspection.Check.Name: ReceiptInspection.Check.Outcome] = [:]
+
+    init(verifier: ReceiptVerifier, container: ReceiptContainer) {
+        self.verifier = verifier
+        self.container = container
+    }
+
+    func inspection(verdict: Result<SignatureEvidence, ReceiptError>) -> ReceiptInspection {
+        ReceiptInspection(
+            form: container.form, byteCount: container.bytes.count, receipt: receipt.map { Unverified(payload: $0) },
+            attributes: attributes, certificates: certificates.map { CertificateFacts($0) },
+            checks: ReceiptInspection.Check.Name.allCases.compactMap { name in
+                outcomes[name].map { ReceiptInspection.Check(name: name, outcome: $0) }
+            }, verdict: verdict)
+    }
+
+    private mutating func check<Value>(
+        _ name: ReceiptInspection.Check.Name, _ body: () throws(ReceiptError) -> Value
+    ) -> Value? {
+        do throws(ReceiptError) {
+            let value = try body()
+            outcomes[name] = .passed
+            return value
+        } catch {
+            outcomes[name] = .failed(error)
+            return nil
+        }
+    }
+
+    private mutating func skip(_ names: [ReceiptInspection.Check.Name], _ reason: String) {
+        for name in names where outcomes[name] == nil { outcomes[name] = .skipped(reason) }
+    }
+
+    // MARK: App receipts
+
+    mutating func inspectAppReceipt(_ device: DeviceIdentifier?) {
+        let (limits, bytes) = (verifier.limits, container.bytes)
+        let message: SignedDataMessage
+        do throws(ReceiptError) {
+            message = try SignedDataMessage(bytes, limits: limits)
+        } catch {
+            outcomes[.content] = .failed(error)
+            skip([.signerCertificate, .trustedRoot, .validity, .signature], "the message cannot be read")
+            return
+        }
+        attributes = AppReceiptDecoder.rawAttributes(message.content, limits: limits)
+        let decoder = ReceiptDecoder(limits: limits)
+        let decoded = check(.content) { () throws(ReceiptError) in try decoder.appReceipt(message) }
+        receipt = decoded.map { .app($0) }
+        certificates = (try? message.parsedCertificates()) ?? []
+        inspectSigner(message, decoded)
+        guard let decoded else { return skip([.device], "the content cannot be read") }
+        if let device {
+            _ = check(.device) { () throws(ReceiptError) in try decoded.checkDevice(device) }
+        } else {
+            outcomes[.device] = .skipped("no device identifier was given")
+        }
+    }
+
+    private mutating func inspectSigner(_ message: SignedDataMessage, _ decoded: AppReceipt?) {
+        let certificates = certificates
+        let found = check(.signerCertificate) { () throws(ReceiptError) in
+            let signer = try message.signer.get()
+            _ = try message.parsedCertificates()
+            return (signer, try ChainValidator.leaf(of: signer, in: message, among: certificates))
+        }
+        guard let (signer, leaf) = found else {
+            return skip([.trustedRoot, .leafMarker, .validity, .signature], "the signer's certificate is not known")
+        }
+        let validator = verifier.validator
+        let receiptType = decoded?.receiptType
+        _ = check(.trustedRoot) { () throws(ReceiptError) in
+            try validator.anchor(of: leaf, among: certificates, receiptType: receiptType)
+        }
+        let intermediate = certificates.first { $0.subject == leaf.issuer && $0.index != leaf.index }
+        inspectRules(leaf, intermediate, marker: ObjectIdentifier.receiptSigningMarker)
+        inspectValidity([leaf, intermediate].compactMap { $0 }, at: decoded?.receiptCreationDate)
+        _ = check(.signature) { () throws(ReceiptError) in
+            try ReceiptVerifier.checkSignature(of: message, signer, try ChainValidator.key(of: leaf))
+        }
+    }
+
+    // MARK: Rules on certificates
+
+    private mutating func inspectRules(
+        _ leaf: X509Certificate, _ intermediate: X509Certificate?, marker: [UInt8]
+    ) {
+        _ = check(.leafMarker) { () throws(ReceiptError) in try ChainValidator.checkMarker(ofLeaf: leaf, marker) }
+        _ = check(.basicConstraints) { () throws(ReceiptError) in
+            try ChainValidator.checkConstraints(ofLeaf: leaf)
+            if let intermediate { try ChainValidator.checkConstraints(ofIntermediate: intermediate) }
+        }
+        _ = check(.keyUsage) { () throws(ReceiptError) in
+            try ChainValidator.checkUsage(ofLeaf: leaf)
+            if let intermediate { try ChainValidator.checkUsage(ofIntermediate: intermediate) }
+        }
+        if let intermediate {
+            _ = check(.intermediateMarker) { () throws(ReceiptError) in
+                try ChainValidator.checkMarker(
+                    ofIntermediate: intermediate, [ObjectIdentifier.worldwideDeveloperRelationsMarker])
+            }
+        } else {
+            outcomes[.intermediateMarker] = .skipped("the receipt carries no intermediate")
+        }
+    }
+
+    private mutating func inspectValidity(_ chain: [X509Certificate], at time: Int64?) {
+        guard let time else { return skip([.validity], "the receipt has no date to judge the certificates at") }
+        _ = check(.validity) { () throws(ReceiptError) in
+            for certificate in chain { try ReceiptVerifier.check(certificate.validity, at: time) }
+        }
+    }
+
+    // MARK: Transaction receipts
+
+    mutating func inspectTransactionReceipt() {
+        let (limits, bytes) = (verifier.limits, container.bytes)
+        let read = check(.content) { () throws(ReceiptError) in
+            try TransactionReceiptDecoder.read(bytes, limits: limits)
+        }
+        guard let (decoded, signature) = read else {
+            return skip([.signerCertificate, .trustedRoot, .validity, .signature], "the receipt cannot be read")
+        }
+        receipt = .transaction(decoded)
+        _ = check(.environment) { () throws(ReceiptError) in
+            guard !decoded.hasEnvironmentContradiction else {
+                throw ReceiptError(.environmentContradiction, at: .key("environment"), "it counts as sandbox")
+            }
+        }
+        let found = check(.signerCertificate) { () throws(ReceiptError) in
+            let blob = try signature.get()
+            return (blob, try X509Certificate(blob.certificate, index: 0))
+        }
+        guard let (blob, leaf) = found else {
+            return skip([.trustedRoot, .validity, .signature], "the signature blob cannot be read")
+        }
+        certificates = [leaf]
+        let validator = verifier.validator
+        _ = check(.trustedRoot) { () throws(ReceiptError) in
+            try validator.validate(transactionReceiptLeaf: leaf, version: blob.version)
+        }
+        inspectRules(leaf, nil, marker: ChainValidator.transactionReceiptMarker(version: blob.version))
+        inspectValidity([leaf], at: decoded.purchaseDate)
+        _ = check(.signature) { () throws(ReceiptError) in
+            let key = try ChainValidator.key(of: leaf)
+            guard key.isValid(signature: blob.signature, over: decoded.signedOctets(blob.version)[...], .sha1) else {
+                throw ReceiptError(.signatureMismatch, at: .key("signature"))
+            }
+        }
+    }
+}
