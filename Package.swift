@@ -48,7 +48,7 @@ let package = Package(
         .executableTarget(
             name: "legacy-receipts",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts",
+                "AppStoreModels", "LegacyReceipts", "ReceiptMigration",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

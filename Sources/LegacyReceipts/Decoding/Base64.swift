@@ -17,10 +17,13 @@ public enum Base64: Sendable {
             count = 0
             var index = 0
             while index + 4 <= digits {
-                let group =
-                    standard[text[index]] << 18 | standard[text[index + 1]] << 12 | standard[text[index + 2]] << 6
-                    | standard[text[index + 3]]
-                guard group < 1 << 24 else { break }
+                let first = standard[text[index]]
+                let second = standard[text[index + 1]]
+                let third = standard[text[index + 2]]
+                let fourth = standard[text[index + 3]]
+                // Judged before shifting: the mark of a byte that is no digit would be shifted out of the word.
+                guard first | second | third | fourth < 64 else { break }
+                let group = first << 18 | second << 12 | third << 6 | fourth
                 buffer[count] = UInt8(truncatingIfNeeded: group >> 16)
                 buffer[count + 1] = UInt8(truncatingIfNeeded: group >> 8)
                 buffer[count + 2] = UInt8(truncatingIfNeeded: group)
@@ -108,6 +111,24 @@ public enum Base64: Sendable {
         if digits >= 2 { output.append(UInt8(truncatingIfNeeded: bits >> (UInt32(digits) * 6 - 8))) }
         if digits == 3 { output.append(UInt8(truncatingIfNeeded: bits >> 2)) }
         return output
+    }
+
+    /// Encodes with the standard alphabet and padding.
+    public static func encode(_ octets: some Collection<UInt8>) -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity((octets.count + 2) / 3 * 4)
+        var iterator = octets.makeIterator()
+        while let first = iterator.next() {
+            let second = iterator.next()
+            let third = iterator.next()
+            let group = Int(first) << 16 | Int(second ?? 0) << 8 | Int(third ?? 0)
+            text.append(digits[group >> 18])
+            text.append(digits[group >> 12 & 63])
+            text.append(second == nil ? UInt8(ascii: "=") : digits[group >> 6 & 63])
+            text.append(third == nil ? UInt8(ascii: "=") : digits[group & 63])
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func invalid(_ byte: UInt8, _ offset: Int) -> ReceiptError {

@@ -1,14 +1,14 @@
 internal import Crypto
 
-/// The SHA-256 of a certificate's DER: its fingerprint.
+/// A SHA-256: of a certificate's DER, its fingerprint, or of a receipt, the name it goes by.
 public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// Computes the fingerprint of a certificate in DER.
-    public init(of der: some Collection<UInt8>) {
+    /// Computes the SHA-256 of octets.
+    public init(of octets: some Collection<UInt8>) {
         var hash = SHA256()
-        if der.withContiguousStorageIfAvailable({ hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }) == nil {
-            hash.update(data: Array(der))
+        if octets.withContiguousStorageIfAvailable({ hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }) == nil {
+            hash.update(data: Array(octets))
         }
         words = hash.finalize().withUnsafeBytes { Self.load($0) }
     }
@@ -51,12 +51,14 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
     /// 64 lower-case hexadecimal digits.
     public var description: String {
-        var text = ""
-        text.reserveCapacity(64)
-        for word in [words.0, words.1, words.2, words.3] {
-            let digits = String(word, radix: 16)
-            text += String(repeating: "0", count: 16 - digits.count) + digits
+        String(unsafeUninitializedCapacity: 64) { buffer in
+            for (index, word) in [words.0, words.1, words.2, words.3].enumerated() {
+                for place in 0..<16 {
+                    let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - place * 4)) & 0xF
+                    buffer[index * 16 + place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+                }
+            }
+            return 64
         }
-        return text
     }
 }

@@ -1,0 +1,186 @@
+/// What a transaction says about an Advanced Commerce purchase (App Store Server API, advancedCommerceTransactionInfo).
+public struct AdvancedCommerceTransactionInfo: Codable, Hashable, Sendable {
+    /// The texts of the subscription.
+    public var descriptors: AdvancedCommerceDescriptors?
+
+    /// The estimated tax. In milliunits of the currency: 10.99 is 10990.
+    public var estimatedTax: Int64?
+
+    /// The items bought.
+    public var items: [AdvancedCommerceTransactionItem]?
+
+    /// The renewal period of the subscription.
+    public var period: AdvancedCommercePeriod?
+
+    /// The UUID text by which the developer named the request.
+    public var requestReferenceId: String?
+
+    /// The tax code of the purchase.
+    public var taxCode: String?
+
+    /// The price without tax. In milliunits of the currency: 10.99 is 10990.
+    public var taxExclusivePrice: Int64?
+
+    /// The tax rate, a decimal number as text.
+    public var taxRate: String?
+
+    /// Every field is absent unless given.
+    public init(
+        descriptors: AdvancedCommerceDescriptors? = nil,
+        estimatedTax: Int64? = nil,
+        items: [AdvancedCommerceTransactionItem]? = nil,
+        period: AdvancedCommercePeriod? = nil,
+        requestReferenceId: String? = nil,
+        taxCode: String? = nil,
+        taxExclusivePrice: Int64? = nil,
+        taxRate: String? = nil
+    ) {
+        self.descriptors = descriptors
+        self.estimatedTax = estimatedTax
+        self.items = items
+        self.period = period
+        self.requestReferenceId = requestReferenceId
+        self.taxCode = taxCode
+        self.taxExclusivePrice = taxExclusivePrice
+        self.taxRate = taxRate
+    }
+}
+
+extension AdvancedCommerceTransactionInfo: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("descriptors", descriptors)
+        writer.member("estimatedTax", estimatedTax)
+        writer.member("items", items)
+        writer.member("period", period)
+        writer.member("requestReferenceId", requestReferenceId)
+        writer.member("taxCode", taxCode)
+        writer.member("taxExclusivePrice", taxExclusivePrice)
+        writer.member("taxRate", taxRate)
+        writer.endObject()
+    }
+}
+
+/// One item of an Advanced Commerce transaction (App Store Server API, advancedCommerceTransactionItem).
+public struct AdvancedCommerceTransactionItem: Codable, Hashable, Sendable {
+    /// The developer's identifier of the item, in Apple's spelling.
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    public var SKU: String?
+
+    /// The description of the item.
+    public var description: String?
+
+    /// The name of the item shown to the customer.
+    public var displayName: String?
+
+    /// The offer that applies to the item.
+    public var offer: AdvancedCommerceOffer?
+
+    /// The price of the item. In milliunits of the currency: 10.99 is 10990.
+    public var price: Int64?
+
+    /// The refunds of the item.
+    public var refunds: [AdvancedCommerceRefund]?
+
+    /// When the item was refunded or revoked. In milliseconds since 1970-01-01 00:00 UTC.
+    public var revocationDate: Int64?
+
+    /// Every field is absent unless given.
+    public init(
+        SKU: String? = nil,
+        description: String? = nil,
+        displayName: String? = nil,
+        offer: AdvancedCommerceOffer? = nil,
+        price: Int64? = nil,
+        refunds: [AdvancedCommerceRefund]? = nil,
+        revocationDate: Int64? = nil
+    ) {
+        self.SKU = SKU
+        self.description = description
+        self.displayName = displayName
+        self.offer = offer
+        self.price = price
+        self.refunds = refunds
+        self.revocationDate = revocationDate
+    }
+}
+
+extension AdvancedCommerceTransactionItem {
+    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        SKU = try values.value(.SKU)
+        description = try values.value(.description)
+        displayName = try values.value(.displayName)
+        offer = try values.value(.offer)
+        price = try values.value(.price)
+        refunds = try values.value(.refunds)
+        revocationDate = try values.milliseconds(.revocationDate)
+    }
+}
+
+extension AdvancedCommerceTransactionItem: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("SKU", SKU)
+        writer.member("description", description)
+        writer.member("displayName", displayName)
+        writer.member("offer", offer)
+        writer.member("price", price)
+        writer.member("refunds", refunds)
+        writer.member("revocationDate", revocationDate)
+        writer.endObject()
+    }
+}
+
+/// One refund of an Advanced Commerce item (App Store Server API, advancedCommerceRefund).
+public struct AdvancedCommerceRefund: Codable, Hashable, Sendable {
+    /// The amount refunded. In milliunits of the currency: 10.99 is 10990.
+    public var refundAmount: Int64?
+
+    /// When it was refunded. In milliseconds since 1970-01-01 00:00 UTC.
+    public var refundDate: Int64?
+
+    /// Why it was refunded.
+    public var refundReason: AdvancedCommerceRefundReason?
+
+    /// How much was refunded.
+    public var refundType: AdvancedCommerceRefundType?
+
+    /// Every field is absent unless given.
+    public init(
+        refundAmount: Int64? = nil,
+        refundDate: Int64? = nil,
+        refundReason: AdvancedCommerceRefundReason? = nil,
+        refundType: AdvancedCommerceRefundType? = nil
+    ) {
+        self.refundAmount = refundAmount
+        self.refundDate = refundDate
+        self.refundReason = refundReason
+        self.refundType = refundType
+    }
+}
+
+extension AdvancedCommerceRefund {
+    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        refundAmount = try values.value(.refundAmount)
+        refundDate = try values.milliseconds(.refundDate)
+        refundReason = try values.value(.refundReason)
+        refundType = try values.value(.refundType)
+    }
+}
+
+extension AdvancedCommerceRefund: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("refundAmount", refundAmount)
+        writer.member("refundDate", refundDate)
+        writer.member("refundReason", refundReason)
+        writer.member("refundType", refundType)
+        writer.endObject()
+    }
+}

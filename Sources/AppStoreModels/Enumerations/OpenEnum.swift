@@ -1,0 +1,27 @@
+/// A set of values that may grow without notice: Apple adds raw values between versions of its API.
+///
+/// The conforming types are structures with a constant for each value known today. An unknown raw value is kept as it
+/// is and written again as it was read, so that data passes through an old program unharmed. In JSON, an open enum is its
+/// bare raw value.
+///
+///     switch payload.offerType {
+///     case .introductory?: …
+///     case .some(let other) where !other.isKnown: // newer than this package
+///     default: …
+///     }
+public protocol OpenEnum: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible
+where RawValue: Hashable & Codable & Sendable {
+    /// Accepts every raw value, unlike the initializer of an `enum`.
+    init(rawValue: RawValue)
+
+    /// The values this package knows.
+    static var knownValues: [Self] { get }
+}
+
+extension OpenEnum {
+    /// Whether this package knows the value.
+    public var isKnown: Bool { Self.knownValues.contains(self) }
+
+    /// The raw value as text.
+    public var description: String { String(describing: rawValue) }
+}

@@ -1,0 +1,181 @@
+/// The server environment (App Store Server API, environment).
+public struct Environment: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The App Store.
+    public static let production = Self(rawValue: "Production")
+    /// Test purchases, including those made through TestFlight and App Review.
+    public static let sandbox = Self(rawValue: "Sandbox")
+    /// StoreKit Testing in Xcode; signed by no Apple certificate.
+    public static let xcode = Self(rawValue: "Xcode")
+    /// Unit tests with a stubbed server.
+    public static let localTesting = Self(rawValue: "LocalTesting")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .production, .sandbox, .xcode, .localTesting,
+    ]
+}
+
+/// The type of an In-App Purchase product (App Store Server API, type).
+public struct ProductType: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Renews by itself until cancelled.
+    public static let autoRenewableSubscription = Self(rawValue: "Auto-Renewable Subscription")
+    /// Bought once, kept for ever.
+    public static let nonConsumable = Self(rawValue: "Non-Consumable")
+    /// Used up, can be bought again.
+    public static let consumable = Self(rawValue: "Consumable")
+    /// Lasts for a term that only the app knows.
+    public static let nonRenewingSubscription = Self(rawValue: "Non-Renewing Subscription")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .autoRenewableSubscription, .nonConsumable, .consumable, .nonRenewingSubscription,
+    ]
+}
+
+/// Whether the customer bought the product or has it through Family Sharing (App Store Server API, inAppOwnershipType).
+public struct InAppOwnershipType: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The customer is the purchaser.
+    public static let purchased = Self(rawValue: "PURCHASED")
+    /// The customer is a family member of the purchaser.
+    public static let familyShared = Self(rawValue: "FAMILY_SHARED")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .purchased, .familyShared,
+    ]
+}
+
+/// The cause of a transaction (App Store Server API, transactionReason).
+public struct TransactionReason: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The customer bought the product or a family member shared it.
+    public static let purchase = Self(rawValue: "PURCHASE")
+    /// The App Store renewed the subscription.
+    public static let renewal = Self(rawValue: "RENEWAL")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .purchase, .renewal,
+    ]
+}
+
+/// Why the App Store refunded or revoked a transaction (App Store Server API, revocationReason).
+public struct RevocationReason: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: Int32
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// Another reason, for example an accidental purchase.
+    public static let other = Self(rawValue: 0)
+    /// An actual or perceived issue within the app.
+    public static let issueWithinApp = Self(rawValue: 1)
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .other, .issueWithinApp,
+    ]
+}
+
+/// How the App Store refunded or revoked a transaction (App Store Server API 1.19, revocationType).
+public struct RevocationType: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The whole price was refunded.
+    public static let refundFull = Self(rawValue: "REFUND_FULL")
+    /// A part of the price was refunded; see `revocationPercentage`.
+    public static let refundProrated = Self(rawValue: "REFUND_PRORATED")
+    /// Access through Family Sharing ended.
+    public static let familyRevoke = Self(rawValue: "FAMILY_REVOKE")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .refundFull, .refundProrated, .familyRevoke,
+    ]
+}
+
+/// The platform on which the customer first obtained the app (App Store Server API, originalPlatform).
+public struct PurchasePlatform: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// iOS or iPadOS.
+    public static let iOS = Self(rawValue: "iOS")
+    /// macOS.
+    public static let macOS = Self(rawValue: "macOS")
+    /// tvOS.
+    public static let tvOS = Self(rawValue: "tvOS")
+    /// visionOS.
+    public static let visionOS = Self(rawValue: "visionOS")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .iOS, .macOS, .tvOS, .visionOS,
+    ]
+}
+
+/// How the customer pays for a subscription period (App Store Server API 1.21, billingPlanType).
+public struct BillingPlanType: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The whole period at once.
+    public static let billedUpfront = Self(rawValue: "BILLED_UPFRONT")
+    /// Month by month, with a commitment to the whole period.
+    public static let monthly = Self(rawValue: "MONTHLY")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .billedUpfront, .monthly,
+    ]
+}

@@ -1,0 +1,66 @@
+/// Why bytes are not the JSON text they claim to be (RFC 8259), and where.
+package struct JSONReadingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The reason, for a program to branch on.
+    package enum Code: String, Sendable, Equatable, CaseIterable {
+        /// The bytes stop inside a value, or there is no value at all.
+        case unexpectedEnd
+        /// A byte that the grammar does not allow at this place.
+        case unexpectedByte
+        /// Something that begins like `true`, `false` or `null` and is not.
+        case invalidLiteral
+        /// A number outside the grammar of RFC 8259, section 6 (leading zero, missing digits, lone sign).
+        case invalidNumber
+        /// A backslash followed by something other than RFC 8259, section 7 allows.
+        case invalidEscape
+        /// A `\u` escape of one half of a surrogate pair.
+        case loneSurrogate
+        /// A byte below 0x20 inside a string; RFC 8259, section 7 wants it escaped.
+        case controlCharacter
+        /// A byte sequence that is not UTF-8 (RFC 3629).
+        case invalidUTF8
+        /// More nested arrays and objects than the limit.
+        case tooDeep
+        /// Something other than white space after the value.
+        case trailingBytes
+        /// An object or array was asked for and the value is another kind.
+        case notAContainer
+    }
+
+    package let code: Code
+    /// Bytes from the start of the text to the offending byte.
+    package let offset: Int
+
+    package init(code: Code, offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+
+    /// One sentence for a person, with the place.
+    package var message: String {
+        "\(reason) at byte \(offset)."
+    }
+
+    package var description: String { message }
+
+    private var reason: String {
+        switch code {
+        case .unexpectedEnd: "The JSON text ends too early"
+        case .unexpectedByte: "The JSON text has a character that does not belong here"
+        case .invalidLiteral: "The JSON text has a word that is not true, false or null"
+        case .invalidNumber: "The JSON text has a malformed number"
+        case .invalidEscape: "The JSON text has an escape that JSON does not know"
+        case .loneSurrogate: "The JSON text escapes one half of a surrogate pair without the other"
+        case .controlCharacter: "The JSON text has an unescaped control character in a string"
+        case .invalidUTF8: "The JSON text is not valid UTF-8"
+        case .tooDeep: "The JSON text nests deeper than \(JSONReadingLimits.maximumDepth) levels"
+        case .trailingBytes: "The JSON text goes on after its value"
+        case .notAContainer: "The JSON text is neither an object nor an array"
+        }
+    }
+}
+
+/// The bounds of the JSON reader.
+package enum JSONReadingLimits {
+    /// How many arrays and objects may be open at once. The tokenizer keeps one bit per level in a 64-bit word.
+    package static let maximumDepth = 64
+}

@@ -1,0 +1,190 @@
+/// A JSON value read strictly by RFC 8259, with every number exact.
+package enum JSONValue: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    /// A number without fraction and exponent that fits 64 bits; `-0` is not one.
+    case integer(Int64)
+    /// Any other number, as it was written.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+
+    package var object: JSONObject? {
+        if case .object(let object) = self { object } else { nil }
+    }
+
+    package var array: [JSONValue]? {
+        if case .array(let array) = self { array } else { nil }
+    }
+
+    package var string: String? {
+        if case .string(let string) = self { string } else { nil }
+    }
+
+    package var integer: Int64? {
+        if case .integer(let integer) = self { integer } else { nil }
+    }
+
+    package var bool: Bool? {
+        if case .bool(let bool) = self { bool } else { nil }
+    }
+
+    package var isNull: Bool { self == .null }
+
+    /// The member of an object; nil for other kinds.
+    package subscript(key: String) -> JSONValue? { object?[key] }
+}
+
+/// The members of a JSON object in the order of the text. Of members with the same name, the last one counts, as it
+/// does at Apple's endpoint (clients reference, "How Apple's endpoint treats a body").
+package struct JSONObject: Sendable, Equatable {
+    package struct Member: Sendable, Equatable {
+        package let key: String
+        package let value: JSONValue
+
+        package init(key: String, value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// Every member, duplicates included.
+    package let members: [Member]
+    /// Only for objects large enough to make walking them slow.
+    private let index: [String: Int]?
+    private static let indexedFrom = 24
+
+    package init(members: [Member]) {
+        self.members = members
+        if members.count >= Self.indexedFrom {
+            var index = [String: Int](minimumCapacity: members.count)
+            for (position, member) in members.enumerated() { index[member.key] = position }
+            self.index = index
+        } else {
+            index = nil
+        }
+    }
+
+    package subscript(key: String) -> JSONValue? {
+        if let index { return index[key].map { members[$0].value } }
+        return members.last { $0.key == key }?.value
+    }
+
+    package static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.members == right.members
+    }
+}
+
+// MARK: - Reading
+
+extension JSONValue {
+    /// Reads one JSON text: a value with nothing but white space around it.
+    ///
+    /// Time is linear in the bytes, nesting is bounded by ``JSONReadingLimits/maximumDepth``, and open containers are kept
+    /// in an array instead of on the call stack.
+    package static func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONReadingError) -> JSONValue {
+        var tokenizer = JSONTokenizer(bytes)
+        var builder = JSONValueBuilder(bytes: bytes)
+        while let token = try tokenizer.next() { builder.add(token) }
+        guard let value = builder.result else { throw JSONReadingError(code: .unexpectedEnd, offset: bytes.count) }
+        return value
+    }
+
+    /// Reads one JSON text; offsets in errors count from the first byte of the slice.
+    package static func parse(_ bytes: ArraySlice<UInt8>) throws(JSONReadingError) -> JSONValue {
+        let outcome = bytes.withUnsafeBufferPointer { buffer -> Result<JSONValue, JSONReadingError> in
+            do throws(JSONReadingError) { return .success(try parse(buffer)) } catch { return .failure(error) }
+        }
+        return try outcome.get()
+    }
+
+    /// Reads one JSON text.
+    package static func parse(_ bytes: [UInt8]) throws(JSONReadingError) -> JSONValue {
+        try parse(bytes[...])
+    }
+}
+
+/// Puts tokens together; the tokenizer has already made sure that they nest.
+private struct JSONValueBuilder {
+    private enum Container {
+        case object([JSONObject.Member], key: String)
+        case array([JSONValue])
+    }
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    private(set) var result: JSONValue?
+    private var open: [Container] = []
+
+    init(bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+    }
+
+    mutating func add(_ token: JSONToken) {
+        switch token {
+        case .beginObject: open.append(.object([], key: ""))
+        case .beginArray: open.append(.array([]))
+        case .endObject, .endArray: close()
+        case .key(let key): name(JSONStringToken.text(key, in: bytes))
+        case .string(let string): put(.string(JSONStringToken.text(string, in: bytes)))
+        case .number(let range, let isInteger): put(number(range, isInteger: isInteger))
+        case .bool(let bool): put(.bool(bool))
+        case .null: put(.null)
+        }
+    }
+
+    private mutating func close() {
+        switch open.popLast() {
+        case .object(let members, _): put(.object(JSONObject(members: members)))
+        case .array(let values): put(.array(values))
+        case nil: break
+        }
+    }
+
+    private mutating func name(_ key: String) {
+        guard case .object(let members, _) = open.popLast() else { return }
+        open.append(.object(members, key: key))
+    }
+
+    /// Takes the innermost container out while changing it, so that its array is never copied.
+    private mutating func put(_ value: JSONValue) {
+        switch open.popLast() {
+        case nil:
+            result = value
+        case .object(var members, let key):
+            members.append(JSONObject.Member(key: key, value: value))
+            open.append(.object(members, key: ""))
+        case .array(var values):
+            values.append(value)
+            open.append(.array(values))
+        }
+    }
+
+    private func number(_ range: Range<Int>, isInteger: Bool) -> JSONValue {
+        if isInteger, let value = exactInteger(range) { return .integer(value) }
+        return .number(String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self))
+    }
+
+    /// Counts downwards from zero, because the negative half of Int64 is the larger one.
+    private func exactInteger(_ range: Range<Int>) -> Int64? {
+        let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
+        var negated: Int64 = 0
+        for position in (range.lowerBound + (isNegative ? 1 : 0))..<range.upperBound {
+            let (tenfold, tooBig) = negated.multipliedReportingOverflow(by: 10)
+            let (sum, tooBigWithDigit) = tenfold.subtractingReportingOverflow(Int64(bytes[position] & 0x0F))
+            if tooBig || tooBigWithDigit { return nil }
+            negated = sum
+        }
+        if isNegative { return negated == 0 ? nil : negated }
+        return negated == .min ? nil : -negated
+    }
+}
+
+extension JSONStringToken {
+    /// The string itself. The tokenizer has validated its UTF-8 and its escapes.
+    static func text(_ token: JSONStringToken, in bytes: UnsafeBufferPointer<UInt8>) -> String {
+        let content = UnsafeBufferPointer(rebasing: bytes[token.content])
+        if token.hasEscapes { return String(decoding: JSONStringScan.unescaped(content), as: UTF8.self) }
+        return String(decoding: content, as: UTF8.self)
+    }
+}

@@ -1,0 +1,40 @@
+/// Members that are left out of the object when there is nothing to say: Apple's payloads have no `null`.
+extension JSONWriter {
+    package mutating func member(_ name: StaticString, _ value: String?) {
+        guard let value else { return }
+        key(name)
+        string(value)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: Int64?) {
+        guard let value else { return }
+        key(name)
+        integer(value)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: Int32?) {
+        guard let value else { return }
+        key(name)
+        integer(Int64(value))
+    }
+
+    package mutating func member(_ name: StaticString, _ value: Int?) {
+        guard let value else { return }
+        key(name)
+        integer(value)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: Bool?) {
+        guard let value else { return }
+        key(name)
+        boolean(value)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: [String]?) {
+        guard let value else { return }
+        key(name)
+        beginArray()
+        for element in value { string(element) }
+        endArray()
+    }
+}

@@ -1,0 +1,65 @@
+// Eight bytes at a time. No test below carries from one byte into the next, so that each byte's flag is exact.
+
+private let everyByte: UInt64 = 0x0101_0101_0101_0101
+private let everyHighBit: UInt64 = 0x8080_8080_8080_8080
+
+/// The high bit of each byte that is a quotation mark, a backslash or a control character.
+@inline(__always)
+private func flagsToEscape(_ bytes: UInt64) -> UInt64 {
+    let low = ~everyHighBit
+    let quote = bytes ^ (0x22 &* everyByte)
+    let backslash = bytes ^ (0x5C &* everyByte)
+    // The high bit of each sum or operand is clear where the byte is below 0x20, or where the difference is zero.
+    let notControl = ((bytes & low) &+ 0x60 &* everyByte) | bytes
+    let notQuote = ((quote & low) &+ low) | quote
+    let notBackslash = ((backslash & low) &+ low) | backslash
+    return ~(notControl & notQuote & notBackslash) & everyHighBit
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Eight bytes with the first in the lowest bits, whatever the processor.
+    @inline(__always)
+    private func word(at offset: Int, _ base: UnsafeRawPointer) -> UInt64 {
+        UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    /// The index of the first quotation mark, backslash or control character at or after `start`.
+    func firstByteToEscape(from start: Int) -> Int? {
+        guard let baseAddress else { return nil }
+        let base = UnsafeRawPointer(baseAddress)
+        var index = start
+        while index &+ 8 <= count {
+            let flags = flagsToEscape(word(at: index, base))
+            if flags != 0 { return index &+ flags.trailingZeroBitCount >> 3 }
+            index &+= 8
+        }
+        if index < count, count >= 8 {
+            // The last word overlaps bytes that are already seen; their flags are shifted out.
+            let seen = index &- (count &- 8)
+            let flags = flagsToEscape(word(at: count &- 8, base)) >> (8 &* UInt64(seen))
+            return flags == 0 ? nil : index &+ flags.trailingZeroBitCount >> 3
+        }
+        while index < count {
+            let byte = self[index]
+            if byte < 0x20 || byte == 0x22 || byte == 0x5C { return index }
+            index &+= 1
+        }
+        return nil
+    }
+
+    /// Whether every byte is below 0x80, so that the bytes are valid UTF-8 without further checks.
+    var isASCII: Bool {
+        guard let baseAddress else { return true }
+        let base = UnsafeRawPointer(baseAddress)
+        var index = 0
+        while index &+ 8 <= count {
+            if word(at: index, base) & everyHighBit != 0 { return false }
+            index &+= 8
+        }
+        while index < count {
+            if self[index] >= 0x80 { return false }
+            index &+= 1
+        }
+        return true
+    }
+}

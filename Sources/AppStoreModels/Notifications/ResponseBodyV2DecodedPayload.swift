@@ -1,0 +1,72 @@
+/// The content of a version 2 notification (App Store Server Notifications 2.21, responseBodyV2DecodedPayload).
+///
+/// Exactly one of ``data``, ``summary``, ``externalPurchaseToken`` and ``appData`` is present in what Apple sends. The
+/// signed strings inside must each be verified before they are believed.
+public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
+    /// What happened.
+    public var notificationType: NotificationTypeV2?
+
+    /// Details of what happened.
+    public var subtype: Subtype?
+
+    /// The identifier of the notification, UUID text; equal when Apple sends a notification again.
+    public var notificationUUID: String?
+
+    /// For all notifications but the three kinds below.
+    public var data: NotificationData?
+
+    /// The version of the notification, `2.0`.
+    public var version: String?
+
+    /// When the App Store signed this payload. In milliseconds since 1970-01-01 00:00 UTC.
+    public var signedDate: Int64?
+
+    /// For RENEWAL_EXTENSION with the subtype SUMMARY.
+    public var summary: Summary?
+
+    /// For EXTERNAL_PURCHASE_TOKEN.
+    public var externalPurchaseToken: ExternalPurchaseToken?
+
+    /// For RESCIND_CONSENT.
+    public var appData: AppData?
+
+    /// Every field is absent unless given.
+    public init(
+        notificationType: NotificationTypeV2? = nil,
+        subtype: Subtype? = nil,
+        notificationUUID: String? = nil,
+        data: NotificationData? = nil,
+        version: String? = nil,
+        signedDate: Int64? = nil,
+        summary: Summary? = nil,
+        externalPurchaseToken: ExternalPurchaseToken? = nil,
+        appData: AppData? = nil
+    ) {
+        self.notificationType = notificationType
+        self.subtype = subtype
+        self.notificationUUID = notificationUUID
+        self.data = data
+        self.version = version
+        self.signedDate = signedDate
+        self.summary = summary
+        self.externalPurchaseToken = externalPurchaseToken
+        self.appData = appData
+    }
+}
+
+extension ResponseBodyV2DecodedPayload {
+    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        notificationType = try values.value(.notificationType)
+        subtype = try values.value(.subtype)
+        notificationUUID = try values.value(.notificationUUID)
+        data = try values.value(.data)
+        version = try values.value(.version)
+        signedDate = try values.milliseconds(.signedDate)
+        summary = try values.value(.summary)
+        externalPurchaseToken = try values.value(.externalPurchaseToken)
+        appData = try values.value(.appData)
+    }
+}

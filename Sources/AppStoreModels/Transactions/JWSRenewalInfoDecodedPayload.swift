@@ -1,0 +1,195 @@
+/// What will happen at the next renewal of a subscription (App Store Server API 1.21, JWSRenewalInfoDecodedPayload).
+///
+/// The names of the properties are the names of the JSON members. A field that is not known is absent (`nil`); nothing
+/// is filled in.
+public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
+    /// Why the subscription expired; only after it did.
+    public var expirationIntent: ExpirationIntent?
+
+    /// The identifier of the first transaction of the subscription.
+    public var originalTransactionId: String?
+
+    /// The product that will renew.
+    public var autoRenewProductId: String?
+
+    /// The product of the current or last period.
+    public var productId: String?
+
+    /// Whether the subscription will renew.
+    public var autoRenewStatus: AutoRenewStatus?
+
+    /// Whether the App Store still tries to bill an expired subscription.
+    public var isInBillingRetryPeriod: Bool?
+
+    /// Whether the customer agreed to a price increase.
+    public var priceIncreaseStatus: PriceIncreaseStatus?
+
+    /// When the billing grace period ends. In milliseconds since 1970-01-01 00:00 UTC.
+    public var gracePeriodExpiresDate: Int64?
+
+    /// The type of the offer that applies to the next renewal.
+    public var offerType: OfferType?
+
+    /// The identifier of the offer that applies to the next renewal.
+    public var offerIdentifier: String?
+
+    /// The payment mode of the offer that applies to the next renewal.
+    public var offerDiscountType: OfferDiscountType?
+
+    /// The duration of that offer, an ISO 8601 duration such as `P1M`.
+    public var offerPeriod: String?
+
+    /// When the App Store signed this payload. In milliseconds since 1970-01-01 00:00 UTC.
+    public var signedDate: Int64?
+
+    /// The server environment in which the purchase was made and signed.
+    public var environment: Environment?
+
+    /// The start of the most recent run of subscription periods, ignoring lapses under 60 days. In milliseconds since
+    /// 1970-01-01 00:00 UTC.
+    public var recentSubscriptionStartDate: Int64?
+
+    /// When the most recent period ends, and so renews. In milliseconds since 1970-01-01 00:00 UTC.
+    public var renewalDate: Int64?
+
+    /// The currency of ``renewalPrice``, ISO 4217.
+    public var currency: String?
+
+    /// The price at the next renewal. In milliunits of the currency: 10.99 is 10990.
+    public var renewalPrice: Int64?
+
+    /// The win-back offers the customer may redeem, the best first.
+    public var eligibleWinBackOfferIds: [String]?
+
+    /// The token by which the app connects the coming renewal with its own user account. A UUID as text, exactly as
+    /// received or given: neither its case nor its form is changed.
+    public var appAccountToken: String?
+
+    /// The identifier of the app download, unique per Apple Account and app.
+    public var appTransactionId: String?
+
+    /// What is particular to Advanced Commerce; absent for all other subscriptions.
+    public var advancedCommerceInfo: AdvancedCommerceRenewalInfo?
+
+    /// How the customer will pay for the next period (App Store Server API 1.21).
+    public var renewalBillingPlanType: RenewalBillingPlanType?
+
+    /// The commitment that follows (App Store Server API 1.21).
+    public var commitmentInfo: RenewalCommitmentInfo?
+
+    /// Every field is absent unless given.
+    public init(
+        expirationIntent: ExpirationIntent? = nil,
+        originalTransactionId: String? = nil,
+        autoRenewProductId: String? = nil,
+        productId: String? = nil,
+        autoRenewStatus: AutoRenewStatus? = nil,
+        isInBillingRetryPeriod: Bool? = nil,
+        priceIncreaseStatus: PriceIncreaseStatus? = nil,
+        gracePeriodExpiresDate: Int64? = nil,
+        offerType: OfferType? = nil,
+        offerIdentifier: String? = nil,
+        offerDiscountType: OfferDiscountType? = nil,
+        offerPeriod: String? = nil,
+        signedDate: Int64? = nil,
+        environment: Environment? = nil,
+        recentSubscriptionStartDate: Int64? = nil,
+        renewalDate: Int64? = nil,
+        currency: String? = nil,
+        renewalPrice: Int64? = nil,
+        eligibleWinBackOfferIds: [String]? = nil,
+        appAccountToken: String? = nil,
+        appTransactionId: String? = nil,
+        advancedCommerceInfo: AdvancedCommerceRenewalInfo? = nil,
+        renewalBillingPlanType: RenewalBillingPlanType? = nil,
+        commitmentInfo: RenewalCommitmentInfo? = nil
+    ) {
+        self.expirationIntent = expirationIntent
+        self.originalTransactionId = originalTransactionId
+        self.autoRenewProductId = autoRenewProductId
+        self.productId = productId
+        self.autoRenewStatus = autoRenewStatus
+        self.isInBillingRetryPeriod = isInBillingRetryPeriod
+        self.priceIncreaseStatus = priceIncreaseStatus
+        self.gracePeriodExpiresDate = gracePeriodExpiresDate
+        self.offerType = offerType
+        self.offerIdentifier = offerIdentifier
+        self.offerDiscountType = offerDiscountType
+        self.offerPeriod = offerPeriod
+        self.signedDate = signedDate
+        self.environment = environment
+        self.recentSubscriptionStartDate = recentSubscriptionStartDate
+        self.renewalDate = renewalDate
+        self.currency = currency
+        self.renewalPrice = renewalPrice
+        self.eligibleWinBackOfferIds = eligibleWinBackOfferIds
+        self.appAccountToken = appAccountToken
+        self.appTransactionId = appTransactionId
+        self.advancedCommerceInfo = advancedCommerceInfo
+        self.renewalBillingPlanType = renewalBillingPlanType
+        self.commitmentInfo = commitmentInfo
+    }
+}
+
+extension JWSRenewalInfoDecodedPayload {
+    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        expirationIntent = try values.value(.expirationIntent)
+        originalTransactionId = try values.value(.originalTransactionId)
+        autoRenewProductId = try values.value(.autoRenewProductId)
+        productId = try values.value(.productId)
+        autoRenewStatus = try values.value(.autoRenewStatus)
+        isInBillingRetryPeriod = try values.value(.isInBillingRetryPeriod)
+        priceIncreaseStatus = try values.value(.priceIncreaseStatus)
+        gracePeriodExpiresDate = try values.milliseconds(.gracePeriodExpiresDate)
+        offerType = try values.value(.offerType)
+        offerIdentifier = try values.value(.offerIdentifier)
+        offerDiscountType = try values.value(.offerDiscountType)
+        offerPeriod = try values.value(.offerPeriod)
+        signedDate = try values.milliseconds(.signedDate)
+        environment = try values.value(.environment)
+        recentSubscriptionStartDate = try values.milliseconds(.recentSubscriptionStartDate)
+        renewalDate = try values.milliseconds(.renewalDate)
+        currency = try values.value(.currency)
+        renewalPrice = try values.value(.renewalPrice)
+        eligibleWinBackOfferIds = try values.value(.eligibleWinBackOfferIds)
+        appAccountToken = try values.value(.appAccountToken)
+        appTransactionId = try values.value(.appTransactionId)
+        advancedCommerceInfo = try values.value(.advancedCommerceInfo)
+        renewalBillingPlanType = try values.value(.renewalBillingPlanType)
+        commitmentInfo = try values.value(.commitmentInfo)
+    }
+}
+
+extension JWSRenewalInfoDecodedPayload: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("expirationIntent", expirationIntent)
+        writer.member("originalTransactionId", originalTransactionId)
+        writer.member("autoRenewProductId", autoRenewProductId)
+        writer.member("productId", productId)
+        writer.member("autoRenewStatus", autoRenewStatus)
+        writer.member("isInBillingRetryPeriod", isInBillingRetryPeriod)
+        writer.member("priceIncreaseStatus", priceIncreaseStatus)
+        writer.member("gracePeriodExpiresDate", gracePeriodExpiresDate)
+        writer.member("offerType", offerType)
+        writer.member("offerIdentifier", offerIdentifier)
+        writer.member("offerDiscountType", offerDiscountType)
+        writer.member("offerPeriod", offerPeriod)
+        writer.member("signedDate", signedDate)
+        writer.member("environment", environment)
+        writer.member("recentSubscriptionStartDate", recentSubscriptionStartDate)
+        writer.member("renewalDate", renewalDate)
+        writer.member("currency", currency)
+        writer.member("renewalPrice", renewalPrice)
+        writer.member("eligibleWinBackOfferIds", eligibleWinBackOfferIds)
+        writer.member("appAccountToken", appAccountToken)
+        writer.member("appTransactionId", appTransactionId)
+        writer.member("advancedCommerceInfo", advancedCommerceInfo)
+        writer.member("renewalBillingPlanType", renewalBillingPlanType)
+        writer.member("commitmentInfo", commitmentInfo)
+        writer.endObject()
+    }
+}

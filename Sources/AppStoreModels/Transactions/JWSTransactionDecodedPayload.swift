@@ -1,0 +1,267 @@
+/// One In-App Purchase transaction (App Store Server API 1.21, JWSTransactionDecodedPayload).
+///
+/// The names of the properties are the names of the JSON members. A field that is not known is absent (`nil`); nothing
+/// is filled in.
+public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
+    /// The identifier of the first transaction of this purchase; equal to ``transactionId`` for the first purchase.
+    public var originalTransactionId: String?
+
+    /// The identifier of this transaction.
+    public var transactionId: String?
+
+    /// The original transaction identifier before a migration (App Store Server Notifications 2.16). Documented by
+    /// Apple, but absent from Apple's own server libraries.
+    public var previousOriginalTransactionId: String?
+
+    /// The identifier of a subscription purchase across devices; subscriptions only.
+    public var webOrderLineItemId: String?
+
+    /// The bundle identifier of the app.
+    public var bundleId: String?
+
+    /// The product identifier made in App Store Connect.
+    public var productId: String?
+
+    /// The group of the subscription; auto-renewable subscriptions only.
+    public var subscriptionGroupIdentifier: String?
+
+    /// When the App Store charged the customer, or restored the purchase. In milliseconds since 1970-01-01 00:00 UTC.
+    public var purchaseDate: Int64?
+
+    /// The purchase date of the transaction named by ``originalTransactionId``. In milliseconds since 1970-01-01 00:00
+    /// UTC.
+    public var originalPurchaseDate: Int64?
+
+    /// When the subscription ends or renews; auto-renewable subscriptions only. In milliseconds since 1970-01-01 00:00
+    /// UTC.
+    public var expiresDate: Int64?
+
+    /// How many consumables were bought.
+    public var quantity: Int32?
+
+    /// The type of the product.
+    public var type: ProductType?
+
+    /// The token by which the app connects the purchase with its own user account. A UUID as text, exactly as received
+    /// or given: neither its case nor its form is changed.
+    public var appAccountToken: String?
+
+    /// Whether the customer bought the product or has it through Family Sharing.
+    public var inAppOwnershipType: InAppOwnershipType?
+
+    /// When the App Store signed this payload. In milliseconds since 1970-01-01 00:00 UTC.
+    public var signedDate: Int64?
+
+    /// Why the App Store refunded or revoked the transaction.
+    public var revocationReason: RevocationReason?
+
+    /// When the App Store refunded or revoked the transaction. In milliseconds since 1970-01-01 00:00 UTC.
+    public var revocationDate: Int64?
+
+    /// Whether the whole price or a part was refunded, or Family Sharing ended (App Store Server API 1.19).
+    public var revocationType: RevocationType?
+
+    /// The part that was refunded or revoked, in milliunits of a percent: 100000 is 100 % (App Store Server API 1.19).
+    public var revocationPercentage: Int32?
+
+    /// Whether the customer moved on to another subscription of the group; absent means no.
+    public var isUpgraded: Bool?
+
+    /// The type of the offer that applies to the transaction.
+    public var offerType: OfferType?
+
+    /// The offer code reference name or promotional offer identifier; introductory offers have none.
+    public var offerIdentifier: String?
+
+    /// The payment mode of the offer.
+    public var offerDiscountType: OfferDiscountType?
+
+    /// The duration of the offer, an ISO 8601 duration such as `P1M`.
+    public var offerPeriod: String?
+
+    /// The server environment in which the purchase was made and signed.
+    public var environment: Environment?
+
+    /// The country or region of the App Store, ISO 3166-1 alpha-3.
+    public var storefront: String?
+
+    /// Apple's number for the storefront, as text.
+    public var storefrontId: String?
+
+    /// Whether the customer bought or the App Store renewed.
+    public var transactionReason: TransactionReason?
+
+    /// The currency of ``price``, ISO 4217.
+    public var currency: String?
+
+    /// The price of the product or offer. In milliunits of the currency: 10.99 is 10990.
+    public var price: Int64?
+
+    /// The identifier of the app download, unique per Apple Account and app (App Store Server API 1.15).
+    public var appTransactionId: String?
+
+    /// What is particular to Advanced Commerce; absent for all other purchases.
+    public var advancedCommerceInfo: AdvancedCommerceTransactionInfo?
+
+    /// How the customer pays for the period (App Store Server API 1.21).
+    public var billingPlanType: BillingPlanType?
+
+    /// The commitment behind a subscription that is billed monthly (App Store Server API 1.21).
+    public var commitmentInfo: TransactionCommitmentInfo?
+
+    /// Every field is absent unless given.
+    public init(
+        originalTransactionId: String? = nil,
+        transactionId: String? = nil,
+        previousOriginalTransactionId: String? = nil,
+        webOrderLineItemId: String? = nil,
+        bundleId: String? = nil,
+        productId: String? = nil,
+        subscriptionGroupIdentifier: String? = nil,
+        purchaseDate: Int64? = nil,
+        originalPurchaseDate: Int64? = nil,
+        expiresDate: Int64? = nil,
+        quantity: Int32? = nil,
+        type: ProductType? = nil,
+        appAccountToken: String? = nil,
+        inAppOwnershipType: InAppOwnershipType? = nil,
+        signedDate: Int64? = nil,
+        revocationReason: RevocationReason? = nil,
+        revocationDate: Int64? = nil,
+        revocationType: RevocationType? = nil,
+        revocationPercentage: Int32? = nil,
+        isUpgraded: Bool? = nil,
+        offerType: OfferType? = nil,
+        offerIdentifier: String? = nil,
+        offerDiscountType: OfferDiscountType? = nil,
+        offerPeriod: String? = nil,
+        environment: Environment? = nil,
+        storefront: String? = nil,
+        storefrontId: String? = nil,
+        transactionReason: TransactionReason? = nil,
+        currency: String? = nil,
+        price: Int64? = nil,
+        appTransactionId: String? = nil,
+        advancedCommerceInfo: AdvancedCommerceTransactionInfo? = nil,
+        billingPlanType: BillingPlanType? = nil,
+        commitmentInfo: TransactionCommitmentInfo? = nil
+    ) {
+        self.originalTransactionId = originalTransactionId
+        self.transactionId = transactionId
+        self.previousOriginalTransactionId = previousOriginalTransactionId
+        self.webOrderLineItemId = webOrderLineItemId
+        self.bundleId = bundleId
+        self.productId = productId
+        self.subscriptionGroupIdentifier = subscriptionGroupIdentifier
+        self.purchaseDate = purchaseDate
+        self.originalPurchaseDate = originalPurchaseDate
+        self.expiresDate = expiresDate
+        self.quantity = quantity
+        self.type = type
+        self.appAccountToken = appAccountToken
+        self.inAppOwnershipType = inAppOwnershipType
+        self.signedDate = signedDate
+        self.revocationReason = revocationReason
+        self.revocationDate = revocationDate
+        self.revocationType = revocationType
+        self.revocationPercentage = revocationPercentage
+        self.isUpgraded = isUpgraded
+        self.offerType = offerType
+        self.offerIdentifier = offerIdentifier
+        self.offerDiscountType = offerDiscountType
+        self.offerPeriod = offerPeriod
+        self.environment = environment
+        self.storefront = storefront
+        self.storefrontId = storefrontId
+        self.transactionReason = transactionReason
+        self.currency = currency
+        self.price = price
+        self.appTransactionId = appTransactionId
+        self.advancedCommerceInfo = advancedCommerceInfo
+        self.billingPlanType = billingPlanType
+        self.commitmentInfo = commitmentInfo
+    }
+}
+
+extension JWSTransactionDecodedPayload {
+    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        originalTransactionId = try values.value(.originalTransactionId)
+        transactionId = try values.value(.transactionId)
+        previousOriginalTransactionId = try values.value(.previousOriginalTransactionId)
+        webOrderLineItemId = try values.value(.webOrderLineItemId)
+        bundleId = try values.value(.bundleId)
+        productId = try values.value(.productId)
+        subscriptionGroupIdentifier = try values.value(.subscriptionGroupIdentifier)
+        purchaseDate = try values.milliseconds(.purchaseDate)
+        originalPurchaseDate = try values.milliseconds(.originalPurchaseDate)
+        expiresDate = try values.milliseconds(.expiresDate)
+        quantity = try values.value(.quantity)
+        type = try values.value(.type)
+        appAccountToken = try values.value(.appAccountToken)
+        inAppOwnershipType = try values.value(.inAppOwnershipType)
+        signedDate = try values.milliseconds(.signedDate)
+        revocationReason = try values.value(.revocationReason)
+        revocationDate = try values.milliseconds(.revocationDate)
+        revocationType = try values.value(.revocationType)
+        revocationPercentage = try values.value(.revocationPercentage)
+        isUpgraded = try values.value(.isUpgraded)
+        offerType = try values.value(.offerType)
+        offerIdentifier = try values.value(.offerIdentifier)
+        offerDiscountType = try values.value(.offerDiscountType)
+        offerPeriod = try values.value(.offerPeriod)
+        environment = try values.value(.environment)
+        storefront = try values.value(.storefront)
+        storefrontId = try values.value(.storefrontId)
+        transactionReason = try values.value(.transactionReason)
+        currency = try values.value(.currency)
+        price = try values.value(.price)
+        appTransactionId = try values.value(.appTransactionId)
+        advancedCommerceInfo = try values.value(.advancedCommerceInfo)
+        billingPlanType = try values.value(.billingPlanType)
+        commitmentInfo = try values.value(.commitmentInfo)
+    }
+}
+
+extension JWSTransactionDecodedPayload: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("originalTransactionId", originalTransactionId)
+        writer.member("transactionId", transactionId)
+        writer.member("previousOriginalTransactionId", previousOriginalTransactionId)
+        writer.member("webOrderLineItemId", webOrderLineItemId)
+        writer.member("bundleId", bundleId)
+        writer.member("productId", productId)
+        writer.member("subscriptionGroupIdentifier", subscriptionGroupIdentifier)
+        writer.member("purchaseDate", purchaseDate)
+        writer.member("originalPurchaseDate", originalPurchaseDate)
+        writer.member("expiresDate", expiresDate)
+        writer.member("quantity", quantity)
+        writer.member("type", type)
+        writer.member("appAccountToken", appAccountToken)
+        writer.member("inAppOwnershipType", inAppOwnershipType)
+        writer.member("signedDate", signedDate)
+        writer.member("revocationReason", revocationReason)
+        writer.member("revocationDate", revocationDate)
+        writer.member("revocationType", revocationType)
+        writer.member("revocationPercentage", revocationPercentage)
+        writer.member("isUpgraded", isUpgraded)
+        writer.member("offerType", offerType)
+        writer.member("offerIdentifier", offerIdentifier)
+        writer.member("offerDiscountType", offerDiscountType)
+        writer.member("offerPeriod", offerPeriod)
+        writer.member("environment", environment)
+        writer.member("storefront", storefront)
+        writer.member("storefrontId", storefrontId)
+        writer.member("transactionReason", transactionReason)
+        writer.member("currency", currency)
+        writer.member("price", price)
+        writer.member("appTransactionId", appTransactionId)
+        writer.member("advancedCommerceInfo", advancedCommerceInfo)
+        writer.member("billingPlanType", billingPlanType)
+        writer.member("commitmentInfo", commitmentInfo)
+        writer.endObject()
+    }
+}

@@ -1,0 +1,50 @@
+/// The commitment behind a subscription billed monthly (App Store Server API 1.21, transactionCommitmentInfo).
+public struct TransactionCommitmentInfo: Codable, Hashable, Sendable {
+    /// Which billing period of the commitment this is, from 1.
+    public var billingPeriodNumber: Int32?
+
+    /// How many billing periods the commitment has.
+    public var totalBillingPeriods: Int32?
+
+    /// When the commitment ends. In milliseconds since 1970-01-01 00:00 UTC.
+    public var commitmentExpiresDate: Int64?
+
+    /// The price of the whole commitment. In milliunits of the currency: 10.99 is 10990.
+    public var commitmentPrice: Int64?
+
+    /// Every field is absent unless given.
+    public init(
+        billingPeriodNumber: Int32? = nil,
+        totalBillingPeriods: Int32? = nil,
+        commitmentExpiresDate: Int64? = nil,
+        commitmentPrice: Int64? = nil
+    ) {
+        self.billingPeriodNumber = billingPeriodNumber
+        self.totalBillingPeriods = totalBillingPeriods
+        self.commitmentExpiresDate = commitmentExpiresDate
+        self.commitmentPrice = commitmentPrice
+    }
+}
+
+extension TransactionCommitmentInfo {
+    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        billingPeriodNumber = try values.value(.billingPeriodNumber)
+        totalBillingPeriods = try values.value(.totalBillingPeriods)
+        commitmentExpiresDate = try values.milliseconds(.commitmentExpiresDate)
+        commitmentPrice = try values.value(.commitmentPrice)
+    }
+}
+
+extension TransactionCommitmentInfo: JSONWritable {
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("billingPeriodNumber", billingPeriodNumber)
+        writer.member("totalBillingPeriods", totalBillingPeriods)
+        writer.member("commitmentExpiresDate", commitmentExpiresDate)
+        writer.member("commitmentPrice", commitmentPrice)
+        writer.endObject()
+    }
+}

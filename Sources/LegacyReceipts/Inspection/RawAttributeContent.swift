@@ -1,0 +1,34 @@
+extension RawAttribute {
+    /// The value read by its own tag, for showing.
+    public enum Content: Hashable, Sendable {
+        /// One INTEGER of at most 64 bits.
+        case integer(Int64)
+        /// One UTF8String or IA5String.
+        case text(String)
+        /// Anything else, and the opaque attributes 4 to 7, whose octets may look like an element by chance.
+        case octets
+    }
+
+    /// What the value looks like. The typed properties of ``AppReceipt`` and ``InAppPurchase`` are what counts.
+    public var content: Content {
+        guard !(4...7).contains(type) else { return .octets }
+        let bytes = Array(value)
+        let span = bytes.span
+        var reader = BERReader(0..<bytes.count, depth: 1)
+        guard let header = try? reader.header(span), header.end == bytes.count else { return .octets }
+        switch header.tag {
+        case Tag.integer: return signedInteger(span, header.range).map { .integer($0) } ?? .octets
+        case Tag.utf8String, Tag.ia5String:
+            return String(validating: bytes[header.range], as: UTF8.self).map { .text($0) } ?? .octets
+        default: return .octets
+        }
+    }
+
+    /// The attributes inside an attribute 17, a purchase; empty for other attributes, and as far as they can be read.
+    public func nestedAttributes() -> [RawAttribute] {
+        guard type == 17 else { return [] }
+        let bytes = Array(value)
+        return AppReceiptDecoder.rawAttributes(
+            SignedDataMessage.Octets(storage: bytes, range: 0..<bytes.count), limits: .standard)
+    }
+}

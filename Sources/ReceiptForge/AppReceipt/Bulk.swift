@@ -1,0 +1,34 @@
+extension ForgedAppReceipt {
+    /// The n-th of endlessly many different receipts of production: one app of a thousand, one customer each, two
+    /// purchases unless told otherwise, about 5.6 kB once signed.
+    public static func bulk(_ number: Int64, purchases count: Int = 2) -> ForgedAppReceipt {
+        let created = ForgedInstant(2023, 9, 1).adding(minutes: number % 1_000_000)
+        let bundleId = "com.example.bulk.app\(number % 1_000)"
+        let firstId = 530_100_000_000_000 + number * 1_000
+        return .production(bundleId: bundleId, created: created).with {
+            $0.appItemId = 6_100_000_000 + number % 1_000
+            $0.downloadId = 503_400_000_000_000_000 + number
+            $0.opaqueValue = opaqueBytes("bulk \(number)", count: 16)
+            $0.purchases = (0..<Int64(count)).map { period in
+                let begins = created.adding(months: period - Int64(count) + 1)
+                return Sample.subscription(
+                    "\(bundleId).monthly", id: String(firstId + period), originalId: String(firstId), from: begins,
+                    originally: created.adding(months: 1 - Int64(count)), months: 1,
+                    orderLine: 530_000_700_000_000 + number * 1_000 + period)
+            }
+        }
+    }
+}
+
+/// Different genuine receipts in DER for measurements, signed with SHA-256 by the test authority; about one
+/// millisecond each.
+///
+/// - Parameters:
+///   - count: how many.
+///   - first: the number of the first, so that several calls can go on from one another.
+///   - purchases: how many purchases each has.
+public func forgeReceipts(count: Int, from first: Int64 = 0, purchases: Int = 2) throws -> [[UInt8]] {
+    try (0..<Int64(count)).map {
+        try ForgedAppReceipt.bulk(first + $0, purchases: purchases).signedData(.g5).encoded()
+    }
+}

@@ -1,0 +1,34 @@
+/// Writes what the basic encoding rules allow and DER forbids: indefinite lengths and strings in segments
+/// (X.690, 8.1.3.6 and 8.7). Xcode's receipts are written so.
+public enum BERWriter {
+    /// A constructed value of indefinite length: contents up to an end-of-contents marker.
+    public static func indefinite(_ tag: UInt8, _ values: [UInt8]...) -> [UInt8] { indefinite(tag, of: values) }
+
+    public static func indefinite(_ tag: UInt8, of values: [[UInt8]]) -> [UInt8] {
+        [tag | ASN1Tag.constructed, 0x80] + values.joined() + [0, 0]
+    }
+
+    /// One OCTET STRING in pieces of at most `segmentLength` bytes.
+    ///
+    /// - Parameters:
+    ///   - nested: each pair of segments becomes a constructed OCTET STRING of its own, one level further in.
+    ///   - definite: the outer value has its length written, which BER allows too.
+    public static func segmentedOctetString(
+        _ contents: [UInt8], segmentLength: Int, nested: Bool = false, definite: Bool = false
+    ) -> [UInt8] {
+        var segments = pieces(contents, of: max(1, segmentLength)).map(DERWriter.octetString)
+        if nested {
+            segments = stride(from: 0, to: segments.count, by: 2).map {
+                indefinite(ASN1Tag.octetString, of: Array(segments[$0..<min($0 + 2, segments.count)]))
+            }
+        }
+        let tag = ASN1Tag.octetString | ASN1Tag.constructed
+        return definite ? DERWriter.value(tag, Array(segments.joined())) : indefinite(tag, of: segments)
+    }
+
+    private static func pieces(_ contents: [UInt8], of length: Int) -> [[UInt8]] {
+        stride(from: 0, to: contents.count, by: length).map {
+            Array(contents[$0..<min($0 + length, contents.count)])
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/// The identifier octets of the ASN.1 types that a receipt is made of (X.690, 8.1.2).
+public enum ASN1Tag {
+    public static let boolean: UInt8 = 0x01
+    public static let integer: UInt8 = 0x02
+    public static let bitString: UInt8 = 0x03
+    public static let octetString: UInt8 = 0x04
+    public static let null: UInt8 = 0x05
+    public static let objectIdentifier: UInt8 = 0x06
+    public static let utf8String: UInt8 = 0x0C
+    public static let printableString: UInt8 = 0x13
+    public static let ia5String: UInt8 = 0x16
+    public static let utcTime: UInt8 = 0x17
+    public static let generalizedTime: UInt8 = 0x18
+    public static let sequence: UInt8 = 0x30
+    public static let set: UInt8 = 0x31
+    /// The bit that says that the contents are themselves encodings.
+    public static let constructed: UInt8 = 0x20
+
+    /// `[number]`, constructed: an EXPLICIT tag or an IMPLICIT one over a constructed type. Numbers up to 30.
+    public static func context(_ number: UInt8) -> UInt8 { 0xA0 | (number & 0x1F) }
+}
+
+/// Writes ASN.1 values by the distinguished encoding rules (X.690, 10): definite lengths, the shortest form of each.
+///
+/// Every function gives the whole encoding of one value: identifier, length and contents.
+public enum DERWriter {
+    /// One value with the given identifier octet.
+    public static func value(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(contents.count + 6)
+        bytes.append(tag)
+        appendLength(contents.count, to: &bytes)
+        bytes.append(contentsOf: contents)
+        return bytes
+    }
+
+    /// The length octets for contents of this many bytes (X.690, 8.1.3).
+    public static func appendLength(_ count: Int, to bytes: inout [UInt8]) {
+        guard count > 0x7F else {
+            bytes.append(UInt8(truncatingIfNeeded: count))
+            return
+        }
+        let octets = bigEndian(UInt64(count))
+        bytes.append(0x80 | UInt8(truncatingIfNeeded: octets.count))
+        bytes.append(contentsOf: octets)
+    }
+
+    public static func sequence(_ values: [UInt8]...) -> [UInt8] { sequence(of: values) }
+
+    public static func sequence(of values: [[UInt8]]) -> [UInt8] { value(ASN1Tag.sequence, Array(values.joined())) }
+
+    /// A SET in the order given, which is DER only for a SET of one.
+    public static func set(inOrderGiven values: [[UInt8]]) -> [UInt8] { value(ASN1Tag.set, Array(values.joined())) }
+
+    /// A SET OF with its elements sorted by their encodings, as DER asks and as Apple's receipts have it (X.690, 11.6).
+    public static func setOf(_ values: [[UInt8]]) -> [UInt8] { set(inOrderGiven: sorted(values)) }
+
+    /// Encodings in the order of a DER SET OF.
+    public static func sorted(_ values: [[UInt8]]) -> [[UInt8]] {
+        values.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    /// `[number] EXPLICIT`.
+    public static func explicit(_ number: UInt8, _ values: [UInt8]...) -> [UInt8] {
+        value(ASN1Tag.context(number), Array(values.joined()))
+    }
+
+    /// A signed INTEGER in its shortest form.
+    public static func integer(_ number: Int64) -> [UInt8] {
+        var octets = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * Int64($0))) }
+        while octets.count > 1, let first = octets.first,
+            (first == 0 && octets[1] < 0x80) || (first == 0xFF && octets[1] >= 0x80)
+        {
+            octets.removeFirst()
+        }
+        return value(ASN1Tag.integer, octets)
+    }
+
+    /// An INTEGER that is never negative, from its big-endian octets, of any length (serial numbers).
+    public static func unsignedInteger(_ bigEndian: [UInt8]) -> [UInt8] {
+        var octets = Array(bigEndian.drop { $0 == 0 })
+        if octets.first.map({ $0 >= 0x80 }) ?? true { octets.insert(0, at: 0) }
+        return value(ASN1Tag.integer, octets)
+    }
+
+    public static func boolean(_ flag: Bool) -> [UInt8] { value(ASN1Tag.boolean, [flag ? 0xFF : 0x00]) }
+
+    public static let null: [UInt8] = [ASN1Tag.null, 0]
+
+    public static func octetString(_ contents: [UInt8]) -> [UInt8] { value(ASN1Tag.octetString, contents) }
+
+    /// A BIT STRING; the last `unusedBits` of the last octet do not count.
+    public static func bitString(_ contents: [UInt8], unusedBits: UInt8 = 0) -> [UInt8] {
+        value(ASN1Tag.bitString, [unusedBits] + contents)
+    }
+
+    public static func utf8String(_ text: String) -> [UInt8] { value(ASN1Tag.utf8String, Array(text.utf8)) }
+
+    public static func ia5String(_ text: String) -> [UInt8] { value(ASN1Tag.ia5String, Array(text.utf8)) }
+
+    public static func printableString(_ text: String) -> [UInt8] { value(ASN1Tag.printableString, Array(text.utf8)) }
+
+    public static func objectIdentifier(_ identifier: ForgedObjectIdentifier) -> [UInt8] {
+        value(ASN1Tag.objectIdentifier, identifier.contents)
+    }
+
+    /// A certificate's date: UTCTime up to 2049, GeneralizedTime from 2050 on (RFC 5280, 4.1.2.5).
+    public static func time(_ instant: ForgedInstant) -> [UInt8] {
+        let text = instant.certificateText
+        return text.utf8.count == 13
+            ? value(ASN1Tag.utcTime, Array(text.utf8)) : value(ASN1Tag.generalizedTime, Array(text.utf8))
+    }
+
+    /// The big-endian octets of a number, without leading zeros; none for 0.
+    static func bigEndian(_ number: UInt64) -> [UInt8] {
+        Array((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) }.drop { $0 == 0 })
+    }
+}

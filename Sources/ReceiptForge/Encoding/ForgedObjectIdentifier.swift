@@ -1,0 +1,88 @@
+/// An ASN.1 object identifier, such as 1.2.840.113635.100.6.11.1.
+public struct ForgedObjectIdentifier: Hashable, Sendable, CustomStringConvertible {
+    public let components: [UInt64]
+
+    /// - Parameter components: at least two; the first 0, 1 or 2 (X.660).
+    public init(_ components: UInt64...) { self.components = components }
+
+    private init(_ prefix: ForgedObjectIdentifier, _ components: [UInt64]) {
+        self.components = prefix.components + components
+    }
+
+    public func appending(_ components: UInt64...) -> ForgedObjectIdentifier { Self(self, components) }
+
+    public var description: String { components.map(String.init).joined(separator: ".") }
+
+    /// The contents octets: the first two components in one, then seven bits to the octet (X.690, 8.19).
+    var contents: [UInt8] {
+        guard components.count >= 2 else { return [] }
+        let numbers = [components[0] * 40 + components[1]] + components.dropFirst(2)
+        return numbers.flatMap { number in
+            var octets = [UInt8(truncatingIfNeeded: number & 0x7F)]
+            var rest = number >> 7
+            while rest > 0 {
+                octets.insert(0x80 | UInt8(truncatingIfNeeded: rest & 0x7F), at: 0)
+                rest >>= 7
+            }
+            return octets
+        }
+    }
+}
+
+extension ForgedObjectIdentifier {
+    // PKCS#7 and its attributes (RFC 5652, RFC 2985)
+    public static let data = Self(1, 2, 840, 113549, 1, 7, 1)
+    public static let signedData = Self(1, 2, 840, 113549, 1, 7, 2)
+    public static let emailAddress = Self(1, 2, 840, 113549, 1, 9, 1)
+    public static let contentType = Self(1, 2, 840, 113549, 1, 9, 3)
+    public static let messageDigest = Self(1, 2, 840, 113549, 1, 9, 4)
+    public static let signingTime = Self(1, 2, 840, 113549, 1, 9, 5)
+
+    // Algorithms (RFC 8017, RFC 8018)
+    public static let rsaEncryption = Self(1, 2, 840, 113549, 1, 1, 1)
+    public static let sha1WithRSA = Self(1, 2, 840, 113549, 1, 1, 5)
+    public static let sha256WithRSA = Self(1, 2, 840, 113549, 1, 1, 11)
+    public static let sha512WithRSA = Self(1, 2, 840, 113549, 1, 1, 13)
+    public static let md5 = Self(1, 2, 840, 113549, 2, 5)
+    public static let sha1 = Self(1, 3, 14, 3, 2, 26)
+    public static let sha256 = Self(2, 16, 840, 1, 101, 3, 4, 2, 1)
+    public static let sha512 = Self(2, 16, 840, 1, 101, 3, 4, 2, 3)
+
+    // Names (RFC 4519)
+    public static let commonName = Self(2, 5, 4, 3)
+    public static let countryName = Self(2, 5, 4, 6)
+    public static let organizationName = Self(2, 5, 4, 10)
+    public static let organizationalUnitName = Self(2, 5, 4, 11)
+
+    // Certificate extensions (RFC 5280, 4.2)
+    public static let subjectKeyIdentifier = Self(2, 5, 29, 14)
+    public static let keyUsage = Self(2, 5, 29, 15)
+    public static let basicConstraints = Self(2, 5, 29, 19)
+    public static let crlDistributionPoints = Self(2, 5, 29, 31)
+    public static let certificatePolicies = Self(2, 5, 29, 32)
+    public static let authorityKeyIdentifier = Self(2, 5, 29, 35)
+    public static let extendedKeyUsage = Self(2, 5, 29, 37)
+    public static let authorityInformationAccess = Self(1, 3, 6, 1, 5, 5, 7, 1, 1)
+    public static let ocsp = Self(1, 3, 6, 1, 5, 5, 7, 48, 1)
+    public static let certificationPracticeStatement = Self(1, 3, 6, 1, 5, 5, 7, 2, 1)
+    public static let userNotice = Self(1, 3, 6, 1, 5, 5, 7, 2, 2)
+    public static let codeSigning = Self(1, 3, 6, 1, 5, 5, 7, 3, 3)
+    public static let emailProtection = Self(1, 3, 6, 1, 5, 5, 7, 3, 4)
+
+    /// The arc of Apple's certificate extensions and policies (verifyreceipt reference, 7.2 and 7.3).
+    public static let apple = Self(1, 2, 840, 113635, 100)
+    /// Marks an intermediate that issues receipt signing certificates: 6.2.1.
+    public static let intermediateMarker = apple.appending(6, 2, 1)
+    /// Marks the iTunes Store intermediate of iOS 6 receipts: 6.2.2.
+    public static let iTunesStoreIntermediateMarker = apple.appending(6, 2, 2)
+    /// Marks a leaf that signs receipts: 6.11.1.
+    public static let receiptSigningMarker = apple.appending(6, 11, 1)
+    /// Marks a leaf that signs iOS 6 receipts of version 2: 6.5.1.
+    public static let purchaseReceiptMarker = apple.appending(6, 5, 1)
+    /// Marks a developer's own certificate: 6.1.2.
+    public static let developerMarker = apple.appending(6, 1, 2)
+    /// The policy of receipt signing certificates: 5.6.1.
+    public static let receiptSigningPolicy = apple.appending(5, 6, 1)
+    /// The policy of the root: 5.1.
+    public static let rootPolicy = apple.appending(5, 1)
+}

@@ -1,0 +1,141 @@
+/// What an iOS 6 transaction receipt says (verifyreceipt reference, 6), before it is signed.
+///
+/// A property that is nothing leaves its key out.
+public struct ForgedTransactionReceipt: Hashable, Sendable {
+    public var transactionId: String
+    public var originalTransactionId: String
+    public var productId: String
+    public var quantity = "1"
+    public var bundleId = "com.example.orchard"
+    public var applicationVersion = "2.1"
+    public var itemId = "871234567"
+    public var appItemId: String?
+    public var versionExternalIdentifier: String?
+    /// The device, 40 hexadecimal digits.
+    public var uniqueIdentifier: String? = hexadecimal(opaqueBytes("unique-identifier", count: 20))
+    public var uniqueVendorIdentifier: String? = "7E57A11C-0000-4000-8000-00000000F06E"
+    public var purchaseDate: ForgedInstant
+    public var originalPurchaseDate: ForgedInstant
+    public var expiresDate: ForgedInstant?
+    public var webOrderLineItemId: String?
+    public var isTrialPeriod: Bool?
+    public var isInIntroOfferPeriod: Bool?
+    public var cancellationDate: ForgedInstant?
+    public var cancellationReason: String?
+
+    // The outer property list, which nobody signs.
+    /// "Sandbox"; left out in production.
+    public var environment: String?
+    public var pod: String?
+    public var signingStatus: String? = "0"
+
+    public init(
+        product: String, id: String, at date: ForgedInstant, originalId: String? = nil,
+        originallyAt originalDate: ForgedInstant? = nil
+    ) {
+        productId = product
+        transactionId = id
+        originalTransactionId = originalId ?? id
+        purchaseDate = date
+        originalPurchaseDate = originalDate ?? date
+    }
+
+    /// A purchase in the sandbox: pod 100, which is also how its transaction id begins.
+    public static func sandbox(product: String, id: String, at date: ForgedInstant) -> Self {
+        Self(product: product, id: id, at: date).with {
+            $0.environment = "Sandbox"
+            $0.pod = "100"
+        }
+    }
+
+    /// A purchase in production: no `environment`, and the pod at the head of the transaction id.
+    public static func production(product: String, pod: String, serial: String, at date: ForgedInstant) -> Self {
+        Self(product: product, id: pod + serial, at: date).with {
+            $0.pod = pod
+            $0.appItemId = "612345678"
+            $0.versionExternalIdentifier = "801234567"
+        }
+    }
+
+    /// This receipt with some things changed.
+    public func with(_ change: (inout Self) throws -> Void) rethrows -> Self {
+        var copy = self
+        try change(&copy)
+        return copy
+    }
+
+    /// The entries of the inner property list in the order of Apple's, which depends on the keys that are there.
+    public var purchaseInfo: [(key: String, value: String)] {
+        let values = purchaseInfoValues
+        return keyOrder.compactMap { key in values[key].flatMap { $0 }.map { (key, $0) } }
+    }
+
+    private var purchaseInfoValues: [String: String?] {
+        [
+            "original-purchase-date-pst": originalPurchaseDate.losAngelesText,
+            "purchase-date-ms": String(purchaseDate.milliseconds),
+            "unique-identifier": uniqueIdentifier,
+            "original-transaction-id": originalTransactionId,
+            "expires-date": expiresDate.map { String($0.milliseconds) },
+            "app-item-id": appItemId,
+            "transaction-id": transactionId,
+            "quantity": quantity,
+            "cancellation-date-ms": cancellationDate.map { String($0.milliseconds) },
+            "cancellation-reason": cancellationReason,
+            "original-purchase-date-ms": String(originalPurchaseDate.milliseconds),
+            "web-order-line-item-id": webOrderLineItemId,
+            "bvrs": applicationVersion,
+            "unique-vendor-identifier": uniqueVendorIdentifier,
+            "is-trial-period": isTrialPeriod.map { $0 ? "true" : "false" },
+            "is-in-intro-offer-period": isInIntroOfferPeriod.map { $0 ? "true" : "false" },
+            "expires-date-formatted-pst": expiresDate?.losAngelesText,
+            "item-id": itemId,
+            "version-external-identifier": versionExternalIdentifier,
+            "expires-date-formatted": expiresDate?.gmtText,
+            "product-id": productId,
+            "cancellation-date": cancellationDate?.gmtText,
+            "cancellation-date-pst": cancellationDate?.losAngelesText,
+            "purchase-date": purchaseDate.gmtText,
+            "original-purchase-date": originalPurchaseDate.gmtText,
+            "bid": bundleId,
+            "purchase-date-pst": purchaseDate.losAngelesText,
+        ]
+    }
+
+    private var keyOrder: [String] {
+        if expiresDate == nil { return Self.plainOrder }
+        return appItemId == nil ? Self.subscriptionOrder : Self.productionSubscriptionOrder
+    }
+
+    private static let plainOrder = [
+        "original-purchase-date-pst", "unique-identifier", "original-transaction-id", "bvrs", "app-item-id",
+        "transaction-id", "quantity", "cancellation-date-ms", "original-purchase-date-ms", "unique-vendor-identifier",
+        "cancellation-reason", "web-order-line-item-id", "product-id", "item-id", "version-external-identifier",
+        "is-trial-period", "is-in-intro-offer-period", "bid", "purchase-date-ms", "purchase-date", "purchase-date-pst",
+        "cancellation-date", "cancellation-date-pst", "original-purchase-date",
+    ]
+
+    private static let subscriptionOrder = [
+        "original-purchase-date-pst", "purchase-date-ms", "unique-identifier", "original-transaction-id",
+        "expires-date", "transaction-id", "cancellation-date-ms", "original-purchase-date-ms",
+        "web-order-line-item-id", "bvrs", "unique-vendor-identifier", "cancellation-reason", "is-trial-period",
+        "is-in-intro-offer-period", "expires-date-formatted-pst", "item-id", "expires-date-formatted", "product-id",
+        "version-external-identifier", "cancellation-date", "cancellation-date-pst", "purchase-date",
+        "original-purchase-date", "bid", "purchase-date-pst", "quantity",
+    ]
+
+    private static let productionSubscriptionOrder = [
+        "original-purchase-date-pst", "purchase-date-ms", "unique-identifier", "original-transaction-id",
+        "expires-date", "app-item-id", "transaction-id", "quantity", "cancellation-date-ms",
+        "original-purchase-date-ms", "version-external-identifier", "unique-vendor-identifier",
+        "cancellation-reason", "web-order-line-item-id", "is-trial-period", "is-in-intro-offer-period", "item-id",
+        "expires-date-formatted", "cancellation-date", "cancellation-date-pst", "purchase-date", "product-id",
+        "expires-date-formatted-pst", "original-purchase-date", "purchase-date-pst", "bid", "bvrs",
+    ]
+
+    /// What a decoder must find: the inner keys with `_` for `-`, every value a string (reference, 4).
+    public var facts: ForgedJSON {
+        .object(
+            purchaseInfo.map { entry in (String(entry.key.map { $0 == "-" ? "_" : $0 }), .string(entry.value)) })
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// How a transaction receipt is signed and written, with room for every mistake.
+///
+/// The signature blob is a version byte, the signature, the length of a certificate in four bytes, and the certificate.
+/// Signed are the version byte and the decoded purchase-info, with SHA-1 (verifyreceipt reference, 6).
+public struct ForgedTransactionSignature: Sendable {
+    public var certificate: ForgedCertificate
+    /// The key that signs.
+    public var key: TestKey
+    /// The first byte of the blob: 2 with a key of 1024 bits, 3 with one of 2048.
+    public var version: UInt8
+    /// What is signed before the purchase-info: the version byte.
+    public var signedPrefix: [UInt8]
+    public var innerStyle = PropertyListStyle.apple
+    public var outerStyle = PropertyListStyle.apple
+    /// Signs this receipt's purchase-info in place of the one that is written.
+    public var signsInstead: ForgedTransactionReceipt?
+    /// Writes the purchase-info anew after signing, which breaks the signature and nothing else.
+    public var innerStyleAfterSigning: PropertyListStyle?
+    /// Changes the blob after signing.
+    public var changeBlob: (@Sendable (inout [UInt8]) -> Void)?
+    /// Changes the signed purchase-info after signing.
+    public var changePurchaseInfo: (@Sendable (inout [UInt8]) -> Void)?
+    /// In place of the base64 of the purchase-info.
+    public var purchaseInfoText: String?
+    /// Leaves out the `signature` key.
+    public var omitsSignature = false
+
+    public init(certificate: ForgedCertificate, version: UInt8) {
+        self.certificate = certificate
+        key = certificate.key
+        self.version = version
+        signedPrefix = [version]
+    }
+
+    /// Version 2, by the leaf that was valid at the date of purchase.
+    public static func version2(at date: ForgedInstant) throws -> Self {
+        let authority = try TestCertificateAuthority.shared()
+        let early = date < ForgedInstant(2014, 6, 8)
+        return Self(
+            certificate: early ? authority.earlyPurchaseReceiptLeaf : authority.purchaseReceiptLeaf, version: 2)
+    }
+
+    /// Version 3, by the leaf that also signs app receipts.
+    public static func version3() throws -> Self {
+        Self(certificate: try TestCertificateAuthority.shared().leaf(.g1), version: 3)
+    }
+
+    /// This signature with some things changed.
+    public func with(_ change: (inout Self) throws -> Void) rethrows -> Self {
+        var copy = self
+        try change(&copy)
+        return copy
+    }
+
+    /// The receipt as the App Store hands it out: the text of the outer property list.
+    public func signed(_ receipt: ForgedTransactionReceipt) throws -> [UInt8] {
+        var information = Array(innerStyle.text(receipt.purchaseInfo).utf8)
+        let signedInformation = signsInstead.map { Array(innerStyle.text($0.purchaseInfo).utf8) } ?? information
+        let signature = try SigningKey.of(key).signature(over: signedPrefix + signedInformation, .sha1)
+        let length = UInt32(certificate.der.count)
+        let lengthOctets = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> UInt32($0)) }
+        var blob = [version] + signature + lengthOctets + certificate.der
+        changeBlob?(&blob)
+        if let innerStyleAfterSigning {
+            information = Array(innerStyleAfterSigning.text(receipt.purchaseInfo).utf8)
+        }
+        changePurchaseInfo?(&information)
+
+        let entries: [(String, String?)] = [
+            ("signature", omitsSignature ? nil : Data(blob).base64EncodedString()),
+            ("purchase-info", purchaseInfoText ?? Data(information).base64EncodedString()),
+            ("environment", receipt.environment),
+            ("pod", receipt.pod),
+            ("signing-status", receipt.signingStatus),
+        ]
+        return Array(outerStyle.text(entries.compactMap { key, value in value.map { (key, $0) } }).utf8)
+    }
+}

@@ -1,0 +1,64 @@
+/// The ways in which the property lists of transaction receipts are found written (verifyreceipt reference, 6).
+public enum PropertyListStyle: String, CaseIterable, Hashable, Sendable {
+    /// Apple's: one tab, everything quoted, one entry a line, no line break at the end.
+    case apple
+    /// As clients write it again: four blanks, numbers and plain words unquoted, a line break at the end.
+    case unquoted
+    /// Apple's form with the keys by the alphabet.
+    case sorted
+    /// All on one line, as one old client sends it.
+    case oneLine
+    /// The XML property list of later systems.
+    case xml
+
+    /// Writes entries; keys and values hold no quotes or backslashes in receipts, and are escaped if they do.
+    public func text(_ entries: [(key: String, value: String)]) -> String {
+        switch self {
+        case .apple: "{\n" + entries.map { "\t\(Self.quoted($0.key)) = \(Self.quoted($0.value));\n" }.joined() + "}"
+        case .sorted: Self.apple.text(entries.sorted { $0.key < $1.key })
+        case .unquoted:
+            "{\n" + entries.map { "    \(Self.bare($0.key)) = \(Self.bare($0.value));\n" }.joined() + "}\n"
+        case .oneLine: "{" + entries.map { "\(Self.quoted($0.key)) = \(Self.quoted($0.value));" }.joined() + "}"
+        case .xml: Self.xmlText(entries)
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
+    }
+
+    /// Unquoted where an OpenStep property list allows it: letters, digits, `_`, `.`, `$`, `/` and `:`.
+    private static func bare(_ text: String) -> String {
+        let plain = text.utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "$"):
+                true
+            default: false
+            }
+        }
+        return plain && !text.isEmpty ? text : quoted(text)
+    }
+
+    private static func xmlText(_ entries: [(key: String, value: String)]) -> String {
+        let members = entries.map { "\t<key>\(escaped($0.key))</key>\n\t<string>\(escaped($0.value))</string>\n" }
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version="1.0">
+            <dict>
+
+            """ + members.joined() + "</dict>\n</plist>\n"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.map { character in
+            switch character {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            default: String(character)
+            }
+        }.joined()
+    }
+}

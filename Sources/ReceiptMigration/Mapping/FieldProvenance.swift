@@ -1,0 +1,86 @@
+package import AppStoreModels
+
+/// The provenance of every field of one mapped value.
+///
+/// Only the fields that are present are stored; a field that is not stored is ``Provenance/absent``.
+public struct FieldProvenance<Field: MappedField>: Sendable {
+    /// A field that is present and where it comes from.
+    public struct Entry: Hashable, Sendable {
+        public let field: Field
+        public let provenance: Provenance
+    }
+
+    /// The fields that are present, in the order in which they were found.
+    public private(set) var entries: [Entry]
+    /// Bit n is set if the field with raw value n is present.
+    private var present: UInt64
+
+    package init(reservingCapacity capacity: Int = 0) {
+        entries = []
+        entries.reserveCapacity(capacity)
+        present = 0
+    }
+
+    /// Where a field comes from; ``Provenance/absent`` if it is not there.
+    public subscript(field: Field) -> Provenance {
+        guard isPresent(field) else { return .absent }
+        return entries.first { $0.field == field }?.provenance ?? .absent
+    }
+
+    /// Whether the field has a value.
+    public func isPresent(_ field: Field) -> Bool { present & bit(field) != 0 }
+
+    /// The fields that could not be carried over: the modern model has them and the record does not.
+    ///
+    /// Some of them are absent because they do not apply, for example the expiry date of a consumable.
+    public var absentFields: [Field] { Field.allCases.filter { !isPresent($0) } }
+
+    /// Calls `body` for each field that could not be carried over, without making an array.
+    package func forEachAbsentField(_ body: (Field) -> Void) {
+        for field in Field.allCases where !isPresent(field) { body(field) }
+    }
+
+    private func bit(_ field: Field) -> UInt64 { 1 << UInt64(field.rawValue & 63) }
+
+    /// Gives a field its value and provenance, unless there is no value.
+    @inline(__always)
+    mutating func set<Value>(
+        _ target: inout Value?, to value: Value?, _ field: Field, _ provenance: @autoclosure () -> Provenance
+    ) {
+        guard let value else { return }
+        target = value
+        record(field, provenance())
+    }
+
+    /// Removes the value of a field.
+    mutating func clear<Value>(_ target: inout Value?, _ field: Field) {
+        target = nil
+        guard isPresent(field) else { return }
+        present &= ~bit(field)
+        entries.removeAll { $0.field == field }
+    }
+
+    /// States the provenance of a field that was given a value.
+    mutating func record(_ field: Field, _ provenance: Provenance) {
+        if isPresent(field) { entries.removeAll { $0.field == field } }
+        present |= bit(field)
+        entries.append(Entry(field: field, provenance: provenance))
+    }
+
+    /// Writes `{"transactionId":"attribute 1703",…}`.
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        for entry in entries {
+            writer.key(entry.field.name)
+            writer.string(entry.provenance.text)
+        }
+        writer.endObject()
+    }
+}
+
+extension FieldProvenance: Equatable {
+    /// Equal if every field comes from the same place; the order does not matter.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.present == right.present && Set(left.entries) == Set(right.entries)
+    }
+}

@@ -1,0 +1,53 @@
+package import AppStoreModels
+
+// The members of one line of output. The caller opens the object, adds what it knows about the place of the record
+// (`source`), and closes it.
+
+extension MappedTransaction {
+    /// Writes `"transaction":{…},"provenance":{…}`, and `"termStart":…` and `"notes":[…]` where there is something to say,
+    /// and `"standing"`, into an object that is open.
+    package func writeMembers(to writer: inout JSONWriter) {
+        writer.key("transaction")
+        payload.write(to: &writer)
+        writer.key("provenance")
+        provenance.write(to: &writer)
+        writer.member("termStart", termStart)
+        writer.writeNotes(notes)
+        writer.member("standing", standing.rawValue)
+    }
+}
+
+extension MappedAppTransaction {
+    /// Writes `"appTransaction":{…},"provenance":{…},"notes":[…],"standing":…` into an object that is open.
+    package func writeMembers(to writer: inout JSONWriter) {
+        writer.key("appTransaction")
+        payload.write(to: &writer)
+        writer.key("provenance")
+        provenance.write(to: &writer)
+        writer.writeNotes(notes)
+        writer.member("standing", standing.rawValue)
+    }
+}
+
+extension MappedRenewalInfo {
+    /// Writes `"renewalInfo":{…},"provenance":{…},"notes":[…],"standing":"recorded"` into an object that is open.
+    package func writeMembers(to writer: inout JSONWriter) {
+        writer.key("renewalInfo")
+        payload.write(to: &writer)
+        writer.key("provenance")
+        provenance.write(to: &writer)
+        writer.writeNotes(notes)
+        writer.member("standing", RecordStanding.recorded.rawValue)
+    }
+}
+
+extension JSONWriter {
+    /// The names of the notes; no member if there are none.
+    package mutating func writeNotes(_ notes: [MappingNote]) {
+        guard !notes.isEmpty else { return }
+        key("notes")
+        beginArray()
+        for note in notes { string(note.name) }
+        endArray()
+    }
+}

@@ -1,0 +1,98 @@
+public import AppStoreModels
+public import LegacyReceipts
+
+/// What a mapped value rests on.
+public enum RecordStanding: String, Hashable, Sendable {
+    /// A receipt whose signature was checked.
+    case verifiedReceipt
+    /// A recorded reply, notification or row: nobody signed it, so it is only as good as the place it was kept in.
+    case recorded
+}
+
+/// One purchase in modern terms, with the provenance of every field.
+public struct MappedTransaction: Sendable, Equatable {
+    /// The transaction. What could not be known is absent.
+    public package(set) var payload: JWSTransactionDecodedPayload
+    /// Where each field comes from.
+    public package(set) var provenance: FieldProvenance<TransactionField>
+    /// What the fields cannot say.
+    public package(set) var notes: [MappingNote]
+    /// The start of the term of a non-renewing subscription, in milliseconds since 1970-01-01T00:00:00Z. It differs from
+    /// the purchase date when purchases extend one another; `expiresDate` is the end. The modern model has no such field.
+    public package(set) var termStart: Int64?
+    /// What the transaction rests on.
+    public let standing: RecordStanding
+
+    package init(standing: RecordStanding, reservingFields count: Int = 0) {
+        payload = JWSTransactionDecodedPayload()
+        provenance = FieldProvenance(reservingCapacity: count)
+        notes = []
+        self.standing = standing
+    }
+
+    /// Whether the product is a free (Newsstand) subscription, which never expires.
+    public var isFreeSubscription: Bool { notes.contains(.freeSubscription) }
+
+    mutating func note(_ note: MappingNote) {
+        if !notes.contains(note) { notes.append(note) }
+    }
+}
+
+/// The download or purchase of the app in modern terms (verifyreceipt reference, 9.4).
+///
+/// `originalPlatform` stays absent: attribute 25 tells the platform that the receipt was made for, not the one on which
+/// the customer first obtained the app. `appAppleId` and `versionExternalIdentifier` are absent where the record says 0,
+/// as the sandbox does: 0 names nothing.
+public struct MappedAppTransaction: Sendable, Equatable {
+    public package(set) var payload: AppTransaction
+    public package(set) var provenance: FieldProvenance<AppTransactionField>
+    public package(set) var notes: [MappingNote]
+    /// What the app transaction rests on.
+    public let standing: RecordStanding
+
+    package init(standing: RecordStanding) {
+        payload = AppTransaction()
+        provenance = FieldProvenance(reservingCapacity: 10)
+        notes = []
+        self.standing = standing
+    }
+}
+
+/// What a recorded document says about the next renewal of a subscription (verifyreceipt reference, 9.3). Never signed.
+public struct MappedRenewalInfo: Sendable, Equatable {
+    public package(set) var payload: JWSRenewalInfoDecodedPayload
+    public package(set) var provenance: FieldProvenance<RenewalInfoField>
+    public package(set) var notes: [MappingNote]
+
+    package init() {
+        payload = JWSRenewalInfoDecodedPayload()
+        provenance = FieldProvenance(reservingCapacity: 10)
+        notes = []
+    }
+}
+
+/// A verified receipt in modern terms. Only ``ReceiptMapper`` makes one, and only from a `Verified` receipt, so code that
+/// grants something can ask for this type.
+public struct MappedReceipt: Sendable {
+    /// One transaction per purchase of the receipt, in the order of the receipt.
+    public let transactions: [MappedTransaction]
+    /// The app itself; absent for a transaction receipt (iOS 6), which says nothing about when the app was obtained.
+    public let appTransaction: MappedAppTransaction?
+    /// Always empty: nothing in a receipt tells about the next renewal (verifyreceipt reference, 3.6).
+    public let renewalInfos: [MappedRenewalInfo]
+    /// What concerns the receipt as a whole.
+    public let notes: [MappingNote]
+    /// How the receipt was verified.
+    public let evidence: SignatureEvidence
+
+    package init(
+        transactions: [MappedTransaction], appTransaction: MappedAppTransaction?, notes: [MappingNote],
+        evidence: SignatureEvidence
+    ) {
+        self.transactions = transactions
+        self.appTransaction = appTransaction
+        renewalInfos = []
+        self.notes = notes
+        self.evidence = evidence
+    }
+}

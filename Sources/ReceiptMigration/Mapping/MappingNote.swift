@@ -1,0 +1,72 @@
+/// Something about a mapped record that its fields cannot say and a person should know.
+public enum MappingNote: String, Hashable, Sendable, CaseIterable {
+    case cancellationMayBeUpgrade
+    case restored
+    case freeSubscription
+    case environmentContradiction
+    case unknownEnvironment
+    case unknownProductType
+    case unknownOwnershipType
+    case catalogueTypeDiffers
+    case xcodeTransactionIdZero
+    case missingTransactionId
+    case valueOutOfRange
+    case termUnknown
+    case termStacked
+    case termIgnoresQuantity
+    case restoredTermCountedOnce
+    case mergedRows
+    case ambiguousLocalTime
+
+    /// The name of the note, as it stands in the output.
+    public var name: String { rawValue }
+
+    /// What it means.
+    public var sentence: String {
+        switch self {
+        case .cancellationMayBeUpgrade:
+            """
+            The record has a cancellation date and does not say whether it was a refund, the end of family sharing or an \
+            upgrade; it is mapped as a revocation. The App Store Server API knows.
+            """
+        case .restored:
+            """
+            The transaction restores the one named by originalTransactionId; both ids are kept as they were signed or \
+            recorded, while the App Store Server API gives only the original.
+            """
+        case .freeSubscription: "A free (Newsstand) subscription: it never expires."
+        case .environmentContradiction:
+            """
+            The environment that the record claims without a signature and its transaction id contradict each other: somebody \
+            edited the record. It is treated as one of the sandbox.
+            """
+        case .unknownEnvironment: "The record names an environment or receipt type that is not known."
+        case .unknownProductType: "Attribute 1707 has a value that is not known."
+        case .unknownOwnershipType: "Attribute 1722 has a value that is not known; the ownership is left open."
+        case .catalogueTypeDiffers:
+            "The catalogue gives the product another type than the signed attribute 1707, which is kept."
+        case .xcodeTransactionIdZero: "Xcode writes the transaction id 0, which names nothing; it is left out."
+        case .missingTransactionId:
+            "The record has no transaction id; the original transaction id and the product are all that names it."
+        case .valueOutOfRange: "A number does not fit the modern field and was left out."
+        case .termUnknown:
+            """
+            A non-renewing subscription whose length neither the record nor the catalogue gives: the end is not known.
+            """
+        case .termStacked:
+            """
+            The term begins where the previous purchase of the same entitlement in the same record ends, because the \
+            catalogue says that purchases extend one another.
+            """
+        case .termIgnoresQuantity: "More than one was bought at once; the term is that of a single one."
+        case .restoredTermCountedOnce:
+            "A restored transaction of a purchase whose term is already counted; it does not extend it."
+        case .ambiguousLocalTime:
+            """
+            A date exists only as Los Angeles time in the hour that occurs twice when summer time ends; the earlier \
+            reading was taken.
+            """
+        case .mergedRows: "The transaction stood in more than one list of the document; the newer state was taken."
+        }
+    }
+}

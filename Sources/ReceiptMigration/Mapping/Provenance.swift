@@ -1,0 +1,85 @@
+/// Where the value of a field comes from (design rule 3: every field says where it came from).
+public enum Provenance: Hashable, Sendable {
+    /// An attribute of an app receipt, signed by Apple (verifyreceipt reference, 5.2 and 5.3).
+    case signedAttribute(Int)
+    /// A key of the signed purchase-info of an iOS 6 transaction receipt (verifyreceipt reference, 6).
+    case signedKey(String)
+    /// A key of a recorded verifyReceipt reply. Nobody signed it.
+    case recordedReply(RecordedKey)
+    /// A key of a version 1 notification. Nobody signed it.
+    case notificationV1(RecordedKey)
+    /// The product catalogue; the text names the entry, for example its file and line.
+    case catalogue(String)
+    /// Concluded by a rule from the fields of the same record.
+    case inferred(InferenceRule)
+    /// The record does not hold it and nothing was made up.
+    case absent
+
+    /// The text that stands in the output, for example `attribute 1703` or `inferred: transactionIdEqualsOriginal`.
+    public var text: String {
+        switch self {
+        case .signedAttribute(let number): Self.attributeText(number)
+        case .signedKey(let key): "purchase-info \(key)"
+        case .recordedReply(let key): "recorded reply \(key)"
+        case .notificationV1(let key): "notification V1 \(key)"
+        case .catalogue(let source): source.isEmpty ? "catalogue" : "catalogue \(source)"
+        case .inferred(let rule): rule.provenanceText
+        case .absent: "absent"
+        }
+    }
+
+    /// Whether Apple's signature covers the value.
+    public var isSigned: Bool {
+        switch self {
+        case .signedAttribute, .signedKey: true
+        case .recordedReply, .notificationV1, .catalogue, .inferred, .absent: false
+        }
+    }
+
+    /// Literals of at most 15 bytes need no memory; the attributes that are mapped are few.
+    private static func attributeText(_ number: Int) -> String {
+        switch number {
+        case 0: "attribute 0"
+        case 1: "attribute 1"
+        case 2: "attribute 2"
+        case 3: "attribute 3"
+        case 12: "attribute 12"
+        case 16: "attribute 16"
+        case 18: "attribute 18"
+        case 19: "attribute 19"
+        case 32: "attribute 32"
+        case 1701: "attribute 1701"
+        case 1702: "attribute 1702"
+        case 1703: "attribute 1703"
+        case 1704: "attribute 1704"
+        case 1705: "attribute 1705"
+        case 1706: "attribute 1706"
+        case 1707: "attribute 1707"
+        case 1708: "attribute 1708"
+        case 1711: "attribute 1711"
+        case 1712: "attribute 1712"
+        case 1713: "attribute 1713"
+        case 1719: "attribute 1719"
+        case 1720: "attribute 1720"
+        case 1721: "attribute 1721"
+        case 1722: "attribute 1722"
+        default: "attribute \(number)"
+        }
+    }
+}
+
+/// A key of a recorded document and the object it stood in.
+public struct RecordedKey: Hashable, Sendable, CustomStringConvertible {
+    /// The object, for example `latest_receipt_info`; empty for the top level.
+    public let object: String
+    /// The key as it was written, for example `expires_date_ms`.
+    public let key: String
+
+    public init(object: String = "", key: String) {
+        self.object = object
+        self.key = key
+    }
+
+    /// `latest_receipt_info.expires_date_ms`
+    public var description: String { object.isEmpty ? key : "\(object).\(key)" }
+}

@@ -1,0 +1,34 @@
+/// The order of transaction ids: they are decimal numbers of up to 18 digits and more, so 99 comes before 100
+/// (verifyreceipt reference, 12, "Sort key for newest").
+enum TransactionIdOrder {
+    case before, same, after
+
+    /// Decimal ids by value, before all other ids in the order of their bytes; an absent id is the very first.
+    static func compare(_ left: String?, _ right: String?) -> TransactionIdOrder {
+        switch (left, right) {
+        case (nil, nil): return .same
+        case (nil, _): return .before
+        case (_, nil): return .after
+        case (let left?, let right?):
+            if left == right { return .same }
+            switch (digits(left), digits(right)) {
+            case (let left?, let right?): return compareDecimal(left, right)
+            case (_?, nil): return .before
+            case (nil, _?): return .after
+            case (nil, nil): return left < right ? .before : .after
+            }
+        }
+    }
+
+    /// The digits without leading zeros; nil if it is not a decimal number.
+    private static func digits(_ id: String) -> Substring.UTF8View? {
+        guard !id.isEmpty, id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return id.drop { $0 == "0" }.utf8
+    }
+
+    private static func compareDecimal(_ left: Substring.UTF8View, _ right: Substring.UTF8View) -> TransactionIdOrder {
+        if left.count != right.count { return left.count < right.count ? .before : .after }
+        if left.lexicographicallyPrecedes(right) { return .before }
+        return right.lexicographicallyPrecedes(left) ? .after : .same
+    }
+}

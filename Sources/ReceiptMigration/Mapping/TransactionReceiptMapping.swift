@@ -1,0 +1,45 @@
+import AppStoreModels
+import LegacyReceipts
+
+extension ReceiptMapper {
+    func mapped(_ receipt: TransactionReceipt) -> (MappedTransaction, [MappingNote]) {
+        var context = RecordContext()
+        context.bundleId = receipt.bundleId?.nonEmpty
+        context.bundleIdProvenance = .signedKey("bid")
+        context.environment = receipt.environment.modern
+        context.environmentProvenance = .inferred(receipt.environmentRule)
+        // The receipt has no date of its own. It was made at its purchase or later, and a restored one bears the date
+        // of the restoration, so this is the best there is.
+        context.recordedAt = receipt.purchaseDate
+
+        let notes: [MappingNote] = receipt.hasEnvironmentContradiction ? [.environmentContradiction] : []
+        var transactions = [transaction(PurchaseFacts(receipt), .purchaseInfo(receipt), context, notes: notes)]
+        addTerms(&transactions)
+        return (transactions[0], notes)
+    }
+}
+
+extension TransactionReceipt {
+    /// The environment is not signed: every value of it is a conclusion (verifyreceipt reference, 7.5).
+    fileprivate var environmentRule: InferenceRule {
+        if hasSandboxTransactionId { return .sandboxTransactionId }
+        return environment == .production ? .productionClaimAndTransactionId : .unsignedClaimOfSandbox
+    }
+}
+
+extension PurchaseFacts {
+    init(_ receipt: TransactionReceipt) {
+        quantity = receipt.quantity
+        productId = receipt.productId.nonEmpty
+        transactionId = receipt.transactionId.nonEmpty
+        purchaseDate = receipt.purchaseDate
+        originalTransactionId = receipt.originalTransactionId?.nonEmpty
+        originalPurchaseDate = receipt.originalPurchaseDate
+        expiresDate = receipt.expiresDate
+        webOrderLineItemId = receipt.webOrderLineItemId.flatMap { $0 == "0" ? nil : $0.nonEmpty }
+        cancellationDate = receipt.cancellationDate
+        cancellationReason = receipt.cancellationReason
+        isTrialPeriod = receipt.isTrialPeriod
+        isInIntroOfferPeriod = receipt.isInIntroOfferPeriod
+    }
+}

@@ -1,0 +1,27 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Paths without links and dots, for comparing.
+enum CanonicalPath {
+    /// The path with links resolved as far as it exists; what does not exist yet is appended as it stands.
+    static func of(_ path: String) -> String {
+        if let resolved = resolved(path) { return resolved }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        guard let last = parts.last else { return resolved(".") ?? path }
+        let parent = parts.dropLast().joined(separator: "/")
+        let folder = path.hasPrefix("/") ? "/" + parent : parent
+        if folder.isEmpty { return "\(resolved(".") ?? ".")/\(last)" }
+        return folder == "/" ? "/\(last)" : "\(of(folder))/\(last)"
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let pointer = realpath(path, nil) else { return nil }
+        defer { free(pointer) }
+        return String(cString: pointer)
+    }
+}

@@ -1,0 +1,123 @@
+import AppStoreModels
+import LegacyReceipts
+
+/// A one-shot migration: records in, modern transactions out, nothing lost.
+///
+/// Every record ends in exactly one place: its transactions in `transactions.ndjson` (or `.csv`), with
+/// `app-transactions.ndjson` and `renewal-infos.ndjson`, or itself, byte for byte and with the reason, in
+/// `quarantine.ndjson`. `summary.json` has the numbers. The same inputs give the same bytes, whatever the number of jobs.
+public struct Migration: Sendable {
+    /// How far a migration has come.
+    public struct Progress: Sendable {
+        public let bytesRead: Int
+        public let records: Int
+        public let quarantined: Int
+    }
+
+    public let options: MigrationOptions
+
+    public init(options: MigrationOptions = MigrationOptions()) { self.options = options }
+
+    /// Migrates files, folders and, for `-`, standard input, into a folder.
+    ///
+    /// - Parameter progress: called from time to time, not more than once per batch of records.
+    /// - Throws: ``MigrationError``; then no output file has its final name.
+    public func run(
+        inputs: [String], output: String, progress: @Sendable (Progress) -> Void = { _ in }
+    ) async throws(MigrationError) -> MigrationSummary {
+        try checkOutput(output, isOutside: inputs)
+        let migrator: RecordMigrator
+        do throws(ReceiptError) {
+            migrator = try RecordMigrator(options)
+        } catch {
+            throw MigrationError(.trust, path: "", error.message)
+        }
+        let transactions = options.outputFormat == .csv ? "transactions.csv" : "transactions.ndjson"
+        let names = [transactions, "app-transactions.ndjson", "renewal-infos.ndjson", "quarantine.ndjson", "summary.json"]
+        let folder = try OutputFolder(path: output, names: names, overwrites: options.overwrites)
+        if options.outputFormat == .csv { try folder.write(TransactionTable.header, to: 0) }
+        let source = RecordSource(inputs.map { InputArgument($0) }, options: inputOptions)
+        var summary = MigrationSummary()
+        try await run(migrator, source) { (batch: BatchOutput) throws(MigrationError) in
+            try folder.write(batch.transactions.bytes, to: 0)
+            try folder.write(batch.appTransactions.bytes, to: 1)
+            try folder.write(batch.renewalInfos.bytes, to: 2)
+            try folder.write(batch.quarantine.bytes, to: 3)
+            summary.add(batch.counts.total())
+            progress(
+                Progress(
+                    bytesRead: source.statistics.bytes, records: summary.recordsRead, quarantined: summary.quarantined))
+        }
+        summary.inputs = source.statistics.inputs
+        summary.bytesRead = source.statistics.bytes
+        summary.blankLines = source.statistics.blankLines
+        try folder.write(summary.json(), to: 4)
+        try folder.complete()
+        return summary
+    }
+
+    private var inputOptions: InputOptions {
+        InputOptions(
+            format: InputFormat(rawValue: options.recordFormat.rawValue) ?? .auto, receiptColumn: options.receiptColumn)
+    }
+
+    /// Reads batches, has up to ``MigrationOptions/jobs`` of them worked on at once, and hands the results over in the
+    /// order of the input. No more batches are in memory than twice the jobs.
+    private func run(
+        _ migrator: RecordMigrator, _ source: RecordSource,
+        _ write: (BatchOutput) throws(MigrationError) -> Void
+    ) async throws(MigrationError) {
+        let jobs = max(1, options.jobs)
+        do {
+            try await withThrowingTaskGroup(of: (Int, BatchOutput).self) { group in
+                var (read, written, running) = (0, 0, 0)
+                var finished: [Int: BatchOutput] = [:]
+                var isExhausted = false
+                while true {
+                    while !isExhausted, running < jobs, read - written < 2 * jobs {
+                        guard let batch = try nextBatch(source) else {
+                            isExhausted = true
+                            break
+                        }
+                        let index = read
+                        group.addTask { (index, migrator.migrate(batch)) }
+                        read += 1
+                        running += 1
+                    }
+                    guard let (index, output) = try await group.next() else { break }
+                    running -= 1
+                    finished[index] = output
+                    while let output = finished.removeValue(forKey: written) {
+                        try write(output)
+                        written += 1
+                    }
+                }
+            }
+        } catch let error as MigrationError {
+            throw error
+        } catch {
+            throw MigrationError(.input, path: "", "The migration was stopped: \(error).")
+        }
+    }
+
+    private func nextBatch(_ source: RecordSource) throws(MigrationError) -> InputBatch? {
+        do throws(InputError) {
+            return try source.nextBatch()
+        } catch {
+            throw MigrationError(.input, path: error.input, error.message)
+        }
+    }
+
+    /// An output folder inside an input folder would be read as input.
+    private func checkOutput(_ output: String, isOutside inputs: [String]) throws(MigrationError) {
+        let outputPath = CanonicalPath.of(output)
+        for input in inputs where input != "-" {
+            let inputPath = CanonicalPath.of(input)
+            if outputPath == inputPath || outputPath.hasPrefix(inputPath.hasSuffix("/") ? inputPath : inputPath + "/") {
+                throw MigrationError(
+                    .outputExists, path: output,
+                    "The output folder \(output) lies inside the input \(input) and would be read as input.")
+            }
+        }
+    }
+}

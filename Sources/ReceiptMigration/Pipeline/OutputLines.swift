@@ -1,0 +1,129 @@
+import AppStoreModels
+
+/// Where a line of output comes from: its `source` and `record` members.
+struct OutputSource {
+    let record: InputRecord
+    let kind: RecordKind
+    /// SHA-256 of the receipt's octets, base64 removed; nil for recorded documents.
+    let sha256: String?
+    /// SHA-256 of a verified receipt in the same document that has the same transaction.
+    let confirmedBy: String?
+
+    func write(_ transaction: MappedTransaction, into output: inout BatchOutput) {
+        output.transactions.beginObject()
+        transaction.writeMembers(to: &output.transactions)
+        writeMembers(to: &output.transactions)
+        output.transactions.endObject()
+        output.transactions.newline()
+    }
+
+    func write(_ appTransaction: MappedAppTransaction, into output: inout BatchOutput) {
+        output.appTransactions.beginObject()
+        appTransaction.writeMembers(to: &output.appTransactions)
+        writeMembers(to: &output.appTransactions)
+        output.appTransactions.endObject()
+        output.appTransactions.newline()
+        output.counts.add(appTransaction)
+    }
+
+    func write(_ info: MappedRenewalInfo, into output: inout BatchOutput) {
+        output.renewalInfos.beginObject()
+        info.writeMembers(to: &output.renewalInfos)
+        writeMembers(to: &output.renewalInfos)
+        output.renewalInfos.endObject()
+        output.renewalInfos.newline()
+        output.counts.add(info)
+    }
+
+    private func writeMembers(to writer: inout JSONWriter) {
+        writer.key("source")
+        writer.beginObject()
+        record.place.writeMembers(to: &writer)
+        writer.member("kind", kind.rawValue)
+        writer.member("sha256", sha256)
+        writer.member("confirmedBy", confirmedBy)
+        writer.endObject()
+        writer.writeCarried(record.carried)
+    }
+}
+
+/// `transactions.csv` (RFC 4180): a column per modern field that legacy records can fill, then what is ours.
+enum TransactionTable {
+    private static let columns: [(name: String, value: @Sendable (JWSTransactionDecodedPayload) -> String?)] = [
+        ("transactionId", { $0.transactionId }), ("originalTransactionId", { $0.originalTransactionId }),
+        ("webOrderLineItemId", { $0.webOrderLineItemId }), ("bundleId", { $0.bundleId }),
+        ("productId", { $0.productId }), ("subscriptionGroupIdentifier", { $0.subscriptionGroupIdentifier }),
+        ("purchaseDate", { $0.purchaseDate.map { String($0) } }),
+        ("originalPurchaseDate", { $0.originalPurchaseDate.map { String($0) } }),
+        ("expiresDate", { $0.expiresDate.map { String($0) } }), ("quantity", { $0.quantity.map { String($0) } }),
+        ("type", { $0.type?.rawValue }), ("appAccountToken", { $0.appAccountToken }),
+        ("inAppOwnershipType", { $0.inAppOwnershipType?.rawValue }),
+        ("revocationReason", { $0.revocationReason.map { String($0.rawValue) } }),
+        ("revocationDate", { $0.revocationDate.map { String($0) } }), ("isUpgraded", { $0.isUpgraded.map { String($0) } }),
+        ("offerType", { $0.offerType.map { String($0.rawValue) } }), ("offerIdentifier", { $0.offerIdentifier }),
+        ("offerDiscountType", { $0.offerDiscountType?.rawValue }), ("offerPeriod", { $0.offerPeriod }),
+        ("environment", { $0.environment?.rawValue }), ("transactionReason", { $0.transactionReason?.rawValue }),
+    ]
+
+    /// The header row.
+    static var header: [UInt8] {
+        let names = columns.map(\.name) + ["termStart", "standing", "notes", "provenance", "source", "record"]
+        return Array((names.joined(separator: ",") + "\r\n").utf8)
+    }
+
+    static func write(_ transaction: MappedTransaction, _ source: OutputSource, to bytes: inout [UInt8]) {
+        for column in columns { append(column.value(transaction.payload) ?? "", to: &bytes) }
+        append(transaction.termStart.map { String($0) } ?? "", to: &bytes)
+        append(transaction.standing.rawValue, to: &bytes)
+        append(transaction.notes.map(\.name).joined(separator: " "), to: &bytes)
+        append(json { transaction.provenance.write(to: &$0) }, to: &bytes)
+        append(sourceText(source), to: &bytes)
+        append(carriedText(source.record.carried), to: &bytes)
+        bytes[bytes.count - 1] = 0x0D
+        bytes.append(0x0A)
+    }
+
+    private static func sourceText(_ source: OutputSource) -> String {
+        json { writer in
+            writer.beginObject()
+            source.record.place.writeMembers(to: &writer)
+            writer.member("kind", source.kind.rawValue)
+            writer.member("sha256", source.sha256)
+            writer.member("confirmedBy", source.confirmedBy)
+            writer.endObject()
+        }
+    }
+
+    private static func carriedText(_ carried: [CarriedColumn]) -> String {
+        guard !carried.isEmpty else { return "" }
+        // `"record":{…}` without the key.
+        let object = json { writer in
+            writer.beginObject()
+            writer.writeCarried(carried)
+            writer.endObject()
+        }
+        return String(object.dropFirst("{\"record\":".count).dropLast())
+    }
+
+    private static func json(_ body: (inout JSONWriter) -> Void) -> String {
+        var writer = JSONWriter()
+        body(&writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// Appends a field and the comma after it.
+    private static func append(_ field: String, to bytes: inout [UInt8]) {
+        let needsQuotes = field.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0D || $0 == 0x0A }
+        if needsQuotes {
+            bytes.append(0x22)
+            for byte in field.utf8 {
+                if byte == 0x22 { bytes.append(0x22) }
+                bytes.append(byte)
+            }
+            bytes.append(0x22)
+        } else {
+            bytes.append(contentsOf: field.utf8)
+        }
+        bytes.append(0x2C)
+    }
+}

@@ -1,0 +1,78 @@
+/// A day of the proleptic Gregorian calendar in UTC.
+///
+/// Exact integer arithmetic, so that a term counted over millions of purchases costs no calendar object. Leap days are
+/// handled by counting years from 1 March, which puts the leap day at the end of the counted year.
+struct CivilDay {
+    var year: Int64
+    /// 1...12
+    var month: Int64
+    /// 1...31
+    var day: Int64
+
+    private static let daysInEra: Int64 = 146_097
+    /// Days from 1 March of year 0 to 1 January 1970.
+    private static let epochShift: Int64 = 719_468
+
+    init(year: Int64, month: Int64, day: Int64) {
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    init(daysSince1970 days: Int64) {
+        let shifted = days + Self.epochShift
+        let era = shifted.flooredQuotient(Self.daysInEra)
+        let dayOfEra = shifted - era * Self.daysInEra
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    var daysSince1970: Int64 {
+        let marchYear = month <= 2 ? year - 1 : year
+        let era = marchYear.flooredQuotient(400)
+        let yearOfEra = marchYear - era * 400
+        let monthFromMarch = month > 2 ? month - 3 : month + 9
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * Self.daysInEra + dayOfEra - Self.epochShift
+    }
+
+    var daysInMonth: Int64 {
+        switch month {
+        case 2: isLeapYear ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    private var isLeapYear: Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+
+    /// The same day `months` later, or the last day of that month where it has no such day.
+    func adding(months: Int64) -> CivilDay {
+        let total = year * 12 + (month - 1) + months
+        let newYear = total.flooredQuotient(12)
+        var result = CivilDay(year: newYear, month: total - newYear * 12 + 1, day: 1)
+        result.day = min(day, result.daysInMonth)
+        return result
+    }
+}
+
+extension Int64 {
+    static let millisecondsPerDay: Int64 = 86_400_000
+
+    /// Division rounding towards negative infinity; the divisor is a positive constant at every call.
+    func flooredQuotient(_ divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+
+    /// What ``flooredQuotient(_:)`` leaves: 0 ..< divisor.
+    func flooredRemainder(_ divisor: Int64) -> Int64 {
+        let remainder = self % divisor
+        return remainder < 0 ? remainder + divisor : remainder
+    }
+}

@@ -1,0 +1,148 @@
+/// What the products of an app *are*: types, periods, terms, groups, offers, entitlements. A receipt names products by
+/// identifier only.
+///
+///     let catalog = try ProductCatalog.load(paths: ["catalog.yaml", "Store.storekit", "App.itmsp"])
+///     if let product = catalog.product("com.example.season") {
+///         product.duration              // P3M
+///         product.source(of: .duration) // catalog.yaml:7: products.com.example.season
+///         product.rule                  // exact
+///     }
+///
+/// Several sources are joined: they may complete each other, and have to agree where they speak of the same fact.
+/// Entries for one product and patterns over identifiers are never mixed: an exact entry answers alone, else the most
+/// specific pattern does.
+///
+/// **Which pattern is the most specific**: the one with the higher `priority` (0 if not given); then the one with more
+/// literal characters; then the one with more `?`; then the one with fewer `*`. Two patterns alike in all four that could
+/// both fit one identifier are refused when the catalogue is made (``CatalogError/Code/ambiguousPatterns``), before any
+/// receipt is read.
+public struct ProductCatalog: Sendable {
+    private struct PatternRecord: Sendable {
+        let pattern: ProductIdPattern
+        let priority: Int
+        let specificity: ProductIdPattern.Specificity
+        let record: CatalogRecord
+    }
+
+    private let exact: [String: CatalogRecord]
+    /// The most specific first.
+    private let patterns: [PatternRecord]
+    /// Differences between sources that are no contradiction: names and prices, where the first source won.
+    public let remarks: [String]
+
+    /// A catalogue that knows nothing.
+    public init() {
+        exact = [:]
+        patterns = []
+        remarks = []
+    }
+
+    /// Joins entries of any number of sources; the order decides which label wins, never what a product is.
+    ///
+    /// - Throws: ``CatalogError`` with code `conflict`, `duplicate`, `ambiguousPatterns`, `badValue` (a product
+    ///   identifier or pattern that is none) or `tooLarge`.
+    public init(entries: [CatalogEntry]) throws(CatalogError) {
+        if let last = entries.last, entries.count > CatalogLimits.entries {
+            throw CatalogError(.tooLarge, at: last.source, "more than \(CatalogLimits.entries) entries")
+        }
+        var products = OrderedMergers<String>()
+        var globs = OrderedMergers<ProductIdPattern>()
+        for entry in entries {
+            switch entry.subject {
+            case .productId(let id):
+                try CatalogText.requireProductId(id, at: entry.source)
+                try products.add(entry, for: id)
+            case .pattern(let text, let priority):
+                let pattern = try CatalogText.pattern(text, at: entry.source)
+                if let known = globs.first(pattern), case .pattern(_, let other) = known.subject, other != priority {
+                    throw CatalogError(
+                        .conflict, at: entry.source, and: known.source,
+                        "pattern \(text): priority is \(priority) here and \(other) there")
+                }
+                try globs.add(entry, for: pattern)
+            }
+        }
+        exact = Dictionary(uniqueKeysWithValues: try products.records())
+        patterns = try Self.ordered(try globs.records())
+        remarks = products.remarks + globs.remarks
+    }
+
+    private static func ordered(
+        _ records: [(ProductIdPattern, CatalogRecord)]
+    ) throws(CatalogError) -> [PatternRecord] {
+        if let last = records.last, records.count > CatalogLimits.patterns {
+            throw CatalogError(.tooLarge, at: last.1.facts.source, "more than \(CatalogLimits.patterns) patterns")
+        }
+        let unordered = records.map { pattern, record in
+            var priority = 0
+            if case .pattern(_, let stated) = record.facts.subject { priority = stated }
+            return PatternRecord(
+                pattern: pattern, priority: priority, specificity: pattern.specificity, record: record)
+        }
+        let ordered = unordered.sorted {
+            if $0.priority != $1.priority { return $0.priority > $1.priority }
+            if $0.specificity != $1.specificity { return $0.specificity > $1.specificity }
+            return $0.pattern.text < $1.pattern.text
+        }
+        for (index, one) in ordered.enumerated() {
+            for other in ordered[(index + 1)...] {
+                guard one.priority == other.priority, one.specificity == other.specificity else { break }
+                guard one.pattern.overlaps(other.pattern) else { continue }
+                throw CatalogError(
+                    .ambiguousPatterns, at: one.record.facts.source, and: other.record.facts.source,
+                    "patterns \(one.pattern) and \(other.pattern) are equally specific and fit the same product "
+                        + "identifiers; give one of them a priority")
+            }
+        }
+        return ordered
+    }
+
+    /// What the catalogue knows about a product: its own entry, else the most specific pattern that fits, else `nil`.
+    ///
+    /// A dictionary lookup, then one pass over the identifier per pattern until one fits. Safe from any thread.
+    public func product(_ productId: String) -> CatalogProduct? {
+        if let record = exact[productId] {
+            return CatalogProduct(productId: productId, rule: .exact, record: record)
+        }
+        if patterns.isEmpty { return nil }
+        var copy = productId
+        let found = copy.withUTF8 { bytes in patterns.first { $0.pattern.matches(bytes) } }
+        return found.map {
+            CatalogProduct(productId: productId, rule: .pattern($0.pattern.text), record: $0.record)
+        }
+    }
+
+    /// The product identifiers with an entry of their own, sorted.
+    public var productIds: [String] { exact.keys.sorted() }
+
+    /// The patterns in the order they are asked.
+    public var patternTexts: [String] { patterns.map(\.pattern.text) }
+
+    public var isEmpty: Bool { exact.isEmpty && patterns.isEmpty }
+}
+
+/// Mergers by key in the order in which the keys came, so that errors and remarks do not depend on hashing.
+private struct OrderedMergers<Key: Hashable> {
+    private var indices: [Key: Int] = [:]
+    private var mergers: [(key: Key, merger: CatalogMerger)] = []
+
+    func first(_ key: Key) -> CatalogEntry? { indices[key].map { mergers[$0].merger.facts } }
+
+    mutating func add(_ entry: CatalogEntry, for key: Key) throws(CatalogError) {
+        if let index = indices[key] {
+            try mergers[index].merger.add(entry)
+        } else {
+            indices[key] = mergers.count
+            mergers.append((key, CatalogMerger(entry)))
+        }
+    }
+
+    func records() throws(CatalogError) -> [(Key, CatalogRecord)] {
+        var result: [(Key, CatalogRecord)] = []
+        result.reserveCapacity(mergers.count)
+        for (key, merger) in mergers { result.append((key, try merger.record())) }
+        return result
+    }
+
+    var remarks: [String] { mergers.flatMap(\.merger.remarks) }
+}

@@ -1,0 +1,116 @@
+/// The shortened time of Apple's sandbox, and the length of a period told from its two dates.
+public enum SandboxTime {
+    /// One row of the table: a real period and the time between its renewals in the classic sandbox.
+    public struct Rate: Hashable, Sendable {
+        public let period: SubscriptionPeriod
+        /// Milliseconds.
+        public let renewalLength: Int64
+    }
+
+    /// As documented for the classic sandbox (catalogue reference, 4): 3 days last 2 minutes, a week 3 minutes, a month
+    /// 5 minutes, 2 months 10, 3 months 15, 6 months 30 minutes, a year 1 hour.
+    public static let classicRates: [Rate] = [
+        rate(3, .day, minutes: 2), rate(1, .week, minutes: 3), rate(1, .month, minutes: 5),
+        rate(2, .month, minutes: 10), rate(3, .month, minutes: 15), rate(6, .month, minutes: 30),
+        rate(1, .year, minutes: 60),
+    ]
+
+    /// After so many renewals the old sandbox ended a subscription.
+    public static let classicMaximumRenewals = 6
+    /// After so many renewals the current sandbox ends a subscription.
+    public static let currentMaximumRenewals = 12
+
+    private static func rate(_ value: Int, _ unit: SubscriptionPeriod.Unit, minutes: Int64) -> Rate {
+        Rate(period: SubscriptionPeriod(constant: value, unit), renewalLength: minutes * 60_000)
+    }
+
+    /// The time between renewals of `period` in the classic sandbox, in milliseconds; `nil` for a period that the table
+    /// does not hold. `P7D` is a week and `P12M` a year.
+    public static func renewalLength(of period: SubscriptionPeriod) -> Int64? {
+        classicRates.first { $0.period.isSameLength(as: period) }?.renewalLength
+    }
+
+    /// Which rule told the period.
+    public enum Rule: String, Sendable, CaseIterable {
+        /// The length is that of a period in the classic sandbox.
+        case sandboxTime
+        /// The end is the calendar's in UTC.
+        case calendar
+        /// The end is the calendar's in US Pacific time, by which the App Store counts: across a change to or from
+        /// daylight saving time an hour more or less in UTC. Every month-long period of the real replies in the
+        /// project's collection keeps this rule.
+        case calendarPacific
+        /// The period begins on the last day of a month and ends on a later day of the month, as the renewals of a
+        /// subscription bought on the 29th, 30th or 31st do after a short month.
+        case monthEnd
+    }
+
+    /// A period told from two dates, with the rule that told it.
+    public struct Inference: Hashable, Sendable {
+        public let period: SubscriptionPeriod
+        public let rule: Rule
+    }
+
+    /// Dates may be off by so many milliseconds (seconds cut off; sandbox replies 4 ms short were seen).
+    public static let tolerance: Int64 = 1_000
+
+    /// The periods that the App Store sells, trials of three days and two weeks with them.
+    private static let candidates: [SubscriptionPeriod] = [
+        SubscriptionPeriod(constant: 3, .day), SubscriptionPeriod(constant: 1, .week),
+        SubscriptionPeriod(constant: 2, .week), SubscriptionPeriod(constant: 1, .month),
+        SubscriptionPeriod(constant: 2, .month), SubscriptionPeriod(constant: 3, .month),
+        SubscriptionPeriod(constant: 6, .month), SubscriptionPeriod(constant: 1, .year),
+    ]
+
+    /// The period that runs from `purchaseDate` to `expiresDate`, both in milliseconds since 1970.
+    ///
+    /// In the sandbox its shortened time is tried first, then the calendar; in production the calendar alone. `nil` when
+    /// no rule fits: a period cut short by an upgrade or drawn out by a grace period has a length of its own, and nothing
+    /// is guessed from it. What is told is the length of *this* period, which for an offer is the offer's.
+    public static func inferPeriod(
+        purchaseDate: Int64, expiresDate: Int64, environmentIsSandbox: Bool
+    ) -> Inference? {
+        let (length, overflow) = expiresDate.subtractingReportingOverflow(purchaseDate)
+        // Beyond a year and two days no candidate can fit; this also keeps all that follows within 64 bits.
+        guard !overflow, length > 0, length <= 368 * .millisecondsPerDay, isPlausible(purchaseDate) else { return nil }
+        if environmentIsSandbox,
+            let rate = classicRates.first(where: { abs($0.renewalLength - length) <= tolerance })
+        {
+            return Inference(period: rate.period, rule: .sandboxTime)
+        }
+        if let period = calendarPeriod(purchaseDate, expiresDate) { return Inference(period: period, rule: .calendar) }
+        let start = PacificTime.local(purchaseDate)
+        let end = PacificTime.local(expiresDate)
+        if let period = calendarPeriod(start, end) { return Inference(period: period, rule: .calendarPacific) }
+        return monthEndPeriod(start, end).map { Inference(period: $0, rule: .monthEnd) }
+    }
+
+    /// Years 1970 to 9999: what a receipt can hold.
+    private static func isPlausible(_ date: Int64) -> Bool {
+        (0..<253_402_300_800_000).contains(date)
+    }
+
+    private static func calendarPeriod(_ start: Int64, _ end: Int64) -> SubscriptionPeriod? {
+        candidates.first { candidate in
+            candidate.adding(to: start).map { abs($0 - end) <= tolerance } ?? false
+        }
+    }
+
+    private static func monthEndPeriod(_ start: Int64, _ end: Int64) -> SubscriptionPeriod? {
+        let first = CivilDay(daysSince1970: start.flooredQuotient(.millisecondsPerDay))
+        let last = CivilDay(daysSince1970: end.flooredQuotient(.millisecondsPerDay))
+        let startTime = start.flooredRemainder(.millisecondsPerDay)
+        let endTime = end.flooredRemainder(.millisecondsPerDay)
+        guard first.day == first.daysInMonth, last.day > first.day, abs(startTime - endTime) <= tolerance else {
+            return nil
+        }
+        let months = (last.year - first.year) * 12 + last.month - first.month
+        return candidates.first { candidate in
+            switch candidate.unit {
+            case .month: Int64(candidate.value) == months
+            case .year: Int64(candidate.value) * 12 == months
+            case .day, .week: false
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+/// The length of a subscription, of an offer or of a term: a whole number of days, weeks, months or years.
+///
+/// Written as an ISO 8601 duration with one component (`P7D`, `P1W`, `P1M`, `P1Y`), the form of Xcode's StoreKit
+/// configuration files and of StoreKit 2.
+public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
+    /// StoreKit's units (`Product.SubscriptionPeriod.Unit`).
+    public enum Unit: String, Sendable, CaseIterable {
+        case day, week, month, year
+    }
+
+    /// The largest count of units that is read; far beyond every term sold.
+    public static let maximumValue = 9_999
+
+    /// How many units, 1 to ``maximumValue``.
+    public let value: Int
+    public let unit: Unit
+
+    /// `nil` unless `value` is 1 to ``maximumValue``.
+    public init?(value: Int, unit: Unit) {
+        guard (1...Self.maximumValue).contains(value) else { return nil }
+        self.value = value
+        self.unit = unit
+    }
+
+    /// For constants of this module, whose values are in bounds by reading.
+    init(constant value: Int, _ unit: Unit) {
+        self.value = value
+        self.unit = unit
+    }
+
+    /// Reads `P7D`, `P1W`, `P6M`, `P1Y`. Several components, time components, zero, leading zeros and small letters
+    /// are refused (`nil`): the App Store sells no such period.
+    public init?(iso8601 text: String) {
+        let bytes = Array(text.utf8.prefix(7))
+        guard bytes.count == text.utf8.count, bytes.first == UInt8(ascii: "P"), let last = bytes.last else {
+            return nil
+        }
+        let unit: Unit
+        switch last {
+        case UInt8(ascii: "D"): unit = .day
+        case UInt8(ascii: "W"): unit = .week
+        case UInt8(ascii: "M"): unit = .month
+        case UInt8(ascii: "Y"): unit = .year
+        default: return nil
+        }
+        guard let value = Self.count(bytes.dropFirst().dropLast()) else { return nil }
+        self.init(value: value, unit: unit)
+    }
+
+    /// Reads the words of App Store Connect's feed: `7 Days`, `1 Month`, `2 Months`, `1 Year`, in any letter case.
+    public init?(words text: String) {
+        guard text.utf8.count <= 64 else { return nil }
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard words.count == 2, let value = Self.count(ArraySlice(words[0].utf8)) else { return nil }
+        switch words[1].lowercased() {
+        case "day", "days": self.init(value: value, unit: .day)
+        case "week", "weeks": self.init(value: value, unit: .week)
+        case "month", "months": self.init(value: value, unit: .month)
+        case "year", "years": self.init(value: value, unit: .year)
+        default: return nil
+        }
+    }
+
+    private static func count(_ digits: ArraySlice<UInt8>) -> Int? {
+        guard (1...4).contains(digits.count), digits.first != UInt8(ascii: "0") else { return nil }
+        var value = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            value = value * 10 + Int(digit - UInt8(ascii: "0"))
+        }
+        return value
+    }
+
+    /// The ISO 8601 duration, as ``init(iso8601:)`` reads it.
+    public var iso8601: String {
+        switch unit {
+        case .day: "P\(value)D"
+        case .week: "P\(value)W"
+        case .month: "P\(value)M"
+        case .year: "P\(value)Y"
+        }
+    }
+
+    public var description: String { iso8601 }
+
+    /// Whether both last equally long from every start: `P7D` and `P1W`, `P12M` and `P1Y`.
+    public func isSameLength(as other: SubscriptionPeriod) -> Bool {
+        canonical == other.canonical
+    }
+
+    private var canonical: SubscriptionPeriod {
+        switch unit {
+        case .week: SubscriptionPeriod(constant: value * 7, .day)
+        case .year: SubscriptionPeriod(constant: value * 12, .month)
+        case .day, .month: self
+        }
+    }
+
+    /// The end of `times` such periods that begin at `milliseconds` (since 1970, UTC), in milliseconds since 1970.
+    ///
+    /// Exact UTC calendar arithmetic: days and weeks of 24-hour days; months and years keep the day of the month and
+    /// the time of day, or end on the last day of a month that is too short (31 January + `P1M` is 28 or 29 February).
+    /// Several periods are counted from the start at once, so a short month does not shift the ones after it.
+    ///
+    /// - Returns: `nil` when the end is beyond 64-bit milliseconds, or `times` is not 0 to 1,000,000.
+    public func adding(to milliseconds: Int64, times: Int = 1) -> Int64? {
+        guard (0...1_000_000).contains(times) else { return nil }
+        let length = canonical
+        let units = Int64(length.value) * Int64(times)
+        let day = milliseconds.flooredQuotient(.millisecondsPerDay)
+        let timeOfDay = milliseconds.flooredRemainder(.millisecondsPerDay)
+        let endDay =
+            length.unit == .day ? day + units : CivilDay(daysSince1970: day).adding(months: units).daysSince1970
+        let (start, overflow) = endDay.multipliedReportingOverflow(by: .millisecondsPerDay)
+        guard !overflow else { return nil }
+        let (end, carry) = start.addingReportingOverflow(timeOfDay)
+        return carry ? nil : end
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// A date of a recorded document, read from text (verifyreceipt reference, 3.4).
+struct RecordedDate: Equatable {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    let milliseconds: Int64
+    /// Whether the local time occurs twice, when summer time ends; the earlier of the two was taken.
+    let isAmbiguous: Bool
+
+    /// 0001-01-01 to 9999-12-31: what later arithmetic can rely on.
+    static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+
+    /// Reads `2020-07-22 17:39:08 Etc/GMT` and `2020-07-22 10:39:08 America/Los_Angeles`. Blanks may be any white
+    /// space, because people reformat what they keep.
+    static func text(_ text: String) -> RecordedDate? {
+        guard text.utf8.count <= 96 else { return nil }
+        let parts = text.split(whereSeparator: \.isWhitespace)
+        guard parts.count == 3, let day = numbers(parts[0], "-", [4, 2, 2]),
+            let time = numbers(parts[1], ":", [2, 2, 2]),
+            let milliseconds = utc(day, time)
+        else { return nil }
+        switch parts[2] {
+        case "Etc/GMT", "GMT", "UTC": return RecordedDate(milliseconds: milliseconds, isAmbiguous: false)
+        case "America/Los_Angeles": return losAngeles(milliseconds)
+        default: return nil
+        }
+    }
+
+    private static func numbers(_ text: Substring, _ separator: Character, _ lengths: [Int]) -> [Int64]? {
+        let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == lengths else { return nil }
+        var result: [Int64] = []
+        for part in parts {
+            guard part.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(part) else { return nil }
+            result.append(number)
+        }
+        return result
+    }
+
+    private static func utc(_ day: [Int64], _ time: [Int64]) -> Int64? {
+        let date = CivilDay(year: day[0], month: day[1], day: day[2])
+        guard day[0] >= 1, (1...12).contains(day[1]), (1...date.daysInMonth).contains(day[2]),
+            time[0] < 24, time[1] < 60, time[2] <= 60
+        else { return nil }
+        return date.daysSince1970 * .millisecondsPerDay + (time[0] * 3600 + time[1] * 60 + time[2]) * 1000
+    }
+
+    /// The civil time of Los Angeles; nil for the hour that does not exist when summer time begins.
+    private static func losAngeles(_ local: Int64) -> RecordedDate? {
+        guard let zone = TimeZone(identifier: "America/Los_Angeles") else { return nil }
+        // The two offsets that the zone has had since long before there was an App Store.
+        let candidates = [Int64(7), 8].map { local + $0 * 3_600_000 }.filter { utc in
+            let date = Date(timeIntervalSince1970: Double(utc / 1000))
+            return utc + Int64(zone.secondsFromGMT(for: date)) * 1000 == local
+        }
+        return candidates.first.map { RecordedDate(milliseconds: $0, isAmbiguous: candidates.count > 1) }
+    }
+}

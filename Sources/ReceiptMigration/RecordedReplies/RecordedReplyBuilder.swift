@@ -1,0 +1,242 @@
+import AppStoreModels
+
+/// Gathers what a recorded document says, list by list.
+struct RecordedReplyBuilder {
+    private let kind: RecordedReply.Kind
+    private let top: RecordedObjectReader
+    private var status: Int64?
+    private var rows: [RecordedRow] = []
+    private var indices: [RecordedRowIdentity: Int] = [:]
+    private var renewals: [MappedRenewalInfo] = []
+    private var appTransaction: MappedAppTransaction?
+    private var embedded: [RecordedReply.EmbeddedReceipt] = []
+    private var context = RecordContext()
+    private var notes: [MappingNote] = []
+
+    /// What kind of document an object is; nil if none.
+    static func kind(of object: JSONObject) -> RecordedReply.Kind? {
+        if object["notification_type"]?.string != nil || object["unified_receipt"]?.object != nil {
+            return .notificationV1
+        }
+        let replyKeys = ["latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info"]
+        if replyKeys.contains(where: { object[$0] != nil }) { return .reply }
+        if let receipt = object["receipt"], receipt.object != nil || receipt.array != nil { return .reply }
+        if object["product_id"] != nil { return .rows }
+        return object["status"] != nil ? .reply : nil
+    }
+
+    /// Rows alone.
+    init(rows values: [JSONValue]) throws(RecordedReplyError) {
+        kind = .rows
+        top = RecordedObjectReader(object: JSONObject(members: []), path: "")
+        for (index, value) in values.enumerated() {
+            let path = "[\(index)]"
+            guard let object = value.object, object["product_id"] != nil else {
+                throw RecordedReplyError(.notRecognised, at: path)
+            }
+            add(try RecordedRow(RecordedObjectReader(object: object, path: path), object: ""))
+        }
+    }
+
+    /// A reply, a notification, or a single row.
+    init(document: JSONObject) throws(RecordedReplyError) {
+        guard let kind = Self.kind(of: document) else { throw RecordedReplyError(.notRecognised) }
+        self.kind = kind
+        top = RecordedObjectReader(object: document, path: "")
+        guard kind != .rows else {
+            add(try RecordedRow(top, object: ""))
+            return
+        }
+        let unified = try top.objects("unified_receipt").first
+        try readStatus(unified)
+        try readContext(unified)
+        // The older state first: what comes later has the last word.
+        try addReceipt()
+        try addRows(top, "latest_expired_receipt_info")
+        try addRows(top, "latest_receipt_info")
+        if let unified { try addRows(unified, "latest_receipt_info") }
+        try addCancellation()
+        try addRenewals(unified)
+        try addEmbedded(unified)
+    }
+
+    func reply() throws(RecordedReplyError) -> RecordedReply {
+        guard !rows.isEmpty || !renewals.isEmpty || appTransaction != nil else {
+            throw RecordedReplyError(.nothingInside)
+        }
+        return RecordedReply(
+            kind: kind, status: status, notificationType: try top.text("notification_type"), embeddedReceipts: embedded,
+            rows: rows, renewals: renewals, appTransaction: appTransaction, context: context, notes: notes)
+    }
+}
+
+// MARK: - The document
+
+extension RecordedReplyBuilder {
+    private func provenance(_ object: String, _ key: String) -> Provenance {
+        let key = RecordedKey(object: object, key: key)
+        return kind == .notificationV1 ? .notificationV1(key) : .recordedReply(key)
+    }
+
+    /// 0 and 21006 come with purchases (verifyreceipt reference, 2); a document without a status is judged by what it has.
+    private mutating func readStatus(_ unified: RecordedObjectReader?) throws(RecordedReplyError) {
+        status = try top.integer("status")
+        for (status, path) in [(status, "status"), (try unified?.integer("status"), "unified_receipt.status")] {
+            guard let status, status != 0, status != 21006 else { continue }
+            throw RecordedReplyError(.statusNotAccepted, at: path, status: status)
+        }
+    }
+
+    private mutating func readContext(_ unified: RecordedObjectReader?) throws(RecordedReplyError) {
+        let receipt = try top.objects("receipt").first
+        if let text = try top.text("environment") {
+            setEnvironment(text, provenance("", "environment"))
+        } else if let text = try unified?.text("environment") {
+            setEnvironment(text, provenance("unified_receipt", "environment"))
+        } else if let text = try receipt?.text("receipt_type") {
+            setEnvironment(text, provenance("receipt", "receipt_type"))
+        } else if let text = try unified?.text("receipt_type") {
+            setEnvironment(text, provenance("unified_receipt", "receipt_type"))
+        }
+        for (reader, object, key) in [(receipt, "receipt", "bundle_id"), (receipt, "receipt", "bid"), (top, "", "bid")]
+        {
+            guard context.bundleId == nil, let text = try reader?.text(key) else { continue }
+            context.bundleId = text
+            context.bundleIdProvenance = provenance(object, key)
+        }
+        guard let receipt else { return }
+        context.recordedAt = try receipt.date("request_date")?.date.milliseconds
+        guard context.recordedAt == nil else { return }
+        context.recordedAt = try receipt.date("receipt_creation_date")?.date.milliseconds
+    }
+
+    private mutating func setEnvironment(_ text: String, _ provenance: Provenance) {
+        guard let environment = RecordedEnvironment.modern(text) else { return notes.append(.unknownEnvironment) }
+        context.environment = environment
+        context.environmentProvenance = provenance
+    }
+
+    private mutating func addEmbedded(_ unified: RecordedObjectReader?) throws(RecordedReplyError) {
+        let places = [
+            (unified, "unified_receipt.", "latest_receipt"), (top, "", "latest_receipt"),
+            (top, "", "latest_expired_receipt"),
+        ]
+        for (reader, prefix, key) in places {
+            guard let text = try reader?.text(key), !embedded.contains(where: { $0.text == text }) else { continue }
+            embedded.append(RecordedReply.EmbeddedReceipt(key: prefix + key, text: text))
+        }
+    }
+}
+
+// MARK: - Rows
+
+extension RecordedReplyBuilder {
+    /// Takes in a row, or the newer state of a row that is there already.
+    private mutating func add(_ row: RecordedRow) {
+        let identity = row.identity
+        guard let index = indices[identity] else {
+            indices[identity] = rows.count
+            return rows.append(row)
+        }
+        var row = row
+        row.complete(from: rows[index])
+        rows[index] = row
+    }
+
+    private mutating func addRows(_ reader: RecordedObjectReader, _ key: String) throws(RecordedReplyError) {
+        let object = reader.path.isEmpty ? key : "\(reader.path).\(key)"
+        for entry in try reader.objects(key) { try addRow(entry, object) }
+    }
+
+    /// A row, or an object in the style of `receipt` with rows inside.
+    private mutating func addRow(_ reader: RecordedObjectReader, _ object: String) throws(RecordedReplyError) {
+        guard reader.has("in_app") else { return add(try RecordedRow(reader, object: object)) }
+        for entry in try reader.objects("in_app") { add(try RecordedRow(entry, object: object + ".in_app")) }
+    }
+
+    /// `receipt`: the app with its purchases (app style) or one purchase (iOS 6 style).
+    private mutating func addReceipt() throws(RecordedReplyError) {
+        for reader in try top.objects("receipt") {
+            let isAppStyle = reader.has("in_app") || reader.has("receipt_type") || reader.has("bundle_id")
+            guard isAppStyle else {
+                add(try RecordedRow(reader, object: "receipt"))
+                continue
+            }
+            for entry in try reader.objects("in_app") { add(try RecordedRow(entry, object: "receipt.in_app")) }
+            if appTransaction == nil { appTransaction = try RecordedAppTransaction(reader).mapped() }
+        }
+    }
+
+    /// A cancellation beside the rows belongs to the subscription that the document is about: the row with the same
+    /// web order line item id, or the only row (verifyreceipt reference, 2.1 and 8).
+    private mutating func addCancellation() throws(RecordedReplyError) {
+        guard let (date, key) = try top.date("cancellation_date") else { return }
+        let reason = try top.integer("cancellation_reason")
+        let order = try top.text("web_order_line_item_id")
+        let current = try currentRow()
+        let index = order.flatMap { order in rows.firstIndex { $0.facts.webOrderLineItemId == order } } ?? current
+        guard let index, rows[index].facts.cancellationDate == nil else { return }
+        rows[index].facts.cancellationDate = date.milliseconds
+        rows[index].keys[Fact.cancellationDate.rawValue] = RecordedKey(key: key)
+        guard let reason else { return }
+        rows[index].facts.cancellationReason = reason
+        rows[index].keys[Fact.cancellationReason.rawValue] = RecordedKey(key: "cancellation_reason")
+    }
+
+    /// The row that a document about one subscription calls the latest; nil where a list leaves it open.
+    private func currentRow() throws(RecordedReplyError) -> Int? {
+        for key in ["latest_receipt_info", "latest_expired_receipt_info"] {
+            guard top.object[key]?.object != nil, let reader = try top.objects(key).first, !reader.has("in_app") else {
+                continue
+            }
+            return indices[try RecordedRow(reader, object: key).identity]
+        }
+        if let unified = try top.objects("unified_receipt").first, unified.object["latest_receipt_info"]?.object != nil,
+            let reader = try unified.objects("latest_receipt_info").first
+        {
+            return indices[try RecordedRow(reader, object: "").identity]
+        }
+        return rows.count == 1 ? 0 : nil
+    }
+}
+
+// MARK: - Renewal information
+
+extension RecordedReplyBuilder {
+    private mutating func addRenewals(_ unified: RecordedObjectReader?) throws(RecordedReplyError) {
+        for reader in try top.objects("pending_renewal_info") {
+            renewals.append(try renewal(reader, "pending_renewal_info"))
+        }
+        if let unified {
+            for reader in try unified.objects("pending_renewal_info") {
+                renewals.append(try renewal(reader, "unified_receipt.pending_renewal_info"))
+            }
+        }
+        // iOS 6 replies and notifications say it beside the rows; where both are there, the list is the fuller one.
+        guard renewals.isEmpty, top.has("auto_renew_status") || top.has("auto_renew_product_id") else { return }
+        var result = try renewal(top, "")
+        if let index = try currentRow() {
+            let row = rows[index]
+            fill(&result, \.originalTransactionId, .originalTransactionId, row, \.originalTransactionId)
+            fill(&result, \.productId, .productId, row, \.productId)
+        }
+        renewals.append(result)
+    }
+
+    private func renewal(_ reader: RecordedObjectReader, _ object: String) throws(RecordedReplyError)
+        -> MappedRenewalInfo
+    {
+        try RecordedRenewal(reader).mapped { provenance(object, $0) }
+    }
+
+    private func fill(
+        _ result: inout MappedRenewalInfo, _ path: WritableKeyPath<JWSRenewalInfoDecodedPayload, String?>,
+        _ field: RenewalInfoField, _ row: RecordedRow, _ fact: KeyPath<PurchaseFacts, String?>
+    ) {
+        guard result.payload[keyPath: path] == nil, let value = row.facts[keyPath: fact],
+            let key = row.keys[(field == .productId ? Fact.productId : .originalTransactionId).rawValue]
+        else { return }
+        result.payload[keyPath: path] = value
+        result.provenance.record(field, provenance(key.object, key.key))
+    }
+}

@@ -1,0 +1,60 @@
+/// Why a recorded document could not be read.
+public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The reason, for a program to branch on.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// The bytes are not JSON.
+        case notJSON
+        /// JSON, but neither a verifyReceipt reply, nor a version 1 notification, nor rows of one.
+        case notRecognised
+        /// A reply that granted nothing; see ``RecordedReplyError/status``.
+        case statusNotAccepted
+        /// A reply of the right form that holds no purchase, no app and no renewal information.
+        case nothingInside
+        /// A value of a JSON type that its key cannot have.
+        case wrongType
+        /// Text where a whole number belongs, or a number beyond 64 bits.
+        case badNumber
+        /// Text where a flag belongs.
+        case badFlag
+        /// A date in no form that Apple used, or beyond the years 1 to 9999.
+        case badDate
+        /// A purchase that nothing names: no product, or neither a transaction id nor an original transaction id.
+        case missingIdentifier
+    }
+
+    /// The reason.
+    public let code: Code
+    /// The place in the document, for example `latest_receipt_info[3].purchase_date_ms`; empty for the whole of it.
+    public let keyPath: String
+    /// The `status` of the reply, for ``Code/statusNotAccepted`` (verifyreceipt reference, 2).
+    public let status: Int64?
+    /// The byte offset, for ``Code/notJSON``.
+    public let offset: Int?
+
+    package init(_ code: Code, at keyPath: String = "", status: Int64? = nil, offset: Int? = nil) {
+        self.code = code
+        self.keyPath = keyPath
+        self.status = status
+        self.offset = offset
+    }
+
+    /// One sentence for a person.
+    public var message: String {
+        let place = keyPath.isEmpty ? "" : " (\(keyPath))"
+        switch code {
+        case .notJSON: return "The recorded document is not JSON (byte \(offset ?? 0))."
+        case .notRecognised:
+            return
+                "The document is neither a verifyReceipt reply, nor a version 1 notification, nor a row of one\(place)."
+        case .statusNotAccepted: return "The reply has status \(status ?? -1), so it vouches for nothing\(place)."
+        case .nothingInside: return "The reply holds no purchase, no app and no renewal information\(place)."
+        case .wrongType: return "The value is of a type that its key cannot have\(place)."
+        case .badNumber: return "The value is not a whole number of 64 bits\(place)."
+        case .badFlag: return "The value is not true, false, 1 or 0\(place)."
+        case .badDate: return "The value is not a date in any form that Apple used\(place)."
+        case .missingIdentifier: return "The purchase has nothing that names it\(place)."
+        }
+    }
+
+    public var description: String { message }
+}

@@ -1,0 +1,122 @@
+import AppStoreModels
+
+/// One purchase of a recorded document, with the key of each fact.
+struct RecordedRow: Sendable {
+    var facts: PurchaseFacts
+    /// By the raw value of ``Fact``.
+    var keys: [RecordedKey?]
+    /// `bid`, which rows of the iOS 6 style carry.
+    var bundleId: String?
+    var bundleIdKey: RecordedKey?
+    var notes: [MappingNote]
+
+    /// What is the same for two records of one transaction.
+    var identity: RecordedRowIdentity {
+        if let id = facts.transactionId { return .transaction(id) }
+        return .purchase(
+            original: facts.originalTransactionId ?? "", product: facts.productId ?? "", date: facts.purchaseDate)
+    }
+}
+
+enum RecordedRowIdentity: Hashable {
+    case transaction(String)
+    case purchase(original: String, product: String, date: Int64?)
+}
+
+extension RecordedRow {
+    /// Reads a row (verifyreceipt reference, 3.5 and 4).
+    /// - Parameter object: the name of the list it stands in, for the provenance.
+    init(_ reader: RecordedObjectReader, object: String) throws(RecordedReplyError) {
+        facts = PurchaseFacts()
+        keys = Array(repeating: nil, count: Fact.allCases.count)
+        notes = []
+
+        facts.productId = try text(reader, object, "product_id", .productId)
+        facts.transactionId = try text(reader, object, "transaction_id", .transactionId)
+        facts.originalTransactionId = try text(reader, object, "original_transaction_id", .originalTransactionId)
+        guard facts.productId != nil else { throw reader.error(.missingIdentifier, "product_id") }
+        guard facts.transactionId != nil || facts.originalTransactionId != nil else {
+            throw reader.error(.missingIdentifier, "transaction_id")
+        }
+        facts.webOrderLineItemId = try text(reader, object, "web_order_line_item_id", .webOrderLineItemId)
+        if facts.webOrderLineItemId == "0" { facts.webOrderLineItemId = nil }
+        facts.promotionalOfferId = try text(reader, object, "promotional_offer_id", .promotionalOfferId)
+        facts.offerCodeRefName = try text(reader, object, "offer_code_ref_name", .offerCodeRefName)
+        facts.appAccountToken = try text(reader, object, "app_account_token", .appAccountToken)
+        facts.subscriptionGroupIdentifier = try text(
+            reader, object, "subscription_group_identifier", .subscriptionGroupIdentifier)
+        let ownership = try text(reader, object, "in_app_ownership_type", .ownershipType)
+        facts.ownershipType = ownership.map(InAppOwnershipType.init(rawValue:))
+
+        facts.purchaseDate = try date(reader, object, "purchase_date", .purchaseDate)
+        facts.originalPurchaseDate = try date(reader, object, "original_purchase_date", .originalPurchaseDate)
+        facts.expiresDate = try date(reader, object, "expires_date", .expiresDate)
+        facts.cancellationDate = try date(reader, object, "cancellation_date", .cancellationDate)
+
+        facts.quantity = try reader.integer("quantity")
+        record(.quantity, object, "quantity", facts.quantity)
+        facts.cancellationReason = try reader.integer("cancellation_reason")
+        record(.cancellationReason, object, "cancellation_reason", facts.cancellationReason)
+        facts.isTrialPeriod = try reader.flag("is_trial_period")
+        record(.isTrialPeriod, object, "is_trial_period", facts.isTrialPeriod)
+        facts.isInIntroOfferPeriod = try reader.flag("is_in_intro_offer_period")
+        record(.isInIntroOfferPeriod, object, "is_in_intro_offer_period", facts.isInIntroOfferPeriod)
+        facts.isUpgraded = try reader.flag("is_upgraded")
+        record(.isUpgraded, object, "is_upgraded", facts.isUpgraded)
+
+        bundleId = try reader.text("bid")
+        if bundleId != nil { bundleIdKey = RecordedKey(object: object, key: "bid") }
+    }
+
+    private mutating func record<Value>(_ fact: Fact, _ object: String, _ key: String, _ value: Value?) {
+        if value != nil { keys[fact.rawValue] = RecordedKey(object: object, key: key) }
+    }
+
+    private mutating func text(
+        _ reader: RecordedObjectReader, _ object: String, _ key: String, _ fact: Fact
+    ) throws(RecordedReplyError) -> String? {
+        let text = try reader.text(key)
+        record(fact, object, key, text)
+        return text
+    }
+
+    private mutating func date(
+        _ reader: RecordedObjectReader, _ object: String, _ name: String, _ fact: Fact
+    ) throws(RecordedReplyError) -> Int64? {
+        guard let (date, key) = try reader.date(name) else { return nil }
+        record(fact, object, key, date.milliseconds)
+        if date.isAmbiguous, !notes.contains(.ambiguousLocalTime) { notes.append(.ambiguousLocalTime) }
+        return date.milliseconds
+    }
+}
+
+extension RecordedRow {
+    /// The same transaction in an older list of the document: facts that this row lacks are taken from there, except the
+    /// state that Apple's database decides (cancellation and upgrade), of which the newer list has the last word.
+    mutating func complete(from older: RecordedRow) {
+        fill(\.quantity, .quantity, older)
+        fill(\.productId, .productId, older)
+        fill(\.purchaseDate, .purchaseDate, older)
+        fill(\.originalTransactionId, .originalTransactionId, older)
+        fill(\.originalPurchaseDate, .originalPurchaseDate, older)
+        fill(\.expiresDate, .expiresDate, older)
+        fill(\.webOrderLineItemId, .webOrderLineItemId, older)
+        fill(\.isTrialPeriod, .isTrialPeriod, older)
+        fill(\.isInIntroOfferPeriod, .isInIntroOfferPeriod, older)
+        fill(\.promotionalOfferId, .promotionalOfferId, older)
+        fill(\.ownershipType, .ownershipType, older)
+        fill(\.subscriptionGroupIdentifier, .subscriptionGroupIdentifier, older)
+        fill(\.appAccountToken, .appAccountToken, older)
+        fill(\.offerCodeRefName, .offerCodeRefName, older)
+        if bundleId == nil { (bundleId, bundleIdKey) = (older.bundleId, older.bundleIdKey) }
+        if !notes.contains(.mergedRows) { notes.append(.mergedRows) }
+    }
+
+    private mutating func fill<Value>(
+        _ path: WritableKeyPath<PurchaseFacts, Value?>, _ fact: Fact, _ older: RecordedRow
+    ) {
+        guard facts[keyPath: path] == nil, let value = older.facts[keyPath: path] else { return }
+        facts[keyPath: path] = value
+        keys[fact.rawValue] = older.keys[fact.rawValue]
+    }
+}

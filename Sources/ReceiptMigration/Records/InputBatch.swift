@@ -1,0 +1,127 @@
+/// Some consecutive records, cut out of their inputs and not yet looked at.
+///
+/// Cutting is sequential and cheap; `records()` does the rest and may run on any thread.
+package struct InputBatch: Sendable {
+    let storage: [UInt8]
+    let frames: [RecordFrame]
+    let contexts: [FrameContext]
+    let receiptColumn: String?
+
+    /// How many records there are.
+    package var count: Int { frames.count }
+    /// How many bytes the records have, as far as they were kept.
+    package var byteCount: Int { storage.count }
+
+    /// Recognises every record, in the order of the input.
+    package func records() -> [InputRecord] {
+        frames.map { frame in
+            let context = contexts[frame.context]
+            let original = storage[frame.kept]
+            let reader = RecordReader(receiptColumn: receiptColumn)
+            let recognition =
+                frame.problem.map { Recognition(.unrecognised($0)) } ?? reader.read(original, context: context)
+            return InputRecord(
+                place: context.place(of: frame), original: original, length: frame.length,
+                carried: recognition.carried, payload: recognition.payload)
+        }
+    }
+}
+
+/// What the records of one input have in common.
+struct FrameContext: Sendable {
+    enum Unit: Sendable { case file, line, element, row }
+
+    let input: String
+    let unit: Unit
+    let table: TableLayout?
+
+    func place(of frame: RecordFrame) -> RecordPlace {
+        let position: RecordPlace.Position
+        switch unit {
+        case .file: position = .file
+        case .line: position = .line(frame.number)
+        case .element: position = .element(frame.number)
+        case .row: position = .row(frame.number)
+        }
+        return RecordPlace(input: input, position: position, byteOffset: frame.byteOffset)
+    }
+}
+
+/// One record's bytes in a batch.
+struct RecordFrame: Sendable {
+    let kept: Range<Int>
+    let length: Int
+    let number: Int
+    let byteOffset: Int
+    let context: Int
+    let problem: InputProblem?
+}
+
+/// Collects records until there are enough for a batch.
+struct BatchBuilder {
+    private var storage: [UInt8] = []
+    private var frames: [RecordFrame] = []
+    private var contexts: [FrameContext] = []
+    private let receiptColumn: String?
+
+    init(receiptColumn: String?) {
+        self.receiptColumn = receiptColumn
+        storage.reserveCapacity(InputLimits.batchBytes)
+        frames.reserveCapacity(InputLimits.batchRecords)
+    }
+
+    var isEmpty: Bool { frames.isEmpty }
+    var isFull: Bool { frames.count >= InputLimits.batchRecords || storage.count >= InputLimits.batchBytes }
+
+    /// What follows comes from this input.
+    mutating func begin(_ context: FrameContext) {
+        contexts.append(context)
+    }
+
+    mutating func append(
+        _ bytes: Bytes, length: Int? = nil, number: Int, byteOffset: Int, problem: InputProblem? = nil
+    ) {
+        let start = storage.count
+        storage.append(contentsOf: bytes)
+        frames.append(
+            RecordFrame(
+                kept: start..<storage.count, length: length ?? bytes.count, number: number, byteOffset: byteOffset,
+                context: contexts.count - 1, problem: problem))
+    }
+
+    mutating func append(_ oversize: OversizeRecord, number: Int, limit: Int) {
+        let problem = InputProblem(
+            .tooLarge, "The record has \(oversize.length) bytes; the limit is \(limit).")
+        oversize.excerpt.withUnsafeBufferPointer {
+            append($0, length: oversize.length, number: number, byteOffset: oversize.byteOffset, problem: problem)
+        }
+    }
+
+    consuming func finish() -> InputBatch {
+        InputBatch(storage: storage, frames: frames, contexts: contexts, receiptColumn: receiptColumn)
+    }
+}
+
+/// A record that is longer than the limit: its beginning, its place and how long it is.
+struct OversizeRecord {
+    let byteOffset: Int
+    private(set) var excerpt: [UInt8] = []
+    private(set) var length = 0
+
+    init(byteOffset: Int) {
+        self.byteOffset = byteOffset
+    }
+
+    /// Takes the next bytes of the record.
+    mutating func absorb(_ bytes: Bytes) {
+        excerpt.append(contentsOf: bytes.prefix(InputLimits.oversizeExcerpt - excerpt.count))
+        length += bytes.count
+    }
+
+    /// Takes the carriage return of the line end back, if there is one.
+    mutating func dropCarriageReturn(_ last: UInt8?) {
+        guard last == 0x0D, length > 0 else { return }
+        if excerpt.count == length { excerpt.removeLast() }
+        length -= 1
+    }
+}

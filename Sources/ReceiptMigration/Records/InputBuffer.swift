@@ -1,0 +1,121 @@
+/// Bytes that arrive in pieces.
+protocol ByteStream: AnyObject {
+    /// Fills as much of the buffer as is at hand; 0 is the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int
+}
+
+/// A file, a pipe or standard input.
+final class FileStream: ByteStream {
+    private let descriptor: Int32
+    private let ownsDescriptor: Bool
+    private let name: String
+
+    init(path: String, name: String) throws(InputError) {
+        descriptor = try SystemCalls.open(path, name: name)
+        ownsDescriptor = true
+        self.name = name
+    }
+
+    init(descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        ownsDescriptor = false
+        self.name = name
+    }
+
+    deinit {
+        if ownsDescriptor { SystemCalls.close(descriptor) }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
+        try SystemCalls.read(descriptor, into: buffer, name: name)
+    }
+}
+
+/// Bytes that are in memory already.
+final class MemoryStream: ByteStream {
+    private var remaining: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) {
+        remaining = bytes[...]
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(buffer.count, remaining.count)
+        remaining.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+        remaining = remaining.dropFirst(count)
+        return count
+    }
+}
+
+/// A window over a stream: bytes are added at its end by `fill()` and leave at its front by `consume(_:)`.
+///
+/// Positions are relative to the front of the window, so they stay good across `fill()`; pointers do not.
+final class InputBuffer {
+    private let stream: any ByteStream
+    private let chunkSize: Int
+    private var storage: UnsafeMutableRawBufferPointer
+    private var start = 0
+    private var end = 0
+    /// Whether the stream has ended; there may still be bytes in the window.
+    private(set) var isAtEnd = false
+    /// Bytes from the start of the input to the front of the window.
+    private(set) var offset = 0
+
+    init(_ stream: any ByteStream, chunkSize: Int) {
+        self.stream = stream
+        self.chunkSize = max(1, chunkSize)
+        storage = .allocate(byteCount: max(64, chunkSize), alignment: 16)
+    }
+
+    deinit {
+        storage.deallocate()
+    }
+
+    var count: Int { end - start }
+
+    /// The bytes in the window; good until the next `fill()` or `consume(_:)`.
+    var window: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(
+            start: storage.baseAddress.map { ($0 + start).assumingMemoryBound(to: UInt8.self) }, count: count)
+    }
+
+    /// Reads one chunk more. False when the stream has ended.
+    func fill() throws(InputError) -> Bool {
+        guard !isAtEnd else { return false }
+        makeRoom()
+        let free = UnsafeMutableRawBufferPointer(rebasing: storage[end..<min(storage.count, end + chunkSize)])
+        let count = try stream.read(into: free)
+        guard count > 0 else {
+            isAtEnd = true
+            return false
+        }
+        end += count
+        return true
+    }
+
+    /// Reads until the window has `count` bytes or the stream ends.
+    func fill(upTo count: Int) throws(InputError) {
+        while self.count < count, try fill() {}
+    }
+
+    func consume(_ count: Int) {
+        start += count
+        offset += count
+    }
+
+    /// Moves the window to the front only when at least as much is free there, else doubles the storage: every byte
+    /// is moved a bounded number of times.
+    private func makeRoom() {
+        guard storage.count - end < chunkSize else { return }
+        if start >= count, storage.count - count >= chunkSize {
+            storage.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[start..<end]))
+        } else {
+            let larger = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: max(storage.count * 2, count + chunkSize), alignment: 16)
+            larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[start..<end]))
+            storage.deallocate()
+            storage = larger
+        }
+        (start, end) = (0, count)
+    }
+}

@@ -1,0 +1,57 @@
+/// How the records of an input are told apart.
+package enum InputFormat: String, Sendable, CaseIterable {
+    /// Decided for each file from its first bytes; its name is only a hint.
+    case auto
+    /// One JSON value per line.
+    case ndjson
+    /// A table with a header row (RFC 4180).
+    case csv
+    /// One JSON document: one record, or one per element of a top-level array.
+    case json
+    /// One receipt, JWS or transaction id per line, never joined.
+    case lines
+    /// The whole file is one record.
+    case file
+}
+
+/// What the caller says about the inputs.
+package struct InputOptions: Sendable {
+    package var format: InputFormat
+    /// The CSV column or JSON member that holds the receipt; found by name or content when nil.
+    package var receiptColumn: String?
+    /// Records longer than this many bytes are not read, only reported. Default: ``InputLimits/recordSize``.
+    package var maximumRecordSize: Int
+
+    package init(
+        format: InputFormat = .auto, receiptColumn: String? = nil, maximumRecordSize: Int = InputLimits.recordSize
+    ) {
+        self.format = format
+        self.receiptColumn = receiptColumn
+        self.maximumRecordSize = max(1, maximumRecordSize)
+    }
+}
+
+/// Every bound of the input side.
+package enum InputLimits {
+    /// Longest record by default, in bytes. Apple's endpoint takes bodies of 3 MiB (clients reference); a reply can be
+    /// larger.
+    package static let recordSize = 16 << 20
+    /// How much is kept, in bytes, of a record that is too large.
+    package static let oversizeExcerpt = 64 << 10
+    /// Bytes asked for by one read.
+    package static let chunkSize = 1 << 20
+    /// How much of an input, in bytes, is looked at to find out its format.
+    package static let detectionWindow = 1 << 20
+    /// A batch is closed at this many records …
+    package static let batchRecords = 256
+    /// … or this many bytes.
+    package static let batchBytes = 2 << 20
+    /// Rows of a table looked at to find out its columns.
+    package static let detectionRows = 100
+    /// How often a payload may be wrapped: JSON in a JSON string in a column and so on.
+    package static let payloadNesting = 4
+    /// Folders inside folders.
+    package static let folderDepth = 128
+    /// Digits of a transaction id; the longest seen has 18 (verifyReceipt reference, 7.5).
+    package static let transactionIDDigits = 20
+}

@@ -1,0 +1,66 @@
+/// Where a record stands in the input.
+package struct RecordPlace: Sendable, Equatable, CustomStringConvertible {
+    /// All counts begin at 1.
+    package enum Position: Sendable, Equatable {
+        /// The record is the whole file.
+        case file
+        /// The line it begins at; blank lines count.
+        case line(Int)
+        /// The element of a top-level JSON array, or the value in a sequence of JSON values.
+        case element(Int)
+        /// The row of a table; the header and blank rows count, as in a spreadsheet.
+        case row(Int)
+    }
+
+    /// The path as it was reached from the caller's argument, or "-" for standard input.
+    package let input: String
+    package let position: Position
+    /// Bytes from the start of the input to the record.
+    package let byteOffset: Int
+
+    package init(input: String, position: Position, byteOffset: Int) {
+        self.input = input
+        self.position = position
+        self.byteOffset = byteOffset
+    }
+
+    package var description: String {
+        switch position {
+        case .file: input
+        case .line(let number): "\(input), line \(number)"
+        case .element(let number): "\(input), element \(number)"
+        case .row(let number): "\(input), row \(number)"
+        }
+    }
+}
+
+/// A column of the caller's own (a user id, say) that travels with the record.
+package struct CarriedColumn: Sendable, Equatable {
+    package enum Value: Sendable, Equatable {
+        /// A JSON string or a CSV field, decoded.
+        case text(String)
+        /// Any other JSON value exactly as it was written: a number, `true`, `false`, `null`, an array or an object.
+        case json(String)
+    }
+
+    package let name: String
+    package let value: Value
+
+    package init(name: String, value: Value) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// One record of an input, recognised as far as it can be without decoding a receipt.
+package struct InputRecord: Sendable {
+    package let place: RecordPlace
+    /// The record exactly as read, without the line end that closes it; cut after ``InputLimits/oversizeExcerpt`` bytes
+    /// when it is too large.
+    package let original: ArraySlice<UInt8>
+    /// The length of the whole record in bytes, also when `original` was cut.
+    package let length: Int
+    /// The caller's own columns in the order of the input.
+    package let carried: [CarriedColumn]
+    package let payload: InputPayload
+}

@@ -1,0 +1,186 @@
+/// Cuts an input into records without looking inside them.
+protocol RecordFramer {
+    /// Moves the next record from the input to the batch. False when there is none left.
+    mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool
+    /// Blank lines passed over so far.
+    var blankLines: Int { get }
+}
+
+extension RecordFramer {
+    var blankLines: Int { 0 }
+}
+
+/// The whole input is one record.
+struct FileFramer: RecordFramer {
+    let limit: Int
+    private var isDone = false
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
+        guard !isDone else { return false }
+        isDone = true
+        try input.fill(upTo: limit + 1)
+        guard input.count > limit else {
+            batch.append(input.window, number: 1, byteOffset: input.offset)
+            input.consume(input.count)
+            return true
+        }
+        var oversize = OversizeRecord(byteOffset: input.offset)
+        repeat {
+            oversize.absorb(input.window)
+            input.consume(input.count)
+        } while try input.fill()
+        batch.append(oversize, number: 1, limit: limit)
+        return true
+    }
+}
+
+/// One line of an input, as positions in its window.
+enum InputLine {
+    /// The line without its end, and where the next one begins.
+    case complete(content: Range<Int>, next: Int)
+    /// Longer than the limit; its end is unknown.
+    case overlong
+}
+
+extension InputBuffer {
+    /// The line that begins at `start`, or nil when the input ends there. The result depends only on the bytes, not on
+    /// how they arrive.
+    func line(from start: Int, limit: Int) throws(InputError) -> InputLine? {
+        var searched = start
+        while true {
+            let bytes = window
+            let newline = bytes.position(of: 0x0A, from: searched)
+            // Two more than the limit and no line feed: too long even if a carriage return follows.
+            if newline == nil, bytes.count - start > limit + 1 { return .overlong }
+            if newline != nil || isAtEnd {
+                var end = newline ?? bytes.count
+                guard end > start || newline != nil else { return nil }
+                if end > start, bytes[end - 1] == 0x0D { end -= 1 }
+                return end - start > limit
+                    ? .overlong : .complete(content: start..<end, next: newline.map { $0 + 1 } ?? bytes.count)
+            }
+            searched = bytes.count
+            _ = try fill()
+        }
+    }
+
+    /// Consumes the line at the front, however long it is, and its end.
+    func consumeOverlongLine() throws(InputError) -> OversizeRecord {
+        var record = OversizeRecord(byteOffset: offset)
+        var last: UInt8?
+        while true {
+            let bytes = window
+            let newline = bytes.position(of: 0x0A)
+            let end = newline ?? bytes.count
+            record.absorb(bytes[slice: 0..<end])
+            last = end > 0 ? bytes[end - 1] : last
+            consume(newline.map { $0 + 1 } ?? end)
+            if newline != nil { break }
+            guard try fill() else { break }
+        }
+        record.dropCarriageReturn(last)
+        return record
+    }
+}
+
+/// One record per line; a base64 receipt that was wrapped over several lines is joined again.
+///
+/// A line is continued only when it begins a receipt and, by the receipt's own length field or ending, does not
+/// complete it; by lines of the same width (the last may be shorter), all base64, none of which begins a receipt itself.
+/// Whatever is decided, every byte ends up in one record.
+struct LineFramer: RecordFramer {
+    let limit: Int
+    let joinsWrappedReceipts: Bool
+    private(set) var blankLines = 0
+    private var number = 0
+
+    init(limit: Int, joinsWrappedReceipts: Bool) {
+        self.limit = limit
+        self.joinsWrappedReceipts = joinsWrappedReceipts
+    }
+
+    mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
+        while let line = try input.line(from: 0, limit: limit) {
+            number += 1
+            guard case .complete(let content, let next) = line else {
+                batch.append(try input.consumeOverlongLine(), number: number, limit: limit)
+                return true
+            }
+            if input.window[slice: content].firstNonWhiteSpace() == nil {
+                blankLines += 1
+                input.consume(next)
+                continue
+            }
+            try append(content, next: next, from: input, into: &batch)
+            return true
+        }
+        return false
+    }
+
+    private mutating func append(
+        _ content: Range<Int>, next: Int, from input: InputBuffer, into batch: inout BatchBuilder
+    ) throws(InputError) {
+        var (end, next, lines) = (content.upperBound, next, 1)
+        if joinsWrappedReceipts, var wrapped = WrappedReceipt(firstLine: input.window[slice: content]) {
+            while wrapped.isOpen,
+                case .complete(let following, let afterIt)? = try input.line(from: next, limit: limit),
+                following.upperBound <= limit, wrapped.takes(input.window[slice: following])
+            {
+                (end, next, lines) = (following.upperBound, afterIt, lines + 1)
+            }
+        }
+        batch.append(input.window[slice: 0..<end], number: number, byteOffset: input.offset)
+        input.consume(next)
+        number += lines - 1
+    }
+}
+
+/// Decides whether lines go on with the receipt that a first line began.
+struct WrappedReceipt {
+    private let width: Int
+    private let expected: Int?
+    private var characters: Int
+    private(set) var isOpen = true
+
+    /// Nil when the line begins no receipt or holds a whole one.
+    init?(firstLine: Bytes) {
+        let text = firstLine[slice: firstLine.trimmed()]
+        guard StoredText.beginsBase64Receipt(text) else { return nil }
+        width = text.count
+        characters = Self.characters(text)
+        expected = StoredText.expectedCharacters(text)
+        if let expected, characters >= expected { return nil }
+        if expected == nil, StoredText.endsReceipt(text) { return nil }
+        guard Self.isBase64(text) else { return nil }
+    }
+
+    /// Whether the line is the next piece. Remembers it if so.
+    mutating func takes(_ line: Bytes) -> Bool {
+        let text = line[slice: line.trimmed()]
+        guard !text.isEmpty, text.count <= width, Self.isBase64(text),
+            !StoredText.beginsBase64Receipt(text), !isMoreLikelyAnID(text)
+        else { return false }
+        characters += Self.characters(text)
+        isOpen = text.count == width && text.last != UInt8(ascii: "=") && characters < expected ?? .max
+        return true
+    }
+
+    /// A short line of digits is the end of the receipt only if that makes its length right.
+    private func isMoreLikelyAnID(_ text: Bytes) -> Bool {
+        text.count < width && StoredText.isTransactionID(text) && expected.map { characters + text.count != $0 } ?? true
+    }
+
+    private static func isBase64(_ text: Bytes) -> Bool {
+        text.allSatisfy { $0.base64Value != nil || $0 == UInt8(ascii: "=") }
+    }
+
+    private static func characters(_ text: Bytes) -> Int {
+        var end = text.count
+        while end > 0, text[end - 1] == UInt8(ascii: "=") { end -= 1 }
+        return end
+    }
+}

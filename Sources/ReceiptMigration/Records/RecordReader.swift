@@ -1,0 +1,221 @@
+import AppStoreModels
+
+/// What a record was recognised as, and the caller's own columns beside it.
+struct Recognition {
+    let payload: InputPayload
+    let carried: [CarriedColumn]
+
+    init(_ payload: InputPayload, carried: [CarriedColumn] = []) {
+        self.payload = payload
+        self.carried = carried
+    }
+
+    /// Something that can hardly be anything else; a bare number can.
+    var isUnmistakable: Bool {
+        switch payload {
+        case .unrecognised, .transactionID: false
+        default: true
+        }
+    }
+
+    var isRecognised: Bool {
+        if case .unrecognised = payload { false } else { true }
+    }
+}
+
+/// Recognises single records. It copies nothing of a plain receipt and makes no string of it.
+struct RecordReader {
+    let receiptColumn: String?
+
+    func read(_ original: ArraySlice<UInt8>, context: FrameContext) -> Recognition {
+        if let table = context.table { return readRow(original, table) }
+        return read(text: original, depth: 0)
+    }
+
+    /// - Parameters:
+    ///   - text: any bytes: of a record, or of what a record wraps.
+    ///   - depth: wrappers around the text so far.
+    func read(text: ArraySlice<UInt8>, depth: Int) -> Recognition {
+        text.withUnsafeBufferPointer { bytes in
+            guard depth <= InputLimits.payloadNesting else { return Self.tooDeep }
+            // Binary first: its last bytes may look like white space.
+            if StoredText.beginsSignedMessage(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
+            let trimmed = bytes.trimmed()
+            guard let first = bytes[slice: trimmed].first else {
+                return Recognition(.unrecognised(InputProblem(.empty, "There is nothing here.")))
+            }
+            let start = text.startIndex + trimmed.lowerBound
+            let slice = text[start..<(start + trimmed.count)]
+            switch first {
+            case UInt8(ascii: "{") where !StoredText.beginsPropertyList(bytes):
+                return object(slice, bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
+            case UInt8(ascii: "["):
+                return array(slice, bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
+            case UInt8(ascii: "\""):
+                return string(bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
+            default:
+                return plain(slice, bytes[slice: trimmed], depth: depth)
+            }
+        }
+    }
+
+    private static let tooDeep = Recognition(
+        .unrecognised(
+            InputProblem(.nestedTooDeep, "More than \(InputLimits.payloadNesting) wrappers around the payload.")))
+
+    // MARK: Text
+
+    private func plain(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
+        if StoredText.beginsBase64Receipt(bytes) {
+            return Recognition(StoredText.isJWS(bytes) ? .jws(text) : .receipt(text, wrapping: .none))
+        }
+        if StoredText.isTransactionID(bytes) {
+            return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)))
+        }
+        if StoredText.isJWS(bytes) { return Recognition(.jws(text)) }
+        if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
+        if let decoded = StoredText.decodedHex(bytes) { return read(text: decoded[...], depth: depth + 1) }
+        if let body = StoredText.pemBody(bytes) {
+            return Recognition(
+                .receipt(
+                    text[(text.startIndex + body.lowerBound)..<(text.startIndex + body.upperBound)], wrapping: .none))
+        }
+        if StoredText.isBase64(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
+        return Recognition(.unrecognised(Self.problem(of: bytes)))
+    }
+
+    private static func problem(of bytes: Bytes) -> InputProblem {
+        let magic: [([UInt8], String)] = [
+            ([0x1F, 0x8B], "gzip"), ([0x50, 0x4B, 0x03, 0x04], "zip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"),
+            ([0x42, 0x5A, 0x68], "bzip2"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz"),
+        ]
+        for (prefix, name) in magic where bytes.starts(with: prefix) {
+            return InputProblem(.compressed, "This is compressed (\(name)); decompress it first.")
+        }
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            return InputProblem(.utf16, "This is UTF-16 text; convert it to UTF-8 first.")
+        }
+        if let word = String(bytes: bytes.prefix(5)), ["null", "NULL", "\\N", "nil", "None"].contains(word) {
+            return InputProblem(.empty, "There is no receipt here.")
+        }
+        if let offset = UTF8Validation.firstInvalid(in: bytes, range: 0..<bytes.count) {
+            return InputProblem(.invalidUTF8, offset: offset, "Neither a receipt's bytes nor UTF-8 text.")
+        }
+        return InputProblem(
+            .unknownForm, "Neither a receipt nor anything else in which purchases are known to be stored.")
+    }
+
+    // MARK: JSON
+
+    /// The string, when the text is exactly one JSON string.
+    static func jsonString(_ bytes: Bytes) -> String? {
+        do throws(JSONReadingError) { return try JSONValue.parse(bytes).string } catch { return nil }
+    }
+
+    private func string(_ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
+        do throws(JSONReadingError) {
+            guard case .string(let string) = try JSONValue.parse(bytes) else { return Self.tooDeep }
+            return read(text: Array(string.utf8)[...], depth: depth + 1)
+        } catch {
+            return Recognition(.unrecognised(InputProblem(error, start: start)))
+        }
+    }
+
+    private func object(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
+        do throws(JSONReadingError) {
+            return try ObjectReader(reader: self, text: text, bytes: bytes, depth: depth).read()
+        } catch {
+            return Recognition(.unrecognised(InputProblem(error, start: start)))
+        }
+    }
+
+    /// Rows of `latest_receipt_info`, or anything at all if it is alone in the array.
+    private func array(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
+        do throws(JSONReadingError) {
+            var scanner = try JSONMemberScanner(bytes)
+            var (count, rows) = (0, 0)
+            var only: JSONMember?
+            while let element = try scanner.next() {
+                count += 1
+                only = element
+                guard element.kind == .object else { continue }
+                let row = try ObjectReader(
+                    reader: self, text: text, bytes: bytes[slice: element.value], depth: depth)
+                rows += row.isRow ? 1 : 0
+            }
+            guard count > 0 else { return Recognition(.unrecognised(InputProblem(.empty, "The array is empty."))) }
+            if rows == count { return Recognition(.transactions(try JSONValue.parse(bytes))) }
+            if count == 1, let only {
+                let range = (text.startIndex + only.value.lowerBound)..<(text.startIndex + only.value.upperBound)
+                return read(text: text[range], depth: depth + 1)
+            }
+            return Recognition(
+                .unrecognised(
+                    InputProblem(.unknownForm, "An array whose elements are not rows of latest_receipt_info.")))
+        } catch {
+            return Recognition(.unrecognised(InputProblem(error, start: start)))
+        }
+    }
+
+    // MARK: Tables
+
+    private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout) -> Recognition {
+        row.withUnsafeBufferPointer { bytes in
+            let fields = TableField.split(bytes, delimiter: table.delimiter)
+            // With a field too few or too many, values stand under other names than their own.
+            guard fields.count == table.columns.count else {
+                return Recognition(
+                    .unrecognised(
+                        InputProblem(
+                            .columnCount, "The row has \(fields.count) fields; the header has \(table.columns.count)."))
+                )
+            }
+            let field = fields[table.receiptColumn]
+            let recognition: Recognition
+            if let plain = field.plainValue(in: bytes) {
+                recognition = read(
+                    text: row[(row.startIndex + plain.lowerBound)..<(row.startIndex + plain.upperBound)], depth: 1)
+            } else {
+                recognition = read(text: field.value(in: bytes)[...], depth: 1)
+            }
+            return withColumns(recognition, fields, bytes, table)
+        }
+    }
+
+    private func withColumns(
+        _ recognition: Recognition, _ fields: [TableField], _ row: Bytes, _ table: TableLayout
+    ) -> Recognition {
+        var carried: [CarriedColumn] = []
+        carried.reserveCapacity(fields.count - 1)
+        for (index, field) in fields.enumerated() where index != table.receiptColumn {
+            guard let text = String(bytes: field.value(in: row)) else {
+                return Recognition(
+                    .unrecognised(
+                        InputProblem(
+                            .invalidUTF8, offset: field.range.lowerBound,
+                            "The column \(table.columns[index]) is not UTF-8.")))
+            }
+            carried.append(CarriedColumn(name: table.columns[index], value: .text(text)))
+        }
+        let name = table.columns[table.receiptColumn]
+        carried += recognition.carried.map { CarriedColumn(name: name + "." + $0.name, value: $0.value) }
+        return Recognition(recognition.payload, carried: carried)
+    }
+}
+
+extension String {
+    /// Nil when the bytes are not UTF-8, where `String(decoding:as:)` would put replacement characters.
+    init?(bytes: some Collection<UInt8>) {
+        let valid = bytes.withContiguousStorageIfAvailable {
+            UTF8Validation.firstInvalid(in: $0, range: 0..<$0.count) == nil
+        }
+        guard valid ?? (UTF8Validation.firstInvalid(in: Array(bytes)) == nil) else { return nil }
+        self.init(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension UTF8Validation {
+    static func firstInvalid(in bytes: [UInt8]) -> Int? {
+        bytes.withUnsafeBufferPointer { firstInvalid(in: $0, range: 0..<$0.count) }
+    }
+}

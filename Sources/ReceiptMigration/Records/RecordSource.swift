@@ -1,0 +1,160 @@
+/// One thing to read.
+package enum InputArgument: Sendable, Equatable {
+    /// A file, or a folder whose files are read.
+    case path(String)
+    case standardInput
+    /// Bytes at hand, under a name.
+    case bytes([UInt8], name: String)
+
+    /// "-" is standard input.
+    package init(_ argument: String) {
+        self = argument == "-" ? .standardInput : .path(argument)
+    }
+}
+
+/// What has been read so far.
+package struct InputStatistics: Sendable, Equatable {
+    /// Files, pipes and so on that were opened; folders do not count.
+    package var inputs = 0
+    /// Bytes consumed.
+    package var bytes = 0
+    package var records = 0
+    /// Lines and rows with nothing in them, which are no records.
+    package var blankLines = 0
+    /// Inputs without any record.
+    package var emptyInputs = 0
+
+    package init() {}
+}
+
+/// Cuts inputs into batches of records, in the order of the arguments, with memory bounded by the limits whatever the
+/// size of the inputs. Not for several threads at once; the batches are.
+package final class RecordSource {
+    package private(set) var statistics = InputStatistics()
+    private let options: InputOptions
+    private let chunkSize: Int
+    private let arguments: [InputArgument]
+    private var nextArgument = 0
+    private var folder: FolderWalk?
+    private var current: OpenInput?
+    private var pendingError: InputError?
+
+    /// - Parameter chunkSize: bytes asked for by one read. It never changes the records.
+    package init(
+        _ arguments: [InputArgument], options: InputOptions = InputOptions(), chunkSize: Int = InputLimits.chunkSize
+    ) {
+        self.arguments = arguments
+        self.options = options
+        self.chunkSize = chunkSize
+    }
+
+    /// The next records, or nil when everything has been read.
+    ///
+    /// - Throws: ``InputError`` when an input cannot be read (on). The records before it have been returned by then; the
+    ///   next call goes on with the next input.
+    package func nextBatch() throws(InputError) -> InputBatch? {
+        if let error = pendingError {
+            pendingError = nil
+            throw error
+        }
+        var batch = BatchBuilder(receiptColumn: options.receiptColumn)
+        do throws(InputError) {
+            try fill(&batch)
+        } catch {
+            closeInput()
+            if batch.isEmpty { throw error }
+            pendingError = error
+        }
+        return batch.isEmpty ? nil : batch.finish()
+    }
+
+    private func fill(_ batch: inout BatchBuilder) throws(InputError) {
+        if let current { batch.begin(current.context) }
+        while !batch.isFull {
+            if current == nil {
+                guard let opened = try openNext() else { return }
+                current = opened
+                batch.begin(opened.context)
+            }
+            guard let input = current else { return }
+            if try input.framer.next(from: input.buffer, into: &batch) {
+                statistics.records += 1
+                input.records += 1
+            } else {
+                closeInput()
+            }
+            statistics.bytes += input.buffer.offset - input.reported
+            input.reported = input.buffer.offset
+        }
+    }
+
+    private func closeInput() {
+        guard let input = current else { return }
+        current = nil
+        statistics.blankLines += input.framer.blankLines
+        if input.records == 0 { statistics.emptyInputs += 1 }
+    }
+
+    private func openNext() throws(InputError) -> OpenInput? {
+        while true {
+            if let path = try folder?.next() { return try open(path) }
+            folder = nil
+            guard nextArgument < arguments.count else { return nil }
+            nextArgument += 1
+            switch arguments[nextArgument - 1] {
+            case .standardInput:
+                return try open(FileStream(descriptor: 0, name: "-"), name: "-")
+            case .bytes(let bytes, let name):
+                return try open(MemoryStream(bytes), name: name)
+            case .path(let path):
+                guard try SystemCalls.status(path).kind == .folder else { return try open(path) }
+                folder = try FolderWalk(root: path)
+            }
+        }
+    }
+
+    private func open(_ path: String) throws(InputError) -> OpenInput {
+        try open(FileStream(path: path, name: path), name: path)
+    }
+
+    private func open(_ stream: any ByteStream, name: String) throws(InputError) -> OpenInput {
+        statistics.inputs += 1
+        let buffer = InputBuffer(stream, chunkSize: chunkSize)
+        // One byte more than the window (and a byte order mark) tells whether anything follows, however it arrives.
+        try buffer.fill(upTo: InputLimits.detectionWindow + 4)
+        if buffer.window.starts(with: [0xEF, 0xBB, 0xBF]) { buffer.consume(3) }
+        let isWhole = buffer.count <= InputLimits.detectionWindow
+        let head = Bytes(rebasing: buffer.window.prefix(InputLimits.detectionWindow))
+        let framing = try FormatDetector(input: name, options: options, head: head, isWhole: isWhole).detect()
+        return OpenInput(name: name, buffer: buffer, framing: framing, limit: options.maximumRecordSize)
+    }
+}
+
+/// An input that is being read.
+private final class OpenInput {
+    let buffer: InputBuffer
+    let context: FrameContext
+    var framer: any RecordFramer
+    var records = 0
+    var reported = 0
+
+    init(name: String, buffer: InputBuffer, framing: InputFraming, limit: Int) {
+        self.buffer = buffer
+        switch framing {
+        case .file:
+            framer = FileFramer(limit: limit)
+            context = FrameContext(input: name, unit: .file, table: nil)
+        case .lines(let joins):
+            framer = LineFramer(limit: limit, joinsWrappedReceipts: joins)
+            context = FrameContext(input: name, unit: .line, table: nil)
+        case .jsonElements, .jsonSequence:
+            let isArray = if case .jsonElements = framing { true } else { false }
+            framer = JSONFramer(limit: limit, entersArrays: isArray)
+            context = FrameContext(input: name, unit: .element, table: nil)
+        case .table(let table):
+            buffer.consume(table.headerLength)
+            framer = TableFramer(limit: limit, delimiter: table.layout.delimiter, rowsBefore: table.headerRows)
+            context = FrameContext(input: name, unit: .row, table: table.layout)
+        }
+    }
+}

@@ -1,0 +1,159 @@
+/// What stored text looks like, judged by its bytes and without decoding it as a whole.
+enum StoredText {
+    /// DER or BER bytes of a ContentInfo: a SEQUENCE with a long or indefinite length, then (as far as it can be seen)
+    /// an object identifier below 1.2.840 (verifyReceipt reference, 5.1).
+    static func beginsSignedMessage(_ bytes: Bytes) -> Bool {
+        guard let header = sequenceHeader(bytes) else { return false }
+        let expected: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48]
+        return zip(bytes.dropFirst(header.length), expected).allSatisfy { $0 == $1 }
+    }
+
+    /// The header of a DER SEQUENCE; `content` is nil for the indefinite length.
+    private static func sequenceHeader(_ bytes: Bytes) -> (length: Int, content: Int?)? {
+        guard bytes.count >= 2, bytes[0] == 0x30, 0x80...0x84 ~= bytes[1] else { return nil }
+        let octets = Int(bytes[1] & 0x7F)
+        if octets == 0 { return (2, nil) }
+        guard bytes.count >= 2 + octets else { return nil }
+        return (2 + octets, bytes[2..<(2 + octets)].reduce(0) { $0 << 8 | Int($1) })
+    }
+
+    /// Property list text: XML, or OpenStep `{ key = …`.
+    static func beginsPropertyList(_ bytes: Bytes) -> Bool {
+        guard let start = bytes.firstNonWhiteSpace() else { return false }
+        switch bytes[start] {
+        case UInt8(ascii: "<"):
+            return bytes.begins(with: "<?xml", at: start) || bytes.begins(with: "<plist", at: start)
+                || bytes.begins(with: "<!DOCTYPE plist", at: start)
+        case UInt8(ascii: "b"):
+            return bytes.begins(with: "bplist0", at: start)
+        case UInt8(ascii: "{"):
+            return beginsOpenStepDictionary(bytes, at: start + 1)
+        default:
+            return false
+        }
+    }
+
+    /// A key is quoted, or a bare word; JSON would have a colon where this has the equals sign.
+    private static func beginsOpenStepDictionary(_ bytes: Bytes, at start: Int) -> Bool {
+        guard var index = bytes.firstNonWhiteSpace(from: start) else { return false }
+        if bytes[index] == UInt8(ascii: "\"") {
+            guard let quote = bytes.position(of: UInt8(ascii: "\""), from: index + 1) else { return false }
+            index = quote + 1
+        } else {
+            let keyStart = index
+            while index < bytes.count, bytes[index].base64Value != nil || bytes[index] == UInt8(ascii: ".") {
+                index += 1
+            }
+            if index == keyStart { return false }
+        }
+        guard let equals = bytes.firstNonWhiteSpace(from: index) else { return false }
+        return bytes[equals] == UInt8(ascii: "=")
+    }
+
+    /// Base64 whose first bytes are those of a receipt: a signed message or a property list.
+    static func beginsBase64Receipt(_ text: Bytes) -> Bool {
+        let head = decodedHead(text)
+        guard head.count >= 3 else { return false }
+        return head.withUnsafeBufferPointer { bytes in
+            switch bytes[0] {
+            case 0x30: return beginsSignedMessage(bytes)
+            case UInt8(ascii: "<"): return beginsPropertyList(bytes)
+            // `{"` alone may as well be base64 of JSON, whose decoder will say so.
+            case UInt8(ascii: "{"): return bytes[1].isWhiteSpace || bytes[1] == UInt8(ascii: "\"")
+            default: return false
+            }
+        }
+    }
+
+    /// Compact JWS (RFC 7515, 3.1): three base64url parts, the first of which begins as `{"` does in base64.
+    static func isJWS(_ text: Bytes) -> Bool {
+        guard text.begins(with: "eyJ"), let first = text.position(of: UInt8(ascii: ".")),
+            let second = text.position(of: UInt8(ascii: "."), from: first + 1)
+        else { return false }
+        func isPart(_ range: Range<Int>) -> Bool {
+            !range.isEmpty && range.allSatisfy { text[$0].base64Value != nil && text[$0] != 0x2B && text[$0] != 0x2F }
+        }
+        return isPart(0..<first) && isPart((first + 1)..<second) && isPart((second + 1)..<text.count)
+    }
+
+    static func isTransactionID(_ text: Bytes) -> Bool {
+        1...InputLimits.transactionIDDigits ~= text.count && text.allSatisfy(\.isDigit)
+    }
+
+    /// Base64 of either alphabet, padding and white space, long enough not to be a word.
+    static func isBase64(_ text: Bytes) -> Bool {
+        text.count >= 16
+            && text.allSatisfy { $0.base64Value != nil || $0 == UInt8(ascii: "=") || $0.isWhiteSpace }
+    }
+
+    /// The bytes that `\x3082…` (PostgreSQL) or `0x3082…` (MySQL) spell, or plain hexadecimal that begins as a signed message
+    /// does; nil for anything else.
+    static func decodedHex(_ text: Bytes) -> [UInt8]? {
+        let hasPrefix = text.begins(with: "\\x") || text.begins(with: "0x")
+        let digits = text[slice: (hasPrefix ? 2 : 0)..<text.count]
+        guard hasPrefix || digits.begins(with: "308"), digits.count >= 32, digits.count.isMultiple(of: 2) else {
+            return nil
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index].hexValue, let low = digits[index + 1].hexValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return hasPrefix || bytes.withUnsafeBufferPointer(beginsSignedMessage) ? bytes : nil
+    }
+
+    /// The base64 between the lines of a PEM block (RFC 7468), when there is exactly one block.
+    static func pemBody(_ text: Bytes) -> Range<Int>? {
+        guard text.begins(with: "-----BEGIN "), let start = text.position(of: 0x0A),
+            let end = text.position(of: UInt8(ascii: "-"), from: start), text.begins(with: "-----END ", at: end)
+        else { return nil }
+        let lastLine = text[slice: end..<text.count]
+        return lastLine.position(of: 0x0A) == nil ? (start + 1)..<end : nil
+    }
+
+    /// Text that a person could not tell from a receipt and that can be nothing else.
+    static func isUnmistakable(_ text: Bytes) -> Bool {
+        beginsBase64Receipt(text) || isJWS(text) || decodedHex(text) != nil
+    }
+
+    private static func decodedHead(_ text: Bytes) -> [UInt8] {
+        decode(text.prefix(24))
+    }
+
+    /// Decodes as far as the alphabet goes; a last group of two or three characters gives its bytes too.
+    static func decode(_ text: some Sequence<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var (bits, count): (UInt32, Int) = (0, 0)
+        for character in text {
+            guard let value = character.base64Value else { break }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        return bytes
+    }
+
+    /// How many characters of base64 (without padding) the receipt that begins with `text` has, by its own length field;
+    /// nil when its form has none.
+    static func expectedCharacters(_ text: Bytes) -> Int? {
+        decodedHead(text).withUnsafeBufferPointer { head in
+            guard let header = sequenceHeader(head), let content = header.content else { return nil }
+            return ((header.length + content) * 8 + 5) / 6
+        }
+    }
+
+    /// Whether the base64 text ends as a complete receipt of a form without length field does: an indefinite-length
+    /// message in end-of-contents octets, a property list in its closing bracket.
+    static func endsReceipt(_ text: Bytes) -> Bool {
+        var end = text.count
+        while end > 0, text[end - 1] == UInt8(ascii: "=") { end -= 1 }
+        let tail = decode(text[max(0, (end & ~3) - 12)..<end])
+        if decodedHead(text).first == 0x30 { return tail.suffix(4).elementsEqual([0, 0, 0, 0]) }
+        guard let last = tail.last(where: { !$0.isWhiteSpace }) else { return false }
+        return last == UInt8(ascii: "}") || last == UInt8(ascii: ">")
+    }
+}

@@ -1,0 +1,100 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The few system calls that the input side needs, with `EINTR` handled and errors as values.
+enum SystemCalls {
+    struct FileStatus {
+        enum Kind { case file, folder, other }
+
+        let kind: Kind
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    static func open(_ path: String, name: String) throws(InputError) -> Int32 {
+        while true {
+            let descriptor = path.withCString { openForReading($0) }
+            if descriptor >= 0 { return descriptor }
+            if errno != EINTR { throw error(errno, name: name, doing: "open") }
+        }
+    }
+
+    static func read(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, name: String
+    ) throws(InputError) -> Int {
+        while true {
+            let count = systemRead(descriptor, buffer)
+            if count >= 0 { return count }
+            if errno != EINTR { throw error(errno, name: name, doing: "read") }
+        }
+    }
+
+    static func close(_ descriptor: Int32) {
+        closeDescriptor(descriptor)
+    }
+
+    /// Follows symbolic links.
+    static func status(_ path: String) throws(InputError) -> FileStatus {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw error(errno, name: path, doing: "open") }
+        let kind: FileStatus.Kind
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: kind = .file
+        case S_IFDIR: kind = .folder
+        default: kind = .other
+        }
+        return FileStatus(
+            kind: kind, device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino))
+    }
+
+    /// Calls `body` with the name, as bytes, of each entry of a folder but "." and "..".
+    static func forEachEntry(of folder: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(InputError) {
+        guard let stream = opendir(folder) else { throw error(errno, name: folder, doing: "list") }
+        defer { closedir(stream) }
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { throw error(errno, name: folder, doing: "list") }
+                return
+            }
+            withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+                tuple.withMemoryRebound(to: UInt8.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) { name in
+                    let length = strnlen(UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self), 256)
+                    let bytes = UnsafeBufferPointer(start: name, count: length)
+                    if !bytes.elementsEqual([UInt8(ascii: ".")]), !bytes.elementsEqual("..".utf8) { body(bytes) }
+                }
+            }
+        }
+    }
+
+    private static func error(_ number: Int32, name: String, doing verb: String) -> InputError {
+        let code: InputError.Code
+        switch number {
+        case ENOENT, ENOTDIR: code = .notFound
+        case EACCES, EPERM: code = .notPermitted
+        default: code = .unreadable
+        }
+        let reason = strerror(number).map { String(cString: $0) } ?? "error \(number)"
+        return InputError(
+            code: code, input: name, systemError: number, message: "Cannot \(verb) \(name): \(reason).")
+    }
+}
+
+// Outside of the enum, whose own names would hide the system's.
+private func openForReading(_ path: UnsafePointer<CChar>) -> Int32 {
+    open(path, O_RDONLY | O_CLOEXEC)
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, buffer.baseAddress, buffer.count)
+}
+
+private func closeDescriptor(_ descriptor: Int32) {
+    _ = close(descriptor)
+}

@@ -1,0 +1,44 @@
+/// The keys of what Apple (or Unity) wrote, so that the caller's own columns beside them can be told apart.
+enum WireVocabulary {
+    /// verifyReceipt reference, 1.2.
+    static let request: Set<String> = ["receipt-data", "password", "exclude-old-transactions"]
+
+    static let unity: Set<String> = ["Store", "TransactionID", "Payload"]
+
+    /// verifyReceipt reference, 2.1, 3.1 and 4.
+    static let reply: Set<String> = [
+        "status", "environment", "receipt", "latest_receipt", "latest_receipt_info", "latest_expired_receipt",
+        "latest_expired_receipt_info", "pending_renewal_info", "is-retryable", "is_retryable", "exception",
+        "auto_renew_status", "auto_renew_product_id", "expiration_intent", "is_in_billing_retry_period",
+        "cancellation_date", "cancellation_date_ms", "cancellation_date_pst", "cancellation_reason",
+    ]
+
+    /// verifyReceipt reference, 8.
+    static let notification: Set<String> = reply.union(request).union([
+        "notification_type", "bid", "bvrs", "auto_renew_adam_id", "auto_renew_status_change_date",
+        "auto_renew_status_change_date_ms", "auto_renew_status_change_date_pst", "original_transaction_id",
+        "deprecation",
+        "unified_receipt", "web_order_line_item_id",
+    ])
+
+    /// verifyReceipt reference, 3.5 and 4.
+    static let row: Set<String> = {
+        var keys: Set<String> = [
+            "quantity", "product_id", "transaction_id", "original_transaction_id", "web_order_line_item_id",
+            "is_trial_period", "is_in_intro_offer_period", "in_app_ownership_type", "promotional_offer_id",
+            "cancellation_reason", "is_upgraded", "subscription_group_identifier", "offer_code_ref_name",
+            "app_account_token", "bid", "bvrs", "item_id", "app_item_id", "version_external_identifier",
+            "unique_identifier", "unique_vendor_identifier", "expires_date_formatted", "expires_date_formatted_pst",
+        ]
+        for date in ["purchase_date", "original_purchase_date", "expires_date", "cancellation_date"] {
+            keys.formUnion([date, date + "_ms", date + "_pst"])
+        }
+        return keys
+    }()
+
+    /// Any of these makes an object the `receipt` of a reply (verifyReceipt reference, 3.2 and 4).
+    static let receiptMarks: Set<String> = [
+        "in_app", "bundle_id", "bid", "receipt_type", "application_version", "receipt_creation_date", "product_id",
+        "transaction_id",
+    ]
+}

@@ -1,0 +1,160 @@
+import AppStoreModels
+import LegacyReceipts
+
+/// An inspection as JSON: one object.
+enum InspectionJSON {
+    static func text(_ error: ReceiptError) -> String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        write(error, to: &writer)
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    static func text(_ inspection: ReceiptInspection) -> String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        switch inspection.verdict {
+        case .success(let evidence): write(evidence, to: &writer)
+        case .failure(let error): write(error, to: &writer)
+        }
+        writer.member("form", inspection.form.rawValue)
+        writer.member("bytes", Int64(inspection.byteCount))
+        switch inspection.receipt?.payload {
+        case .app(let receipt): write(receipt, to: &writer)
+        case .transaction(let receipt): write(receipt, to: &writer)
+        case nil: break
+        }
+        if !inspection.attributes.isEmpty { writeAttributes(inspection.attributes, to: &writer) }
+        writer.key("certificates")
+        writer.beginArray()
+        for certificate in inspection.certificates { write(certificate, to: &writer) }
+        writer.endArray()
+        writer.key("checks")
+        writer.beginArray()
+        for check in inspection.checks { write(check, to: &writer) }
+        writer.endArray()
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static func write(_ evidence: SignatureEvidence, to writer: inout JSONWriter) {
+        writer.member("verdict", "genuine")
+        writer.member("anchor", evidence.anchor.rawValue)
+        writer.member("digestAlgorithm", evidence.digestAlgorithm.rawValue)
+        writer.member("leaf", evidence.leaf.description)
+        writer.member("trustAnchor", evidence.trustAnchor.description)
+        writer.member("validationTime", evidence.validationTime)
+    }
+
+    private static func write(_ error: ReceiptError, to writer: inout JSONWriter) {
+        writer.member("verdict", error.verdict.rawValue)
+        writer.member("code", error.code.rawValue)
+        writer.member("message", error.message)
+        switch error.location {
+        case .input: break
+        case .byte(let offset): writer.member("byte", Int64(offset))
+        case .attribute(let type, let purchase):
+            writer.member("attribute", type)
+            writer.member("purchase", purchase.map { Int64($0) })
+        case .key(let key): writer.member("key", key)
+        case .certificate(let index): writer.member("certificate", Int64(index))
+        }
+    }
+
+    private static func write(_ receipt: AppReceipt, to writer: inout JSONWriter) {
+        writer.member("kind", "appReceipt")
+        writer.member("environment", receipt.environment?.rawValue)
+        writer.member("trailingBytes", Int64(receipt.trailingByteCount))
+    }
+
+    private static func write(_ receipt: TransactionReceipt, to writer: inout JSONWriter) {
+        writer.member("kind", "transactionReceipt")
+        writer.member("environment", receipt.environment.rawValue)
+        writer.key("purchaseInfo")
+        writeEntries(receipt.purchaseInfo, to: &writer)
+        writer.key("unsigned")
+        writer.beginObject()
+        writer.member("environment", receipt.claimedEnvironment)
+        writer.member("pod", receipt.pod)
+        writer.member("signingStatus", receipt.signingStatus)
+        writer.key("other")
+        writeEntries(receipt.otherOuterEntries, to: &writer)
+        writer.endObject()
+        writer.member("signatureVersion", receipt.signature.map { Int64($0.version) })
+    }
+
+    /// As an array of pairs: keys may repeat.
+    private static func writeEntries(_ entries: [TransactionReceipt.Entry], to writer: inout JSONWriter) {
+        writer.beginArray()
+        for entry in entries {
+            writer.beginObject()
+            writer.member("key", entry.key)
+            writer.member("value", entry.value)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    private static func writeAttributes(_ attributes: [RawAttribute], to writer: inout JSONWriter) {
+        writer.key("attributes")
+        writer.beginArray()
+        for attribute in attributes where attribute.type != 17 {
+            write(attribute, AttributeNames.app[attribute.type], to: &writer)
+        }
+        writer.endArray()
+        writer.key("purchases")
+        writer.beginArray()
+        for purchase in attributes where purchase.type == 17 {
+            writer.beginArray()
+            for attribute in purchase.nestedAttributes() {
+                write(attribute, AttributeNames.purchase[attribute.type], to: &writer)
+            }
+            writer.endArray()
+        }
+        writer.endArray()
+    }
+
+    private static func write(_ attribute: RawAttribute, _ name: String?, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("type", attribute.type)
+        writer.member("version", attribute.version)
+        writer.member("name", name)
+        switch attribute.content {
+        case .integer(let number): writer.member("value", number)
+        case .text(let text): writer.member("value", text)
+        case .octets: break
+        }
+        writer.member("hex", Printable.hex(attribute.value))
+        writer.endObject()
+    }
+
+    private static func write(_ certificate: CertificateFacts, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("subject", certificate.subject)
+        writer.member("issuer", certificate.issuer)
+        writer.member("serialNumber", certificate.serialNumber)
+        writer.member("notBefore", certificate.notBefore)
+        writer.member("notAfter", certificate.notAfter)
+        writer.member("sha256", certificate.fingerprint.description)
+        writer.member("isCertificateAuthority", certificate.isCertificateAuthority)
+        writer.member("markers", certificate.markers)
+        writer.endObject()
+    }
+
+    private static func write(_ check: ReceiptInspection.Check, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("check", check.name.rawValue)
+        switch check.outcome {
+        case .passed: writer.member("outcome", "passed")
+        case .failed(let error):
+            writer.member("outcome", "failed")
+            writer.member("code", error.code.rawValue)
+            writer.member("message", error.message)
+        case .skipped(let reason):
+            writer.member("outcome", "skipped")
+            writer.member("message", reason)
+        }
+        writer.endObject()
+    }
+}

@@ -1,0 +1,101 @@
+import LegacyReceipts
+
+/// An inspection as a person reads it.
+enum InspectionText {
+    static func text(_ inspection: ReceiptInspection) -> String {
+        var lines = [verdict(inspection.verdict), ""]
+        lines.append("\(inspection.form.rawValue), \(inspection.byteCount) bytes")
+        switch inspection.receipt?.payload {
+        case .app(let receipt): lines += app(receipt, inspection.attributes)
+        case .transaction(let receipt): lines += transaction(receipt)
+        case nil: lines.append("  (the contents cannot be read)")
+        }
+        lines += ["", "Certificates"] + inspection.certificates.flatMap(certificate)
+        lines += ["", "Checks"] + inspection.checks.map(check)
+        return lines.joined(separator: "\n")
+    }
+
+    private static func verdict(_ verdict: Result<SignatureEvidence, ReceiptError>) -> String {
+        switch verdict {
+        case .success(let evidence):
+            "Genuine: \(anchor(evidence.anchor)); \(evidence.digestAlgorithm.rawValue) with RSA; certificates judged at "
+                + DateText.iso(evidence.validationTime)
+        case .failure(let error):
+            "\(error.verdict == .notGenuine ? "Not genuine" : "Not a receipt") (\(error.code.rawValue)): \(error.message)"
+        }
+    }
+
+    private static func anchor(_ anchor: SignatureEvidence.Anchor) -> String {
+        switch anchor {
+        case .apple: "signed under a pinned Apple root"
+        case .pinnedLeaf: "signed with a pinned Apple leaf certificate"
+        case .additionalRoot: "signed under a root that YOU added, not Apple's"
+        case .xcode: "signed by Xcode, which you chose to accept; anybody can make such a receipt"
+        }
+    }
+
+    // MARK: App receipts
+
+    private static func app(_ receipt: AppReceipt, _ attributes: [RawAttribute]) -> [String] {
+        var lines = ["", "App receipt"]
+        lines += attributes.filter { $0.type != 17 }.sorted { $0.type < $1.type }
+            .map { row($0, AttributeNames.app[$0.type]) }
+        if receipt.trailingByteCount > 0 {
+            lines.append("  (\(receipt.trailingByteCount) bytes follow the receipt; they are not signed and were ignored)")
+        }
+        let purchases = attributes.filter { $0.type == 17 }
+        lines += ["", "Purchases: \(purchases.count)"]
+        for (index, purchase) in purchases.enumerated() {
+            lines.append("  #\(index)")
+            lines += purchase.nestedAttributes().sorted { $0.type < $1.type }
+                .map { "  " + row($0, AttributeNames.purchase[$0.type]) }
+        }
+        return lines
+    }
+
+    private static func row(_ attribute: RawAttribute, _ name: String?) -> String {
+        let label = "\(attribute.type)".padded(to: 5) + (name ?? "(unknown)").padded(to: 30)
+        return "  \(label)\(attribute.readableValue)"
+    }
+
+    // MARK: Transaction receipts
+
+    private static func transaction(_ receipt: TransactionReceipt) -> [String] {
+        var lines = ["", "Transaction receipt, signed part"]
+        lines += receipt.purchaseInfo.map { "  \($0.key.padded(to: 32))\(Printable.text($0.value))" }
+        lines += ["", "Not signed (anybody can edit these)"]
+        lines.append("  \("environment".padded(to: 32))\(Printable.text(receipt.claimedEnvironment ?? "(absent)"))")
+        lines.append("  \("pod".padded(to: 32))\(Printable.text(receipt.pod ?? "(absent)"))")
+        lines.append("  \("signing-status".padded(to: 32))\(Printable.text(receipt.signingStatus ?? "(absent)"))")
+        lines += receipt.otherOuterEntries.map { "  \(Printable.text($0.key).padded(to: 32))\(Printable.text($0.value))" }
+        lines.append("  Counts as \(receipt.environment.rawValue).")
+        if let signature = receipt.signature { lines.append("  Signature version \(signature.version)") }
+        return lines
+    }
+
+    // MARK: Certificates and checks
+
+    private static func certificate(_ certificate: CertificateFacts) -> [String] {
+        [
+            "  #\(certificate.index) \(Printable.text(certificate.subject))",
+            "     issued by  \(Printable.text(certificate.issuer))",
+            "     serial     \(certificate.serialNumber)",
+            "     valid      \(DateText.iso(certificate.notBefore)) to \(DateText.iso(certificate.notAfter))",
+            "     SHA-256    \(certificate.fingerprint)",
+            "     markers    \(certificate.markers.isEmpty ? "none" : certificate.markers.joined(separator: ", "))",
+        ]
+    }
+
+    private static func check(_ check: ReceiptInspection.Check) -> String {
+        let name = check.name.rawValue.padded(to: 22)
+        return switch check.outcome {
+        case .passed: "  passed   \(name)"
+        case .failed(let error): "  FAILED   \(name)\(error.message)"
+        case .skipped(let reason): "  skipped  \(name)\(reason)"
+        }
+    }
+}
+
+extension String {
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}

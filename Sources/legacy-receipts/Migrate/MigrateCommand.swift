@@ -1,0 +1,130 @@
+import AppStoreModels
+import ArgumentParser
+import Foundation
+import LegacyReceipts
+import ReceiptMigration
+
+struct MigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Turn stored receipts into modern transactions.",
+        discussion: """
+            Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies and V1 notifications from files, folders or \
+            standard input, and writes into the output folder:
+
+              transactions.ndjson (or .csv)  a JWSTransactionDecodedPayload per purchase, with the source of every field
+              app-transactions.ndjson        an AppTransaction per app receipt
+              renewal-infos.ndjson           a JWSRenewalInfoDecodedPayload per pending renewal of a recorded reply
+              quarantine.ndjson              every record that was not migrated: reason, place, original bytes
+              summary.json                   the numbers
+
+            Other members or columns of a record (a user id, say) are carried through. The files appear under their names \
+            only when all are complete.
+
+            EXIT STATUS: 0 all records migrated, 1 some quarantined, 2 usage, input or output error.
+
+            EXAMPLES:
+              legacy-receipts migrate receipts/ --output migrated
+              legacy-receipts migrate dump.csv --column receipt_data --catalog products.yaml --output migrated
+              zcat dump.ndjson.gz | legacy-receipts migrate - --environment Production --output migrated
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "input"), completion: .file())
+    var inputs: [String]
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The folder to write into.", valueName: "dir"), completion: .directory)
+    var output = "migrated"
+
+    @Option(help: "The form of the transactions: ndjson or csv.")
+    var format: MigrationOptions.OutputFormat = .ndjson
+
+    @Option(
+        name: .customLong("input-format"),
+        help: "How records are told apart: auto, ndjson, csv, json, lines (one receipt per line) or file (one per file).")
+    var inputFormat: MigrationOptions.RecordFormat = .auto
+
+    @Option(help: ArgumentHelp("The CSV column or JSON member that holds the receipt.", valueName: "name"))
+    var column: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the products are: our YAML or JSON, a .storekit file, an App Store Connect metadata.xml. Repeatable.",
+            valueName: "file"), completion: .file())
+    var catalog: [String] = []
+
+    @Option(help: ArgumentHelp("Batches of records worked on at once (default: the number of cores).", valueName: "n"))
+    var jobs: Int?
+
+    @Option(help: ArgumentHelp("Only Production or Sandbox; other records are quarantined. Repeatable.", valueName: "name"))
+    var environment: [String] = []
+
+    @Option(
+        name: .customLong("bundle-id"),
+        help: ArgumentHelp("Only this app; records of others are quarantined. Repeatable.", valueName: "id"))
+    var bundleIds: [String] = []
+
+    @Flag(
+        name: .customLong("signed-only"),
+        help: "Quarantine recorded replies, rows and notifications, which nobody signed, unless they embed a receipt.")
+    var signedOnly = false
+
+    @Option(
+        name: .customLong("max-size"),
+        help: ArgumentHelp("The largest receipt, in bytes without base64.", valueName: "bytes"))
+    var maximumSize = DecodingLimits.defaultMaximumSize
+
+    @Flag(help: "Replace the files of an earlier migration in the output folder.")
+    var overwrite = false
+
+    @Flag(help: "No progress on standard error.")
+    var quiet = false
+
+    @OptionGroup(title: "Trust")
+    var trust: TrustOptions
+
+    func validate() throws {
+        if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 1024.") }
+        guard maximumSize > 0 else { throw ValidationError("--max-size takes a positive number of bytes.") }
+        for name in environment where !["Production", "Sandbox", "Xcode"].contains(name) {
+            throw ValidationError("--environment takes Production, Sandbox or Xcode, not '\(name)'.")
+        }
+    }
+
+    func run() async throws {
+        let options = try migrationOptions()
+        let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
+        let summary: MigrationSummary
+        do throws(MigrationError) {
+            summary = try await Migration(options: options).run(inputs: inputs, output: output) { reporter.report($0) }
+        } catch {
+            reporter.finish()
+            Terminal.error("Error: \(error.message)")
+            throw ExitStatus.usageOrIO
+        }
+        reporter.finish()
+        print(SummaryText.text(summary, output: output))
+        if summary.quarantined > 0 { throw ExitStatus.someQuarantined }
+    }
+
+    private func migrationOptions() throws -> MigrationOptions {
+        var limits = DecodingLimits.standard
+        limits.maximumSize = maximumSize
+        return MigrationOptions(
+            trust: try trust.policy(), limits: limits, catalog: try productCatalog(), recordFormat: inputFormat,
+            receiptColumn: column, outputFormat: format,
+            environments: environment.isEmpty ? nil : Set(environment.map { Environment(rawValue: $0) }),
+            bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,
+            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite)
+    }
+
+    private func productCatalog() throws -> ProductCatalog? {
+        guard !catalog.isEmpty else { return nil }
+        do throws(CatalogError) {
+            return try ProductCatalog.load(paths: catalog)
+        } catch {
+            throw ValidationError("The catalogue cannot be used: \(error)")
+        }
+    }
+}

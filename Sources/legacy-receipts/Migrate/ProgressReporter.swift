@@ -1,0 +1,73 @@
+import Foundation
+import ReceiptMigration
+import Synchronization
+
+/// A bar on a terminal, a plain line from time to time elsewhere.
+final class ProgressReporter: Sendable {
+    private struct State {
+        var lastReport: ContinuousClock.Instant
+        var hasBar = false
+    }
+
+    private let total: Int?
+    private let isQuiet: Bool
+    private let isTerminal: Bool
+    private let state = Mutex(State(lastReport: .now))
+
+    init(inputs: [String], isQuiet: Bool) {
+        self.isQuiet = isQuiet
+        isTerminal = Terminal.isErrorTerminal
+        total = isQuiet || !isTerminal ? nil : Self.totalBytes(inputs)
+    }
+
+    func report(_ progress: Migration.Progress) {
+        guard !isQuiet else { return }
+        let interval: Duration = isTerminal ? .milliseconds(100) : .seconds(5)
+        state.withLock { state in
+            let now = ContinuousClock.now
+            guard now - state.lastReport >= interval else { return }
+            state.lastReport = now
+            if isTerminal {
+                state.hasBar = true
+                Terminal.rewriteLine(bar(progress))
+            } else {
+                Terminal.error(
+                    "\(progress.records) records read (\(progress.bytesRead) bytes), \(progress.quarantined) quarantined")
+            }
+        }
+    }
+
+    /// Removes the bar.
+    func finish() {
+        if state.withLock({ $0.hasBar }) { Terminal.rewriteLine("") }
+    }
+
+    private func bar(_ progress: Migration.Progress) -> String {
+        let counts = "\(progress.records) records, \(progress.quarantined) quarantined"
+        guard let total, total > 0 else { return counts }
+        let share = min(1, Double(progress.bytesRead) / Double(total))
+        let width = 30
+        let filled = Int(share * Double(width))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        return "[\(bar)] \(Int(share * 100)) %  \(counts)"
+    }
+
+    /// The bytes of all files named or in named folders; nil if standard input is among them.
+    private static func totalBytes(_ inputs: [String]) -> Int? {
+        guard !inputs.contains("-") else { return nil }
+        var total = 0
+        for input in inputs {
+            let url = URL(fileURLWithPath: input)
+            let keys: [URLResourceKey] = [.fileSizeKey, .isRegularFileKey]
+            if let size = try? url.resourceValues(forKeys: Set(keys)), size.isRegularFile == true {
+                total += size.fileSize ?? 0
+                continue
+            }
+            let walk = FileManager.default.enumerator(at: url, includingPropertiesForKeys: keys)
+            while let file = walk?.nextObject() as? URL {
+                total += (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
+            }
+        }
+        return total
+    }
+}

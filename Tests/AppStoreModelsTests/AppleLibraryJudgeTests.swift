@@ -1,0 +1,133 @@
+import AppStoreModels
+import Foundation
+import Testing
+
+/// Apple's Python library reads what we write. It runs when LEGACY_RECEIPTS_PYTHON names a Python interpreter that has the
+/// packages of tools/judges/requirements.txt.
+@Suite(.enabled(if: AppleLibraryJudge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+struct AppleLibraryJudgeTests {
+    @Test(
+        "Apple's library decodes and re-encodes our payloads, full, minimal and empty, and has our enumeration values")
+    func agreement() throws {
+        var writer = JSONWriter()
+        for transaction in [Sample.transaction, .init(transactionId: "1", price: 0), .init()] {
+            writer.line("transaction", transaction)
+        }
+        for renewalInfo in [Sample.renewalInfo, .init(autoRenewStatus: .on), .init()] {
+            writer.line("renewalInfo", renewalInfo)
+        }
+        for appTransaction in [Sample.appTransaction, .init(receiptType: .sandbox), .init()] {
+            writer.line("appTransaction", appTransaction)
+        }
+        for notification in [Sample.notification, .init()] {
+            writer.line("notification", json: try JSONEncoder().encode(notification))
+        }
+        for enumeration in Enumerations.all {
+            writer.beginObject()
+            writer.member("enumeration", enumeration.name)
+            writer.key("values")
+            writer.raw(Array(try enumeration.encoded()))
+            writer.endObject()
+            writer.newline()
+        }
+        let (status, output) = try AppleLibraryJudge.run(on: writer.bytes)
+        #expect(status == 0, "\(output)")
+        let counts =
+            "agree: appTransaction 3, enumeration \(Enumerations.all.count), notification 2, renewalInfo 3, transaction 3; disagree: 0"
+        #expect(output.contains(counts), "\(output)")
+    }
+
+    @Test("Values of an enumeration that Apple may add pass through its library too")
+    func unknownValues() throws {
+        var writer = JSONWriter()
+        writer.line(
+            "transaction",
+            JWSTransactionDecodedPayload(type: .init(rawValue: "Rental"), offerType: .init(rawValue: 9)))
+        let (status, output) = try AppleLibraryJudge.run(on: writer.bytes)
+        #expect(status == 0, "\(output)")
+    }
+
+    @Test(
+        "The judge refuses, and names line and field",
+        arguments: [
+            (#"{"transaction":{"transactionID":"1"}}"#, "transaction.transactionID"),
+            (#"{"transaction":{"quantity":"1"}}"#, "transaction.quantity"),
+            (#"{"transaction":{"isUpgraded":1}}"#, "transaction.isUpgraded"),
+            (#"{"transaction":{"purchaseDate":1.5}}"#, "transaction.purchaseDate"),
+            (#"{"transaction":{"commitmentInfo":{"sku":"x"}}}"#, "transaction.commitmentInfo.sku"),
+            (
+                #"{"transaction":{"advancedCommerceInfo":{"items":[{"sku":"x"}]}}}"#,
+                "transaction.advancedCommerceInfo.items[0].sku"
+            ),
+            (#"{"transaction":{"currency":null}}"#, "transaction.currency"),
+            (#"{"transaction":{"currency":"EUR","currency":"EUR"}}"#, "currency"),
+            (#"{"renewalInfo":{"renewalPrice":true}}"#, "renewalInfo.renewalPrice"),
+            (#"{"appTransaction":{"requestDate":1}}"#, "appTransaction.requestDate"),
+            (#"{"enumeration":"Environment","values":["Production","Sandbox","Xcode"]}"#, "LocalTesting"),
+            (#"{"transaction":{}"#, "line 2"),
+            (#"{"receipt":{}}"#, "receipt"),
+        ])
+    func refusal(line: String, field: String) throws {
+        let (status, output) = try AppleLibraryJudge.run(on: Array("{\"transaction\":{}}\n\(line)\n".utf8))
+        #expect(status == 1, "\(output)")
+        #expect(output.contains("line 2: ") && output.contains(field), "\(output)")
+        #expect(output.contains("agree: transaction 1; disagree: 1"), "\(output)")
+    }
+
+    @Test("A file without lines is not taken for agreement")
+    func emptyFile() throws {
+        #expect(try AppleLibraryJudge.run(on: []).status == 2)
+    }
+}
+
+enum AppleLibraryJudge {
+    static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
+
+    /// The folder that holds Package.swift.
+    private static let packageRoot: URL? = {
+        var folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        while folder.path != "/" {
+            if FileManager.default.fileExists(atPath: folder.appendingPathComponent("Package.swift").path) {
+                return folder
+            }
+            folder.deleteLastPathComponent()
+        }
+        return nil
+    }()
+
+    /// Writes the lines to a temporary file and lets the judge read it.
+    static func run(on lines: [UInt8]) throws -> (status: Int32, output: String) {
+        let script = try #require(packageRoot).appendingPathComponent("tools/judges/decode_with_apple_library.py")
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("judge-\(UUID().uuidString).ndjson")
+        try Data(lines).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(python))
+        process.arguments = [script.path, file.path]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func line(_ kind: StaticString, _ payload: some JSONWritable) {
+        beginObject()
+        member(kind, payload)
+        endObject()
+        newline()
+    }
+
+    fileprivate mutating func line(_ kind: StaticString, json: Data) {
+        beginObject()
+        key(kind)
+        raw(Array(json))
+        endObject()
+        newline()
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import LegacyReceipts
+import ReceiptForge
+import Testing
+
+@Suite("Base64")
+struct Base64Tests {
+    static func strict(_ text: String) throws -> [UInt8] { try Base64.decodeStrictly(Array(text.utf8).span) }
+
+    static func lenient(_ text: String, spacesAsPlus: Bool = false) throws -> [UInt8] {
+        try Base64.decodeLeniently(Array(text.utf8).span, spacesAsPlus: spacesAsPlus)
+    }
+
+    @Test("Every length of input, strict and lenient, agrees with Foundation")
+    func agreesWithFoundation() throws {
+        var generator = SeededGenerator(seed: 7)
+        for count in 1..<200 {
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let text = Data(bytes).base64EncodedString()
+            #expect(try Self.strict(text) == bytes)
+            #expect(try Self.lenient(text) == bytes)
+        }
+    }
+
+    @Test("Strict: one wrong byte anywhere is refused at its offset", arguments: [4, 8, 12, 64])
+    func strictRefusesEveryByte(count: Int) {
+        let good = Array(repeating: UInt8(ascii: "Q"), count: count)
+        let digits = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        for position in 0..<count {
+            for byte in UInt8.min...UInt8.max where !digits.contains(byte) {
+                // At the very end one or two = are padding.
+                if byte == UInt8(ascii: "="), position == count - 1 { continue }
+                var text = good
+                text[position] = byte
+                do {
+                    _ = try Base64.decodeStrictly(text.span)
+                    Issue.record("byte \(byte) was accepted at \(position) of \(count)")
+                    return
+                } catch {
+                    guard error.code == .invalidBase64, error.location == .byte(position) else {
+                        Issue.record("byte \(byte) at \(position) of \(count): \(error.message)")
+                        return
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("Strict: every digit has its value")
+    func strictDigits() throws {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        for (value, digit) in alphabet.enumerated() {
+            for position in 0..<4 {
+                var text = Array("AAAA".utf8)
+                text[position] = digit
+                let bits = value << (18 - 6 * position)
+                #expect(
+                    try Base64.decodeStrictly(text.span)
+                        == [UInt8(bits >> 16), UInt8(bits >> 8 & 0xFF), UInt8(bits & 0xFF)])
+            }
+        }
+    }
+
+    @Test(
+        "Strict refuses what Apple's endpoint refuses: white space, URL-safe alphabet, missing padding",
+        arguments: [
+            "QUJD\n", "\nQUJD", "QUJD\nQUJD", "QUJD QUJ", "QUJDQUJ\n", "QU JD===", "QUJ", "QU", "Q", "QUJDQ", "QUJDQU",
+            "QUJDQQ=", "QU-_", "QUI=QUI=", "Q===", "====", "=", "QU=D", "QQ=A", "QUJD====", "QUJD=", "QUJD\\/AA",
+            "\u{FEFF}QUJD", "QUJD\0\0\0\0",
+        ])
+    func strictRefusals(text: String) {
+        let error = expectRefusal(.invalidBase64) { try Self.strict(text) }
+        #expect(error?.verdict == .notAReceipt)
+    }
+
+    @Test("Strict tolerates non-zero trailing bits only, as Apple's endpoint does")
+    func trailingBits() throws {
+        #expect(try Self.strict("QQ==") == [0x41])
+        #expect(try Self.strict("QR==") == [0x41])
+        #expect(try Self.strict("Qf==") == [0x41])
+        #expect(try Self.strict("QUI=") == [0x41, 0x42])
+        #expect(try Self.strict("QUL=") == [0x41, 0x42])
+    }
+
+    @Test("Empty text is refused as empty")
+    func empty() {
+        expectRefusal(.empty) { try Self.strict("") }
+    }
+
+    @Test(
+        "Lenient undoes what storage and transport do",
+        arguments: [
+            "QUJDREX/+w==", "QUJDREX/+w", "QUJDREX_-w", "QUJDREX_-w==", "QUJDREX\\/+w==", " QUJD REX/ +w== ",
+            "QUJD\nREX/\r\n+w==\n", "QUJD\\nREX/+w==", "QUJD\\r\\nREX/+w==\\n", "Q\tU\u{B}J\u{C}DREX/+w= =",
+            "QUJDREX_+w", "QUJDREX/-w==",
+        ])
+    func lenient(text: String) throws {
+        #expect(try Self.lenient(text) == [0x41, 0x42, 0x43, 0x44, 0x45, 0xFF, 0xFB])
+    }
+
+    @Test("Lenient at line breaks after every number of digits", arguments: 1...80)
+    func lenientLines(width: Int) throws {
+        let bytes = (0..<300).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        let text = Array(Data(bytes).base64EncodedString())
+        let lines = stride(from: 0, to: text.count, by: width).map { String(text[$0..<min($0 + width, text.count)]) }
+        #expect(try Self.lenient(lines.joined(separator: "\n")) == bytes)
+        #expect(try Self.lenient(lines.joined(separator: "\r\n") + "\r\n") == bytes)
+        #expect(try Self.lenient(lines.joined(separator: " ")) == bytes)
+    }
+
+    @Test("Blanks as plus")
+    func spacesAsPlus() throws {
+        #expect(try Self.lenient("QUJDREX/ w==", spacesAsPlus: true) == [0x41, 0x42, 0x43, 0x44, 0x45, 0xFF, 0xFB])
+    }
+
+    @Test(
+        "Lenient refuses what cannot be undone",
+        arguments: [
+            "QUJD*", "QUJD!AAA", "QUJD=QUJD", "QUJDQ", "Q", "QUJD\\x", "QUJD\\", "QUJD\0", "QUJD.QUJD", "{\"a\":1}",
+            "QUJÄ", "%2B%2B",
+        ])
+    func lenientRefusals(text: String) {
+        expectRefusal(.invalidBase64) { try Self.lenient(text) }
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import ReceiptForge
+import Testing
+
+enum Catalogue {
+    static let cases: [ForgedCase] = (try? ForgedCase.all()) ?? []
+
+    static func named(_ name: String) throws -> ForgedCase { try #require(cases.first { $0.name == name }) }
+}
+
+@Suite("The catalogue of forged cases")
+struct CatalogueTests {
+    @Test("every case can be forged")
+    func everyCaseCanBeForged() throws {
+        #expect(try ForgedCase.all().count >= 120)
+    }
+
+    @Test("names are unique and in kebab case")
+    func namesAreUnique() {
+        #expect(Set(Catalogue.cases.map(\.name)).count == Catalogue.cases.count)
+        for item in Catalogue.cases {
+            #expect(item.name.wholeMatch(of: /[a-z0-9]+(-[a-z0-9]+)*/) != nil, "\(item.name)")
+        }
+    }
+
+    @Test("every case says in one sentence what it shows")
+    func everyCaseShowsSomething() {
+        for item in Catalogue.cases {
+            #expect(item.shows.hasSuffix("."), "\(item.name)")
+            #expect(!item.shows.contains("\n"), "\(item.name)")
+            #expect(!item.expected.reason.isEmpty, "\(item.name)")
+        }
+    }
+
+    @Test("forging twice gives the same bytes")
+    func forgingIsReproducible() throws {
+        let again = try ForgedCase.all()
+        for (first, second) in zip(Catalogue.cases, again) {
+            #expect(first.bytes == second.bytes, "\(first.name)")
+            #expect(first.expected.json.text == second.expected.json.text, "\(first.name)")
+        }
+    }
+
+    @Test("no two cases have the same bytes")
+    func casesDiffer() {
+        #expect(Set(Catalogue.cases.map(\.bytes)).count == Catalogue.cases.count)
+    }
+
+    @Test("a genuine or disbelieved receipt comes with what it says, anything else without")
+    func expectationsAreWhole() {
+        for item in Catalogue.cases {
+            let readable = item.expected.verdict != .notAReceipt
+            #expect((item.expected.receipt != nil) == readable, "\(item.name)")
+            #expect((item.expected.kind != nil) == readable, "\(item.name)")
+            #expect((item.expected.environment != nil) == readable, "\(item.name)")
+            if readable { #expect(item.expected.validatedAt != nil, "\(item.name)") }
+        }
+    }
+
+    @Test("expected.json is JSON whose ids keep all their digits")
+    func expectationIsJSON() throws {
+        struct Expected: Decodable {
+            struct Receipt: Decodable {
+                var adamId: Int64?
+                var downloadId: Int64?
+                var inApp: [[String: String]]?
+            }
+            var verdict: String
+            var receipt: Receipt?
+        }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        for item in Catalogue.cases where item.name != "unknown-attributes" {
+            let json = Data(item.expected.json.text.utf8)
+            let decoded = try decoder.decode(Expected.self, from: json)
+            #expect(decoded.verdict == item.expected.verdict.rawValue)
+        }
+        let wide = try decoder.decode(
+            Expected.self, from: Data(Catalogue.named("ids-beyond-2-53").expected.json.text.utf8))
+        #expect(wide.receipt?.adamId == 9_007_199_254_740_995)
+        #expect(wide.receipt?.downloadId == .max)
+        #expect(wide.receipt?.inApp?.first?["transaction_id"] == "999999999999999999")
+    }
+
+    @Test("the large case is marked and can be left out")
+    func largeCaseIsMarked() throws {
+        let large = Catalogue.cases.filter(\.isLarge)
+        #expect(large.map(\.name) == ["many-purchases"])
+        #expect(large.allSatisfy { $0.bytes.count > 1_000_000 })
+        #expect(try ForgedCase.all(largePurchaseCount: 0).allSatisfy { !$0.isLarge && $0.bytes.count < 20_000 })
+    }
+
+    @Test("a case is written as receipt, expectation and a line of explanation")
+    func caseIsWritten() throws {
+        let directory = URL.temporaryDirectory.appending(path: "receipt-forge-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        for name in ["production-sha256", "raw-der", "plain-text"] {
+            let item = try Catalogue.named(name)
+            try item.write(to: directory)
+            try item.write(to: directory)
+            let folder = directory.appending(path: name)
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
+            #expect(files.sorted() == ["README", "expected.json", "receipt.\(item.form.rawValue)"])
+            let stored = try Data(contentsOf: folder.appending(path: "receipt.\(item.form.rawValue)"))
+            #expect([UInt8](stored) == item.bytes)
+        }
+    }
+
+    @Test("purchases are expected in the order of their encoding")
+    func purchasesAreInEncodedOrder() throws {
+        let receipt = ForgedAppReceipt.bulk(3, purchases: 5).with {
+            $0.purchases[2].promotionalOfferId = "a long promotional offer"
+        }
+        let content = receipt.content
+        let places = receipt.purchasesAsEncoded.compactMap { purchase in
+            purchase.transactionId.flatMap { id in firstIndex(of: DERWriter.utf8String(id), in: content) }
+        }
+        #expect(places.count == 5)
+        #expect(places.dropFirst().elementsEqual(places.dropFirst().sorted()))
+        // The longest comes last, whenever it was bought.
+        #expect(receipt.purchasesAsEncoded.last?.promotionalOfferId != nil)
+    }
+
+    @Test("bulk receipts differ and are of the usual size")
+    func bulkReceipts() throws {
+        let receipts = try forgeReceipts(count: 20)
+        #expect(Set(receipts).count == 20)
+        #expect(receipts.allSatisfy { (5_300...5_900).contains($0.count) }, "\(receipts.map(\.count))")
+        #expect(try forgeReceipts(count: 1, from: 19) == [receipts[19]])
+    }
+}
+
+func firstIndex(of part: [UInt8], in bytes: [UInt8]) -> Int? {
+    guard bytes.count >= part.count else { return nil }
+    return (0...(bytes.count - part.count)).first { bytes[$0..<$0 + part.count].elementsEqual(part) }
+}

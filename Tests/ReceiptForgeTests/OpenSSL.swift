@@ -1,0 +1,84 @@
+import Foundation
+import ReceiptForge
+
+/// The `openssl` command, an outside judge.
+enum OpenSSL {
+    static let path = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    static var isAvailable: Bool { path != nil }
+
+    struct Outcome {
+        let status: Int32
+        let output: String
+    }
+
+    static func run(_ arguments: [String]) throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(filePath: path ?? "/usr/bin/false")
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return Outcome(status: process.terminationStatus, output: String(decoding: output, as: UTF8.self))
+    }
+
+    /// Whether a CMS message verifies at a moment, with certificates to be trusted; its content if it does.
+    static func verify(
+        _ container: [UInt8], at instant: ForgedInstant, trusting roots: [[UInt8]]
+    ) throws -> (accepted: Bool, content: [UInt8], output: String) {
+        try withFiles([container, Array(roots.map(pem).joined().utf8), []]) { files in
+            let outcome = try run([
+                "cms", "-verify", "-inform", "DER", "-in", files[0], "-CAfile", files[1], "-attime",
+                String(instant.milliseconds.quotientAndRemainder(dividingBy: 1_000).quotient), "-purpose", "any",
+                "-binary", "-out", files[2],
+            ])
+            let content = try [UInt8](Data(contentsOf: URL(filePath: files[2])))
+            return (outcome.status == 0, content, outcome.output)
+        }
+    }
+
+    static func pem(_ certificate: [UInt8]) -> String {
+        let base64 = Data(certificate).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
+    }
+
+    static func withFiles<Result>(_ contents: [[UInt8]], _ body: ([String]) throws -> Result) throws -> Result {
+        let directory = URL.temporaryDirectory.appending(path: "receipt-forge-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let files = try contents.enumerated().map { number, bytes in
+            let file = directory.appending(path: String(number))
+            try Data(bytes).write(to: file)
+            return file.path(percentEncoded: false)
+        }
+        return try body(files)
+    }
+}
+
+/// The real receipts beside the package, where they are there.
+enum RealReceipts {
+    static let directory: URL? = {
+        var folder = URL(filePath: #filePath).resolvingSymlinksInPath()
+        while folder.path.count > 1 {
+            folder.deleteLastPathComponent()
+            let manifest = folder.appending(path: "Package.swift")
+            guard FileManager.default.fileExists(atPath: manifest.path(percentEncoded: false)) else { continue }
+            let receipts = folder.deletingLastPathComponent().appending(path: "shared/receipts")
+            return FileManager.default.fileExists(atPath: receipts.path(percentEncoded: false)) ? receipts : nil
+        }
+        return nil
+    }()
+
+    static func all(in folder: String) throws -> [[UInt8]] {
+        guard let directory = directory?.appending(path: folder) else { return [] }
+        return try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
+            .sorted { $0.path < $1.path }.compactMap { file in
+                Data(base64Encoded: try Data(contentsOf: file), options: .ignoreUnknownCharacters).map { [UInt8]($0) }
+            }
+    }
+}

@@ -1,0 +1,57 @@
+import AppStoreModels
+import LegacyReceipts
+import ReceiptMigration
+import Testing
+
+@Suite struct MappedOutputTests {
+    typealias Support = MappingSupport
+
+    @Test func aLineHoldsTransactionProvenanceAndNotes() throws {
+        let purchase = InAppPurchase(
+            quantity: 1, productId: "p", transactionId: "2", originalTransactionId: "1", productType: .nonConsumable)
+        let mapped = try Support.mapOne(purchase)
+        var writer = JSONWriter()
+        writer.beginObject()
+        mapped.writeMembers(to: &writer)
+        writer.member("source", "here")
+        writer.endObject()
+        let line = try JSONValue.parse(writer.bytes)
+        #expect(line.object?.members.map(\.key) == ["transaction", "provenance", "notes", "standing", "source"])
+        #expect(line["transaction"]?["transactionId"] == .string("2"))
+        #expect(line["provenance"]?["transactionId"] == .string("attribute 1703"))
+        #expect(line["provenance"]?["transactionReason"] == .string("inferred: onlySubscriptionsRenew"))
+        #expect(line["notes"] == .array([.string("restored")]))
+        #expect(line["standing"] == .string("verifiedReceipt"))
+    }
+
+    @Test func theAppTransactionIsWrittenTheSameWay() throws {
+        let app = try Support.unwrap(Support.map([]).appTransaction)
+        var writer = JSONWriter()
+        writer.beginObject()
+        app.writeMembers(to: &writer)
+        writer.endObject()
+        let line = try JSONValue.parse(writer.bytes)
+        #expect(line["appTransaction"]?["appAppleId"] == .integer(42))
+        #expect(line["provenance"]?["appAppleId"] == .string("attribute 1"))
+    }
+
+    @Test func fieldsNotesAndRulesHaveDistinctNamesAndSentences() {
+        #expect(Set(TransactionField.allCases.map { "\($0.name)" }).count == 34)
+        #expect(Set(RenewalInfoField.allCases.map { "\($0.name)" }).count == 24)
+        #expect(Set(AppTransactionField.allCases.map { "\($0.name)" }).count == 13)
+        #expect(TransactionField.allCases.allSatisfy { "\($0.name)" == "\($0)" })
+        #expect(RenewalInfoField.allCases.allSatisfy { "\($0.name)" == "\($0)" })
+        #expect(AppTransactionField.allCases.allSatisfy { "\($0.name)" == "\($0)" })
+        for rule in InferenceRule.allCases {
+            #expect(Provenance.inferred(rule).text == "inferred: \(rule.name)")
+            #expect(rule.sentence.hasSuffix("."))
+        }
+        #expect(Set(MappingNote.allCases.map(\.sentence)).count == MappingNote.allCases.count)
+    }
+
+    @Test func everyAttributeTextNamesItsNumber() {
+        for number in Array(0...40) + Array(1700...1730) {
+            #expect(Provenance.signedAttribute(number).text == "attribute \(number)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import ReceiptMigration
+import Testing
+
+/// Real receipts beside the repository; they are not part of it.
+enum RealRecords {
+    /// `../shared/receipts` from the folder that holds Package.swift, following the real path of this file.
+    static let folder: URL? = {
+        var url = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+        while url.path != "/" {
+            if FileManager.default.fileExists(atPath: url.appendingPathComponent("Package.swift").path) {
+                let folder = url.appendingPathComponent("../shared/receipts").standardizedFileURL
+                return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+            }
+            url.deleteLastPathComponent()
+        }
+        return nil
+    }()
+
+    static func files(_ name: String) throws -> [URL] {
+        guard let folder else { return [] }
+        let files = try FileManager.default.contentsOfDirectory(
+            at: folder.appendingPathComponent(name), includingPropertiesForKeys: nil)
+        return files.sorted { $0.path < $1.path }
+    }
+
+    static func bytes(_ url: URL) throws -> [UInt8] { [UInt8](try Data(contentsOf: url)) }
+}
+
+@Suite(.enabled(if: RealRecords.folder != nil)) struct RealReceiptMappingTests {
+    @Test(arguments: ["production", "sandbox", "ios6"])
+    func everyPurchaseBecomesATransactionWithItsIdentifiers(folder: String) throws {
+        var count = 0
+        for file in try RealRecords.files(folder) where file.pathExtension != "json" {
+            let receipt = try ReceiptDecoder().decode(stored: RealRecords.bytes(file)).payload
+            let mapped = ReceiptMapper().map(MappingSupport.verified(receipt))
+            let purchases: Int
+            switch receipt {
+            case .app(let app):
+                purchases = app.inAppPurchases.count
+                #expect(mapped.appTransaction?.payload.bundleId == app.bundleId)
+            case .transaction: purchases = 1
+            }
+            #expect(mapped.transactions.count == purchases)
+            for transaction in mapped.transactions {
+                count += 1
+                let payload = transaction.payload
+                #expect(
+                    payload.transactionId != nil && payload.originalTransactionId != nil, "\(file.lastPathComponent)")
+                #expect(payload.productId != nil && payload.purchaseDate != nil && payload.environment != nil)
+                #expect(payload.bundleId != nil && payload.quantity != nil && payload.transactionReason != nil)
+                if folder != "ios6" { #expect(payload.type != nil) }
+                let isExpiring = payload.expiresDate != nil
+                if payload.type != nil { #expect(isExpiring == (payload.type == .autoRenewableSubscription)) }
+            }
+        }
+        #expect(count > 0)
+    }
+
+    @Test func everyRealSubscriptionFormsChainsThatHoldAllItsTransactions() throws {
+        for file in try RealRecords.files("sandbox") {
+            let receipt = try ReceiptDecoder().decode(stored: RealRecords.bytes(file)).payload
+            let transactions = ReceiptMapper().map(MappingSupport.verified(receipt)).transactions
+            let subscriptions = transactions.filter {
+                $0.payload.type == .autoRenewableSubscription || $0.isFreeSubscription
+            }
+            let chains = SubscriptionChain.chains(of: transactions)
+            let ids = Set(subscriptions.compactMap(\.payload.transactionId))
+            #expect(chains.reduce(0) { $0 + $1.transactions.count } == ids.count, "\(file.lastPathComponent)")
+            for chain in chains {
+                guard let last = chain.transactions.last?.payload, let expires = last.expiresDate else { continue }
+                #expect(chain.state(at: expires - 1)?.status == .active)
+                #expect(chain.state(at: .max)?.status == .expired)
+            }
+        }
+    }
+}

@@ -1,0 +1,314 @@
+import AppStoreModels
+import ReceiptMigration
+import Testing
+
+@Suite("What was stored is recognised")
+struct PayloadTests {
+    private func one(_ text: String, options: InputOptions = InputOptions()) throws -> InputRecord {
+        let reading = Reading(text, options: options)
+        try #require(reading.errors.isEmpty)
+        try #require(reading.records.count == 1)
+        return reading.records[0]
+    }
+
+    private func member(_ json: String) throws -> InputRecord { try one("{\"user_id\":42,\"data\":\(json)}") }
+
+    private func quoted(_ text: String) -> String {
+        "\""
+            + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+            .replacing("\t", with: "\\t") + "\""
+    }
+
+    @Test("a bare base64 receipt, DER, BER and property list")
+    func bareReceipts() throws {
+        for receipt in [Made.receipt(), Made.berReceipt(), Made.plistReceipt] {
+            let record = try one(receipt + "\n")
+            #expect(record.payload.kind == "receipt")
+            #expect(record.payload.receiptText == receipt)
+        }
+    }
+
+    @Test("raw DER is given with every byte, also when it ends in white space")
+    func rawDER() {
+        let der = Made.der().dropLast() + [0x0A]
+        let reading = Reading([.bytes(Array(der), name: "receipt")])
+        #expect(reading.records.map(\.payload) == [.receipt(Array(der)[...], wrapping: .none)])
+        #expect(reading.places == ["receipt"])
+    }
+
+    @Test("property list text, OpenStep and XML, is one record")
+    func propertyListText() throws {
+        for text in [
+            Made.propertyList, "<?xml version=\"1.0\"?>\n<plist><dict>\n</dict></plist>",
+            "{ signature = abc;\n pod = 2; }",
+        ] {
+            let record = try one(text)
+            #expect(record.payload.receiptText == text)
+            #expect(record.place.position == .file)
+        }
+    }
+
+    @Test("hexadecimal as databases print it is decoded")
+    func hexadecimal() throws {
+        let hex = Made.der().map {
+            String($0, radix: 16).count == 1 ? "0" + String($0, radix: 16) : String($0, radix: 16)
+        }.joined()
+        for text in ["\\x" + hex, "0x" + hex, hex, hex.uppercased()] {
+            #expect(try one(text).payload == .receipt(Made.der()[...], wrapping: .none))
+        }
+    }
+
+    @Test("a PEM block gives its base64")
+    func pem() throws {
+        let body = Made.wrapped(Made.receipt(), at: 64) + "\n"
+        #expect(try one("-----BEGIN PKCS7-----\n\(body)-----END PKCS7-----\n").payload.receiptText == body)
+    }
+
+    @Test("a JWS is told from an iOS 6 receipt that begins with the same letters")
+    func jws() throws {
+        #expect(try one(Made.jws).payload == .jws(Array(Made.jws.utf8)[...]))
+        let plist = Made.base64(Array("{\"signature\" = \"AiOwAiOw\"; }".utf8))
+        #expect(plist.hasPrefix("eyJ"))
+        #expect(try one(plist).payload.kind == "receipt")
+        for bad in ["eyJh.eyJh", "eyJh..abc", "eyJh.ab+c.abc", "eyJh.abc.abc.abc"] {
+            #expect(try one(bad).payload.kind == "unknownForm")
+        }
+    }
+
+    @Test("transaction ids of 1 to 20 digits, as text, string and number")
+    func transactionIDs() throws {
+        for id in ["1", "1000000123456789", "12345678901234567890"] {
+            #expect(try one(id).payload == .transactionID(id))
+            #expect(try one("\"\(id)\"").payload == .transactionID(id))
+            #expect(try one("{\"original_transaction_id\":\(id)}").payload == .transactionID(id))
+            #expect(try one("{\"transactionId\":\"\(id)\"}").payload == .transactionID(id))
+        }
+        #expect(try one("123456789012345678901").payload.kind == "receipt")
+        #expect(try one("{\"transaction_id\":1.5}").payload.kind == "unknownForm")
+        #expect(try one("{\"transaction_id\":-5}").payload.kind == "unknownForm")
+    }
+
+    @Test("of two ids the original one is taken and the other carried")
+    func originalIDFirst() throws {
+        let record = try one(#"{"transaction_id":"5","original_transaction_id":"4","user":"u"}"#)
+        #expect(record.payload == .transactionID("4"))
+        #expect(
+            record.carried == [
+                .init(name: "transaction_id", value: .text("5")), .init(name: "user", value: .text("u")),
+            ])
+    }
+
+    @Test("an envelope's payload is found by name, whatever the spelling")
+    func names() throws {
+        for name in [
+            "receipt", "receipt_data", "receiptData", "Receipt Data", "latest_receipt", "transactionReceipt", "PAYLOAD",
+            "base64",
+        ] {
+            let record = try one("{\"user_id\":42,\"\(name)\":\"\(Made.receipt())\"}")
+            #expect(record.payload.receiptText == Made.receipt())
+            #expect(record.carried == [CarriedColumn(name: "user_id", value: .json("42"))])
+        }
+    }
+
+    @Test("an envelope's payload is found by content under an unknown name")
+    func content() throws {
+        for text in [Made.receipt(), Made.jws, Made.plistReceipt, Made.berReceipt()] {
+            #expect(try member(quoted(text)).payload.receiptText == text)
+        }
+        #expect(try member(quoted(Made.propertyList)).payload.receiptText == Made.propertyList)
+        #expect(try member(Made.reply).payload.kind == "reply")
+        #expect(try member(quoted(Made.reply)).payload.kind == "reply")
+        #expect(try member("[\(Made.row),\(Made.row)]").payload.kind == "transactions")
+        #expect(try member("\"just words that are long enough\"").payload.kind == "unknownForm")
+    }
+
+    @Test("escapes in a receipt string are undone, other strings are slices of the record")
+    func escapes() throws {
+        let receipt = Made.receipt(3) + "/+//"
+        let record = try one("{\"receipt\":\"\(receipt.replacing("/", with: "\\/"))\"}")
+        #expect(record.payload.receiptText == receipt)
+        let plain = try one("{\"receipt\":\"\(receipt)\"}")
+        guard case .receipt(let slice, _) = plain.payload else { return }
+        #expect(plain.original.indices.contains(slice.startIndex), "a part of the record's own storage")
+    }
+
+    @Test("carried columns keep their type and their text")
+    func carried() throws {
+        let record = try one(
+            "{\"id\":18446744073709551616,\"name\":\"J\\u00f6rg\",\"ok\":true,\"none\":null,\"more\":{\"a\": [1]},\"receipt\":\"\(Made.receipt())\"}"
+        )
+        #expect(
+            record.carried == [
+                .init(name: "id", value: .json("18446744073709551616")), .init(name: "name", value: .text("Jörg")),
+                .init(name: "ok", value: .json("true")), .init(name: "none", value: .json("null")),
+                .init(name: "more", value: .json("{\"a\": [1]}")),
+            ])
+    }
+
+    @Test("of duplicate members the last wins, for payload and carried columns")
+    func duplicates() throws {
+        let record = try one("{\"u\":1,\"receipt\":\"\(Made.receipt(1))\",\"u\":2,\"receipt\":\"\(Made.receipt(2))\"}")
+        #expect(record.payload.receiptText == Made.receipt(2))
+        #expect(record.carried == [.init(name: "u", value: .json("2"))])
+        let many = (0..<40).map { "\"c\($0 % 20)\":\($0)" }.joined(separator: ",")
+        let wide = try one("{\(many),\"receipt\":\"\(Made.receipt())\"}")
+        #expect(wide.carried.count == 20)
+        #expect(wide.carried("c3") == .json("23"))
+    }
+
+    @Test("the named column is the only one looked at")
+    func namedColumn() throws {
+        let options = InputOptions(receiptColumn: "mine")
+        let text = "{\"receipt\":\"\(Made.receipt(1))\",\"mine\":\"\(Made.receipt(2))\"}"
+        #expect(try one(text, options: options).payload.receiptText == Made.receipt(2))
+        #expect(try one("{\"receipt\":\"\(Made.receipt())\"}", options: options).payload.kind == "missingColumn")
+        #expect(try one(Made.reply, options: options).payload.kind == "reply")
+        #expect(try one(Made.reply, options: InputOptions(receiptColumn: "receipt")).payload.kind == "reply")
+        let nested = "{\"receipt\":{\"Store\":\"AppleAppStore\",\"Payload\":\"\(Made.receipt())\"}}"
+        #expect(try one(nested, options: InputOptions(receiptColumn: "receipt")).payload.kind == "unity")
+    }
+
+    @Test("Unity's wrapper, plain, nested, in a string and with another store")
+    func unity() throws {
+        let wrapper = "{\"Store\":\"AppleAppStore\",\"TransactionID\":\"1\",\"Payload\":\"\(Made.receipt())\"}"
+        #expect(try one(wrapper).payload.kind == "unity")
+        #expect(try one(wrapper).payload.receiptText == Made.receipt())
+        #expect(try one(wrapper).carried.isEmpty)
+        let inString = try one("{\"user_id\":\"7\",\"receipt\":\(quoted(wrapper))}")
+        #expect(inString.payload.kind == "unity")
+        #expect(inString.carried == [.init(name: "user_id", value: .text("7"))])
+        let payload = quoted("{\"payload\":\"\(Made.receipt())\"}")
+        #expect(try one("{\"Store\":\"MacAppStore\",\"Payload\":\(payload)}").payload.receiptText == Made.receipt())
+        #expect(try one("{\"Store\":\"AppleAppStore\",\"Payload\":\"\(Made.jws)\"}").payload.kind == "jws")
+        #expect(try one(#"{"Store":"GooglePlay","Payload":"{}"}"#).payload.kind == "otherStore")
+    }
+
+    @Test("a request body gives its receipt and never its password")
+    func requestBody() throws {
+        let record = try one(
+            "{\"receipt-data\":\"\(Made.receipt())\",\"password\":\"secret\",\"exclude-old-transactions\":true,\"user\":1}"
+        )
+        #expect(record.payload.kind == "request")
+        #expect(record.carried == [.init(name: "user", value: .json("1"))])
+    }
+
+    @Test(
+        "every form of reply",
+        arguments: [
+            #"{"status":21002}"#, #"{"status":0,"receipt":{"bid":"b","product_id":"p"}}"#,
+            #"{"receipt":{"bid":"b","product_id":"p","transaction_id":"1"}}"#,
+            #"{"latest_receipt_info":[{"product_id":"p"}]}"#,
+            #"{"status":21006,"receipt":{"bid":"b"},"latest_expired_receipt_info":{"bid":"b"}}"#,
+            #"{"pending_renewal_info":[]}"#, #"{"status":0,"receipt":[{"product_id":"p"}]}"#,
+            #"{"receipt_type":"Production","bundle_id":"b","in_app":[]}"#,
+        ])
+    func replies(text: String) throws {
+        #expect(try one(text).payload.kind == "reply")
+        let row = try one("{\"user_id\":42,\"receipt\":\(text)}")
+        #expect(row.payload.kind == "reply")
+        #expect(row.carried == [.init(name: "user_id", value: .json("42"))])
+        #expect(try one("{\"user_id\":42,\"response\":\(quoted(text))}").payload.kind == "reply")
+    }
+
+    @Test("a table row with a status of its own is no reply")
+    func ownStatus() throws {
+        let record = try one("{\"status\":1,\"receipt\":\"\(Made.receipt())\"}")
+        #expect(record.payload.kind == "receipt")
+        #expect(record.carried == [.init(name: "status", value: .json("1"))])
+        #expect(try one(#"{"status":1,"user":2}"#).payload.kind == "unknownForm")
+    }
+
+    @Test("a reply's own keys are not carried, others are")
+    func replyColumns() throws {
+        let record = try one(#"{"status":0,"user_id":"7","receipt":{"bid":"b"},"environment":"Sandbox"}"#)
+        #expect(record.payload.kind == "reply")
+        #expect(record.carried == [.init(name: "user_id", value: .text("7"))])
+    }
+
+    @Test("a receipt beside its reply is a pair")
+    func pairs() throws {
+        for text in [
+            "{\"u\":1,\"receipt\":\"\(Made.receipt())\",\"response\":\(Made.reply)}",
+            "{\"u\":1,\"receipt\":\"\(Made.receipt())\",\"validated\":\(quoted(Made.reply))}",
+            "{\"u\":1,\"blob\":\"\(Made.receipt())\",\"verify_receipt_response\":\(Made.reply)}",
+            "{\"u\":1,\"receipt-data\":\"\(Made.receipt())\",\"password\":\"s\",\"status\":0,\"latest_receipt_info\":[]}",
+            "{\"u\":1,\"receipt\":\"\(Made.receipt())\",\"status\":0,\"latest_receipt_info\":[]}",
+        ] {
+            let record = try one(text)
+            #expect(record.payload.kind == "pair")
+            #expect(record.payload.receiptText == Made.receipt())
+            #expect(record.carried == [.init(name: "u", value: .json("1"))])
+            if case .pair(_, let reply) = record.payload { #expect(reply["status"] == .integer(0)) }
+            if case .pair(_, let reply) = record.payload { #expect(reply["receipt"]?.string == nil) }
+        }
+    }
+
+    @Test("two different receipts in one object are not chosen between")
+    func ambiguous() throws {
+        let record = try one("{\"receipt\":\"\(Made.receipt(1))\",\"latest_receipt\":\"\(Made.receipt(2))\"}")
+        #expect(record.payload.kind == "ambiguousColumns")
+        #expect(
+            try one("{\"receipt\":\"\(Made.receipt(1))\",\"latest_receipt\":\"\(Made.receipt(1))\"}").payload.kind
+                == "receipt")
+        #expect(try one("{\"a\":\"\(Made.receipt(1))\",\"b\":\"\(Made.jws)\"}").payload.kind == "ambiguousColumns")
+        #expect(try one("{\"receipt\":null,\"latest_receipt\":\"\(Made.receipt(1))\"}").payload.kind == "receipt")
+    }
+
+    @Test("rows of latest_receipt_info, one or an array")
+    func rows() throws {
+        #expect(try one(Made.row).payload.kind == "transactions")
+        let array = try one("[\(Made.row),\(Made.row)]")
+        #expect(array.payload.kind == "transactions")
+        #expect(array.place.position == .file)
+        let row = try one(Made.row.dropLast() + ",\"user_id\":9}")
+        #expect(row.carried == [.init(name: "user_id", value: .json("9"))])
+        #expect(try one(Made.row.dropLast() + ",\"receipt\":\"\(Made.receipt())\"}").payload.kind == "receipt")
+    }
+
+    @Test("version 1 notifications")
+    func notifications() throws {
+        let record = try one(#"{"notification_type":"RENEWAL","latest_receipt":"abc","password":"s","shard":3}"#)
+        #expect(record.payload.kind == "notification")
+        #expect(record.carried == [.init(name: "shard", value: .json("3"))])
+        #expect(
+            try one(#"{"status":0,"receipt":{"bid":"b"},"unified_receipt":{"status":0}}"#).payload.kind
+                == "notification")
+    }
+
+    @Test("a version 2 notification is its JWS")
+    func versionTwo() throws {
+        #expect(try one("{\"signedPayload\":\"\(Made.jws)\"}").payload.kind == "jws")
+    }
+
+    @Test("wrappers around wrappers end at the limit on both sides")
+    func nesting() throws {
+        func nested(_ count: Int) -> String {
+            (0..<count).reduce("\"\(Made.receipt())\"") { inner, _ in "{\"receipt\":\(inner)}" }
+        }
+        #expect(try one(nested(InputLimits.payloadNesting)).payload.kind == "receipt")
+        #expect(try one(nested(InputLimits.payloadNesting + 1)).payload.kind == "nestedTooDeep")
+    }
+
+    @Test("an empty or null column is named as such")
+    func empty() throws {
+        for value in ["\"\"", "null", "\"  \"", "[]", "\"NULL\""] {
+            #expect(try one("{\"user\":1,\"receipt\":\(value)}").payload.kind == "empty")
+        }
+    }
+
+    @Test("compressed and UTF-16 files are told apart from damage")
+    func foreignFiles() {
+        func kind(_ bytes: [UInt8]) -> [String] { Reading([.bytes(bytes, name: "x")]).kinds }
+        #expect(kind([0x1F, 0x8B, 0x08, 0, 1, 2]) == ["compressed"])
+        #expect(kind([0x50, 0x4B, 0x03, 0x04, 0]) == ["compressed"])
+        #expect(kind([0xFF, 0xFE, 0x7B, 0]) == ["utf16"])
+        #expect(kind([0x80, 0x81, 0, 1]) == ["invalidUTF8"])
+    }
+
+    @Test("a problem names the byte in the record")
+    func problemOffset() throws {
+        guard case .unrecognised(let problem) = try one("  {\"a\":tru}").payload else { return }
+        #expect(problem.code == .invalidJSON)
+        #expect(problem.offset == 7)
+    }
+}
