@@ -3,11 +3,12 @@ import PackageDescription
 
 /// CI sets this so that a warning in our own targets fails the build; packages that depend on us never see it.
 let strictWarnings = Context.environment["LEGACY_RECEIPTS_WARNINGS_AS_ERRORS"] == "1"
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-] + (strictWarnings ? [.treatAllWarnings(as: .error)] : [])
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ] + (strictWarnings ? [.treatAllWarnings(as: .error)] : [])
 
 let package = Package(
     name: "legacy-receipts",
@@ -55,10 +56,53 @@ let package = Package(
         .executableTarget(
             name: "legacy-receipts-benchmark",
             dependencies: [
-                "LegacyReceipts", .product(name: "Crypto", package: "swift-crypto"),
+                "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             path: "tools/benchmark",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "legacy-receipts-fixtures",
+            dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge"],
+            path: "tools/fixtures",
+            swiftSettings: settings),
+
+        // Outside judges, for the tests only: nothing above may depend on these.
+        .systemLibrary(
+            name: "COpenSSL", path: "Tests/COpenSSL", pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        .target(
+            name: "OpenSSLOracle", dependencies: ["COpenSSL"], path: "Tests/OpenSSLOracle", swiftSettings: settings),
+
+        .testTarget(name: "AppStoreModelsTests", dependencies: ["AppStoreModels"], swiftSettings: settings),
+        .testTarget(
+            name: "LegacyReceiptsTests",
+            dependencies: [
+                "LegacyReceipts", "ReceiptForge", "OpenSSLOracle",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ReceiptMigrationTests",
+            dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge"],
+            exclude: ["ProductCatalog/Examples"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ReceiptForgeTests",
+            dependencies: ["ReceiptForge", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
+        .testTarget(
+            name: "OpenSSLOracleTests",
+            dependencies: [
+                "OpenSSLOracle", "COpenSSL",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["legacy-receipts", "LegacyReceipts", "ReceiptForge", "ReceiptMigration"],
             swiftSettings: settings),
     ]
 )

@@ -72,15 +72,39 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case certificate(Int)
     }
 
-    public let code: Code
-    public let location: Location
+    /// The parts stand behind one reference: errors are rare, and a thrown value of one word keeps every function that
+    /// can throw one small.
+    private final class Storage: Sendable {
+        let code: Code
+        let location: Location
+        let detail: String
+
+        init(_ code: Code, _ location: Location, _ detail: String) {
+            self.code = code
+            self.location = location
+            self.detail = detail
+        }
+    }
+
+    private let storage: Storage
+
+    public var code: Code { storage.code }
+    public var location: Location { storage.location }
     /// The particulars, a clause that completes the code's sentence.
-    public let detail: String
+    public var detail: String { storage.detail }
 
     public init(_ code: Code, at location: Location = .input, _ detail: String = "") {
-        self.code = code
-        self.location = location
-        self.detail = detail
+        storage = Storage(code, location, detail)
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.code == right.code && left.location == right.location && left.detail == right.detail
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(location)
+        hasher.combine(detail)
     }
 
     public var verdict: Verdict { code.verdict }

@@ -16,6 +16,10 @@ public struct ReceiptVerifier: Sendable {
     let validator: ChainValidator
     private let cache = ChainCache()
 
+    /// How many chains are remembered; tests see by it that their number is bounded.
+    package var cachedChainCount: Int { cache.count }
+    package static var maximumCachedChains: Int { ChainCache.maximumEntries }
+
     /// A verifier that trusts Apple's pinned roots and nothing else.
     public init(limits: DecodingLimits = .standard) {
         self.limits = limits
@@ -58,7 +62,7 @@ public struct ReceiptVerifier: Sendable {
         guard let creationDate = receipt.receiptCreationDate else {
             throw ReceiptError(.missingAttribute, at: .attribute(12, purchase: nil))
         }
-        let signer = try message.signer.get()
+        let signer = try message.signer()
         let chain = try chain(of: message, signer, receiptType: receipt.receiptType)
         try Self.check(chain.validity, at: creationDate)
         try Self.checkSignature(of: message, signer, chain.key)
@@ -145,7 +149,7 @@ public struct ReceiptVerifier: Sendable {
     private func chain(of blob: TransactionReceiptSignature) throws(ReceiptError) -> ValidatedChain {
         let version: ArraySlice<UInt8> = [blob.version]
         if let chain = cache.chain(certificates: blob.certificate, signer: version) { return chain }
-        let leaf = try X509Certificate(blob.certificate, index: 0)
+        let leaf = try X509Certificate.parse(blob.certificate, index: 0)
         let chain = try validator.validate(transactionReceiptLeaf: leaf, version: blob.version)
         cache.insert(chain, certificates: blob.certificate, signer: version)
         return chain
@@ -156,7 +160,7 @@ extension SignedDataMessage {
     func parsedCertificates() throws(ReceiptError) -> [X509Certificate] {
         var parsed: [X509Certificate] = []
         for (index, range) in certificates.enumerated() {
-            parsed.append(try X509Certificate(bytes[range], index: index))
+            parsed.append(try X509Certificate.parse(bytes[range], index: index))
         }
         return parsed
     }

@@ -6,7 +6,8 @@ import LegacyReceipts
 struct TrustOptions: ParsableArguments {
     @Option(
         name: .customLong("trust-root"),
-        help: ArgumentHelp("Also trust this root certificate (DER or PEM), for test receipts. Repeatable.", valueName: "file"),
+        help: ArgumentHelp(
+            "Also trust this root certificate (DER or PEM), for test receipts. Repeatable.", valueName: "file"),
         completion: .file())
     var roots: [String] = []
 
@@ -24,7 +25,8 @@ struct TrustOptions: ParsableArguments {
 
     func policy() throws -> TrustPolicy {
         TrustPolicy(
-            additionalRoots: try roots.map(Self.certificate), additionalIntermediates: try intermediates.map(Self.certificate),
+            additionalRoots: try roots.map(Self.certificate),
+            additionalIntermediates: try intermediates.map(Self.certificate),
             acceptsXcodeReceipts: acceptsXcode)
     }
 

@@ -121,6 +121,29 @@ struct CatalogueTests {
         #expect(receipt.purchasesAsEncoded.last?.promotionalOfferId != nil)
     }
 
+    @Test("no purchase is later than the receipt that tells of it")
+    func purchasesPrecedeTheirReceipts() throws {
+        var purchases = 0
+        for item in Catalogue.cases where item.expected.kind == .appReceipt && !item.name.hasPrefix("created-") {
+            let receipt = try #require(item.expected.receipt)
+            guard case .string(let created)? = receipt["receipt_creation_date_ms"],
+                case .array(let entries)? = receipt["in_app"]
+            else {
+                Issue.record("\(item.name) has no creation date or no in_app")
+                continue
+            }
+            for entry in entries {
+                guard case .string(let bought)? = entry["purchase_date_ms"] else {
+                    Issue.record("\(item.name) has a purchase without a date")
+                    continue
+                }
+                #expect(try #require(Int64(bought)) <= #require(Int64(created)), "\(item.name)")
+                purchases += 1
+            }
+        }
+        #expect(purchases > 10_100)
+    }
+
     @Test("bulk receipts differ and are of the usual size")
     func bulkReceipts() throws {
         let receipts = try forgeReceipts(count: 20)

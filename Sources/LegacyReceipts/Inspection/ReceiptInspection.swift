@@ -141,7 +141,7 @@ private struct Inspector {
     private mutating func inspectSigner(_ message: SignedDataMessage, _ decoded: AppReceipt?) {
         let certificates = certificates
         let found = check(.signerCertificate) { () throws(ReceiptError) in
-            let signer = try message.signer.get()
+            let signer = try message.signer()
             _ = try message.parsedCertificates()
             return (signer, try ChainValidator.leaf(of: signer, in: message, among: certificates))
         }
@@ -210,7 +210,7 @@ private struct Inspector {
         }
         let found = check(.signerCertificate) { () throws(ReceiptError) in
             let blob = try signature.get()
-            return (blob, try X509Certificate(blob.certificate, index: 0))
+            return (blob, try X509Certificate.parse(blob.certificate, index: 0))
         }
         guard let (blob, leaf) = found else {
             return skip([.trustedRoot, .validity, .signature], "the signature blob cannot be read")

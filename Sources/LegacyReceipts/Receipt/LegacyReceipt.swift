@@ -1,5 +1,6 @@
 /// A legacy receipt of either kind.
-public enum LegacyReceipt: Hashable, Sendable {
+/// The payloads are boxed: they are several hundred bytes each, and this is passed around more than it is looked into.
+public indirect enum LegacyReceipt: Hashable, Sendable {
     /// An app receipt: PKCS#7, iOS 7 and later, macOS.
     case app(AppReceipt)
     /// A transaction receipt: property list, iOS 6 style.

@@ -38,6 +38,12 @@ final class ChainCache: Sendable {
         let entry = Entry(
             hash: Self.hash(signer), certificates: Array(certificates)[...], signer: Array(signer)[...], chain: chain)
         entries.withLock { entries in
+            // Another thread may have judged the same chain at the same time.
+            let isThere = entries.contains {
+                $0.hash == entry.hash && Self.equal($0.signer, entry.signer)
+                    && Self.equal($0.certificates, entry.certificates)
+            }
+            if isThere { return }
             if entries.count >= Self.maximumEntries { entries.removeFirst() }
             entries.append(entry)
         }

@@ -1,13 +1,24 @@
 internal import CryptoExtras
 
 /// A leaf whose path to a trusted root holds, for receipts signed within a span of time.
-struct ValidatedChain: Sendable {
+final class ValidatedChain: Sendable {
     let key: _RSA.Signing.PublicKey
     let leaf: Fingerprint
     let trustAnchor: Fingerprint
     let anchor: SignatureEvidence.Anchor
     /// When every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z.
     let validity: ClosedRange<Int64>
+
+    init(
+        key: _RSA.Signing.PublicKey, leaf: Fingerprint, trustAnchor: Fingerprint, anchor: SignatureEvidence.Anchor,
+        validity: ClosedRange<Int64>
+    ) {
+        self.key = key
+        self.leaf = leaf
+        self.trustAnchor = trustAnchor
+        self.anchor = anchor
+        self.validity = validity
+    }
 }
 
 /// Builds and judges the path leaf, intermediate, root (verifyreceipt reference, 7; RFC 5280, 6.1).
@@ -31,11 +42,11 @@ struct ChainValidator: Sendable {
         self.policy = policy
         var roots: [X509Certificate] = []
         for (index, der) in policy.additionalRoots.enumerated() {
-            roots.append(try X509Certificate(der[...], index: index))
+            roots.append(try X509Certificate.parse(der[...], index: index))
         }
         var intermediates: [X509Certificate] = []
         for (index, der) in policy.additionalIntermediates.enumerated() {
-            intermediates.append(try X509Certificate(der[...], index: index))
+            intermediates.append(try X509Certificate.parse(der[...], index: index))
         }
         additionalRoots = roots
         additionalIntermediates = intermediates
@@ -125,10 +136,8 @@ struct ChainValidator: Sendable {
         try Self.checkLeaf(leaf, marker: marker)
         if let pinned = try pinnedIntermediate(of: leaf, among: candidates) {
             try Self.checkIntermediate(pinned, markers: markers)
-            let validity = leaf.validity.clamped(to: pinned.validity)
-            return ValidatedChain(
-                key: try Self.key(of: leaf), leaf: fingerprint, trustAnchor: pinned.fingerprint, anchor: .apple,
-                validity: validity)
+            // The intermediate stands in for the root, whose own validity is longer.
+            return try chain(leaf, Path(intermediate: pinned, root: pinned, anchor: .apple))
         }
         let path = try path(from: leaf, among: candidates)
         try Self.checkIntermediate(path.intermediate, markers: markers)
@@ -155,14 +164,22 @@ struct ChainValidator: Sendable {
         let intermediate: X509Certificate
         let root: X509Certificate
         let anchor: SignatureEvidence.Anchor
+
+        /// For how long the leaf and this path are valid together, in milliseconds; negative if never.
+        func span(with leaf: X509Certificate) -> Int64 {
+            min(leaf.validity.upperBound, intermediate.validity.upperBound, root.validity.upperBound)
+                - max(leaf.validity.lowerBound, intermediate.validity.lowerBound, root.validity.lowerBound)
+        }
     }
 
-    /// Finds an intermediate that issued the leaf and a trusted root that issued the intermediate.
+    /// Finds an intermediate that issued the leaf and a trusted root that issued the intermediate. Of several the one
+    /// that is valid with the leaf for longest: Apple issued an intermediate anew under the same name and key.
     ///
     /// The work is bounded by the square of the certificates a receipt may carry. Of several failures the one that came
     /// closest to a trusted root is told.
     private func path(from leaf: X509Certificate, among certificates: [X509Certificate]) throws(ReceiptError) -> Path {
         var closest = ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "the leaf's issuer is not there")
+        var best: Path?
         for intermediate in certificates where intermediate.subject == leaf.issuer {
             for (root, anchor) in roots(issuing: intermediate, among: certificates) {
                 guard intermediate.isSigned(by: try Self.key(of: root)) else {
@@ -173,14 +190,16 @@ struct ChainValidator: Sendable {
                     closest = ReceiptError(.certificateSignatureMismatch, at: .certificate(leaf.index))
                     continue
                 }
-                return Path(intermediate: intermediate, root: root, anchor: anchor)
+                let path = Path(intermediate: intermediate, root: root, anchor: anchor)
+                if best.map({ path.span(with: leaf) > $0.span(with: leaf) }) ?? true { best = path }
             }
             if closest.code == .untrustedRoot {
                 let detail = "no trusted root issued the intermediate"
                 closest = ReceiptError(.untrustedRoot, at: .certificate(intermediate.index), detail)
             }
         }
-        throw closest
+        guard let best else { throw closest }
+        return best
     }
 
     /// The trusted certificates with the name of the intermediate's issuer. An embedded root that is not pinned proves
@@ -205,7 +224,8 @@ struct ChainValidator: Sendable {
                 .certificateExpired, at: .certificate(leaf.index), "the chain was never valid as a whole")
         }
         return ValidatedChain(
-            key: try Self.key(of: leaf), leaf: leaf.fingerprint, trustAnchor: path.root.fingerprint, anchor: path.anchor,
+            key: try Self.key(of: leaf), leaf: leaf.fingerprint, trustAnchor: path.root.fingerprint,
+            anchor: path.anchor,
             validity: lower...upper)
     }
 

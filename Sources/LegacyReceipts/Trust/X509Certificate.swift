@@ -3,7 +3,10 @@ internal import CryptoExtras
 internal import Foundation
 
 /// The parts of an X.509 certificate that a receipt's chain is judged by (RFC 5280, 4.1). DER only.
-struct X509Certificate: Sendable {
+///
+/// A class, because as a structure it would be large: the optimizer of Swift 6.3 confuses error and result in functions
+/// that throw a concrete error type and pass optionals of large structures around (seen in release builds only).
+final class X509Certificate: Sendable {
     /// The certificate, DER.
     let der: ArraySlice<UInt8>
     /// Its index among the receipt's certificates, for error messages.
@@ -34,6 +37,25 @@ struct X509Certificate: Sendable {
     enum KeyUsage {
         static let digitalSignature: UInt8 = 0x80
         static let keyCertSign: UInt8 = 0x04
+    }
+
+    private init(
+        der: ArraySlice<UInt8>, index: Int, tbsCertificate: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>,
+        issuer: ArraySlice<UInt8>, subject: ArraySlice<UInt8>, validity: ClosedRange<Int64>,
+        subjectPublicKeyInfo: ArraySlice<UInt8>, signatureAlgorithm: DigestAlgorithm?, signature: ArraySlice<UInt8>,
+        extensions: Extensions
+    ) {
+        self.der = der
+        self.index = index
+        self.tbsCertificate = tbsCertificate
+        self.serialNumber = serialNumber
+        self.issuer = issuer
+        self.subject = subject
+        self.validity = validity
+        self.subjectPublicKeyInfo = subjectPublicKeyInfo
+        self.signatureAlgorithm = signatureAlgorithm
+        self.signature = signature
+        self.extensions = extensions
     }
 
     var fingerprint: Fingerprint { Fingerprint(of: der) }
@@ -74,9 +96,9 @@ extension X509Certificate {
     /// Reads the certificate that fills `der` exactly.
     ///
     /// - Throws: ``ReceiptError`` with code `malformedCertificate`.
-    init(_ der: ArraySlice<UInt8>, index: Int) throws(ReceiptError) {
+    static func parse(_ der: ArraySlice<UInt8>, index: Int) throws(ReceiptError) -> X509Certificate {
         do throws(ReceiptError) {
-            self = try Self.read(Array(der), index)
+            return try read(Array(der), index)
         } catch {
             throw ReceiptError(.malformedCertificate, at: .certificate(index), error.message)
         }

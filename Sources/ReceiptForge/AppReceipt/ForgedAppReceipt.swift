@@ -80,7 +80,7 @@ public struct ForgedAppReceipt: Hashable, Sendable {
     public var purchasesAsEncoded: [ForgedPurchase] {
         guard order == .der else { return purchases }
         return purchases.map { ($0, $0.attribute(order).encoded) }
-            .sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
+            .sorted { DERWriter.precedes($0.1, $1.1) }.map(\.0)
     }
 
     /// The attributes, purchases included.

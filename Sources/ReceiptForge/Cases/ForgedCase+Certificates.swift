@@ -62,19 +62,19 @@ extension ForgedCase {
         let leaf = TestCertificateAuthority.leafDescription(.g5)
         func at(
             _ name: String, _ shows: String, _ date: ForgedInstant, _ verdict: ForgedExpectation.Verdict,
-            _ reason: String
+            _ reason: String, openSSL: Bool? = nil
         ) throws -> ForgedCase {
             let receipt = Sample.usual().with { $0.creationDate = .seconds(date) }
-            return try app(name, shows, receipt, receipt.signedData(.g5), verdict, reason)
+            return try app(name, shows, receipt, receipt.signedData(.g5), verdict, reason, openSSL: openSSL)
         }
         return [
             try at(
                 "created-at-first-second", "Created in the first second of the leaf's life.", leaf.notBefore, .genuine,
                 "genuine"),
+            // RFC 5280, 4.1.2.5: the period includes its last second. OpenSSL ends it a second early.
             try at(
-                "created-at-last-second", "Created in the last second of the leaf's life.", leaf.notAfter, .genuine,
-                "genuine"
-            ),
+                "created-at-last-second", "Created in the last second of the leaf's life, which still counts.",
+                leaf.notAfter, .genuine, "lastSecond", openSSL: false),
             try at(
                 "created-before-leaf", "Created a second before the leaf was valid.",
                 leaf.notBefore.adding(seconds: -1),

@@ -61,7 +61,7 @@ extension ForgedCase {
 
     private static func signedAttributeCases() throws -> [ForgedCase] {
         let receipt = Sample.usual()
-        let old = Sample.usual().with { $0.creationDate = .seconds(Sample.g1Date) }
+        let old = ForgedAppReceipt.production(bundleId: Sample.bundleId, created: Sample.g1Date)
         let attributes = ForgedSignedAttributes(signingTime: Sample.g5Date)
         func with(_ attributes: ForgedSignedAttributes) throws -> ForgedSignedData {
             try receipt.signedData(.g5).with { $0.signers[0].signedAttributes = attributes }
@@ -81,7 +81,8 @@ extension ForgedCase {
                 with(ForgedSignedAttributes(messageDigest: .missing)), .notGenuine, "signedAttributesMismatch"),
             try app(
                 "signed-attributes-wrong-content-type", "The signed content type is not that of the content.", receipt,
-                with(ForgedSignedAttributes(contentType: .signedData)), .notGenuine, "signedAttributesMismatch"),
+                with(ForgedSignedAttributes(contentType: .signedData)), .notGenuine, "signedAttributesMismatch",
+                openSSL: true),
             try app(
                 "signed-attributes-no-content-type", "The signed attributes do not say the content type.", receipt,
                 with(ForgedSignedAttributes(contentType: nil)), .notGenuine, "signedAttributesMismatch"),

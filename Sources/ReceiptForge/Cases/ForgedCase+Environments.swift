@@ -81,7 +81,10 @@ extension ForgedCase {
         let receipt = ForgedAppReceipt.mac(bundleId: "com.example.orchard.mac", created: created, guid: guid).with {
             $0.keptCreationDate = .milliseconds(created)
             $0.originalPurchaseDate = .milliseconds(bought)
-            $0.purchases = [Sample.nonConsumable]
+            $0.purchases = [
+                ForgedPurchase(
+                    .nonConsumable, product: Sample.tree, id: "290000712345678", at: created.adding(days: -9))
+            ]
         }
         return try app(
             "mac",
@@ -128,7 +131,7 @@ extension ForgedCase {
                 "xcode-with-borrowed-chain",
                 "A receipt of Xcode's StoreKit testing that carries the genuine chain beside its own certificate.",
                 ForgedAppReceipt.xcode(bundleId: Sample.bundleId, created: Sample.g5Date), borrowed, .notGenuine,
-                "xcodeReceipt", expect: xcode),
+                "untrustedRoot"),
         ]
     }
 }

@@ -24,11 +24,11 @@ extension ForgedCase {
             originally: Sample.g5Date.adding(months: -2), months: 12, orderLine: 530_000_612_349_999)
         let shared = Sample.renewal(0).with { $0.ownershipType = 1 }
         return [
-            ("auto-renewable", "One period of an auto-renewable subscription.", [Sample.renewal(0)]),
+            ("auto-renewable", "One period of an auto-renewable subscription.", [Sample.renewal(0, begun: 0)]),
             (
                 "auto-renewable-renewals",
                 "Six periods of one subscription; their encoded order is that of a DER set, not of time.",
-                (0..<6).map(Sample.renewal)
+                (0..<6).map { Sample.renewal($0, begun: 5) }
             ),
             ("cancelled", "A refunded subscription: cancellation date and reason.", [Sample.renewal(0), cancelled]),
             (

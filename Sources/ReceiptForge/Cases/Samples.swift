@@ -24,11 +24,11 @@ enum Sample {
     /// Two purchases, as a receipt of every day has them.
     static func usual() -> ForgedAppReceipt { production([renewal(0), nonConsumable]) }
 
-    /// The n-th period of a monthly subscription, from 0.
-    static func renewal(_ number: Int64) -> ForgedPurchase {
+    /// The n-th period, from 0, of a monthly subscription that began so many months before the receipt.
+    static func renewal(_ number: Int64, begun monthsAgo: Int64 = 2) -> ForgedPurchase {
         subscription(
             id: String(530_001_234_567_000 + number * 1_037), originalId: "530001234567000",
-            from: g5Date.adding(months: number - 2), originally: g5Date.adding(months: -2), months: 1,
+            from: g5Date.adding(months: number - monthsAgo), originally: g5Date.adding(months: -monthsAgo), months: 1,
             orderLine: 530_000_612_345_678 + number)
     }
 

@@ -5,7 +5,7 @@ public enum BERWriter {
     public static func indefinite(_ tag: UInt8, _ values: [UInt8]...) -> [UInt8] { indefinite(tag, of: values) }
 
     public static func indefinite(_ tag: UInt8, of values: [[UInt8]]) -> [UInt8] {
-        [tag | ASN1Tag.constructed, 0x80] + values.joined() + [0, 0]
+        [tag | ASN1Tag.constructed, 0x80] + DERWriter.concatenated(values) + [0, 0]
     }
 
     /// One OCTET STRING in pieces of at most `segmentLength` bytes.
@@ -23,7 +23,7 @@ public enum BERWriter {
             }
         }
         let tag = ASN1Tag.octetString | ASN1Tag.constructed
-        return definite ? DERWriter.value(tag, Array(segments.joined())) : indefinite(tag, of: segments)
+        return definite ? DERWriter.value(tag, DERWriter.concatenated(segments)) : indefinite(tag, of: segments)
     }
 
     private static func pieces(_ contents: [UInt8], of length: Int) -> [[UInt8]] {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The identifier octets of the ASN.1 types that a receipt is made of (X.690, 8.1.2).
 public enum ASN1Tag {
     public static let boolean: UInt8 = 0x01
@@ -47,31 +49,50 @@ public enum DERWriter {
 
     public static func sequence(_ values: [UInt8]...) -> [UInt8] { sequence(of: values) }
 
-    public static func sequence(of values: [[UInt8]]) -> [UInt8] { value(ASN1Tag.sequence, Array(values.joined())) }
+    public static func sequence(of values: [[UInt8]]) -> [UInt8] { value(ASN1Tag.sequence, concatenated(values)) }
 
     /// A SET in the order given, which is DER only for a SET of one.
-    public static func set(inOrderGiven values: [[UInt8]]) -> [UInt8] { value(ASN1Tag.set, Array(values.joined())) }
+    public static func set(inOrderGiven values: [[UInt8]]) -> [UInt8] { value(ASN1Tag.set, concatenated(values)) }
 
     /// A SET OF with its elements sorted by their encodings, as DER asks and as Apple's receipts have it (X.690, 11.6).
     public static func setOf(_ values: [[UInt8]]) -> [UInt8] { set(inOrderGiven: sorted(values)) }
 
     /// Encodings in the order of a DER SET OF.
     public static func sorted(_ values: [[UInt8]]) -> [[UInt8]] {
-        values.sorted { $0.lexicographicallyPrecedes($1) }
+        values.sorted(by: precedes)
+    }
+
+    /// Whether an encoding comes before another in a DER SET OF.
+    static func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        let order = left.withUnsafeBytes { left in
+            right.withUnsafeBytes { right in
+                guard let first = left.baseAddress, let second = right.baseAddress else { return Int32(0) }
+                return memcmp(first, second, min(left.count, right.count))
+            }
+        }
+        return order < 0 || (order == 0 && left.count < right.count)
+    }
+
+    // Not `joined()`, which costs a call for each byte where nothing is optimised.
+    static func concatenated(_ values: [[UInt8]]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(values.reduce(0) { $0 + $1.count })
+        for value in values { bytes.append(contentsOf: value) }
+        return bytes
     }
 
     /// `[number] EXPLICIT`.
     public static func explicit(_ number: UInt8, _ values: [UInt8]...) -> [UInt8] {
-        value(ASN1Tag.context(number), Array(values.joined()))
+        value(ASN1Tag.context(number), concatenated(values))
     }
 
     /// A signed INTEGER in its shortest form.
     public static func integer(_ number: Int64) -> [UInt8] {
-        var octets = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * Int64($0))) }
-        while octets.count > 1, let first = octets.first,
-            (first == 0 && octets[1] < 0x80) || (first == 0xFF && octets[1] >= 0x80)
-        {
-            octets.removeFirst()
+        // One octet for each eight bits, and room for the sign.
+        let bits = 65 - (number < 0 ? ~number : number).leadingZeroBitCount
+        var octets: [UInt8] = []
+        for octet in (0..<Int64((bits + 7) / 8)).reversed() {
+            octets.append(UInt8(truncatingIfNeeded: number >> (8 * octet)))
         }
         return value(ASN1Tag.integer, octets)
     }

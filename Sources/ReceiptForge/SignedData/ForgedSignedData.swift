@@ -52,7 +52,8 @@ public struct ForgedSignedData: Sendable {
         let digestAlgorithms = DERWriter.setOf(
             Set(signers.map(\.claimedDigest)).map { DERWriter.sequence(DERWriter.objectIdentifier($0), DERWriter.null) }
         )
-        let embedded = certificates.isEmpty ? [] : DERWriter.value(ASN1Tag.context(0), Array(certificates.joined()))
+        let embedded =
+            certificates.isEmpty ? [] : DERWriter.value(ASN1Tag.context(0), DERWriter.concatenated(certificates))
         let signerInfos = DERWriter.set(inOrderGiven: try signers.map { try $0.encoded(over: contentOctets) })
         let parts = [DERWriter.integer(1), digestAlgorithms, encapsulatedContent, embedded, signerInfos]
         let identifier = DERWriter.objectIdentifier(.signedData)

@@ -25,26 +25,31 @@ extension ReceiptMapper {
 
     private func appTransaction(_ receipt: AppReceipt) -> MappedAppTransaction {
         var result = MappedAppTransaction(standing: .verifiedReceipt)
-        func set<Value>(
-            _ path: WritableKeyPath<AppTransaction, Value?>, _ value: Value?, _ field: AppTransactionField,
-            _ number: Int
-        ) {
-            guard let value else { return }
-            result.payload[keyPath: path] = value
-            result.provenance.record(field, .signedAttribute(number))
-        }
-        set(\.receiptType, receipt.environment?.modern, .receiptType, 0)
-        set(\.appAppleId, receipt.appItemId?.nonZero, .appAppleId, 1)
-        set(\.bundleId, receipt.bundleId.nonEmpty, .bundleId, 2)
-        set(\.applicationVersion, receipt.applicationVersion?.nonEmpty, .applicationVersion, 3)
-        set(\.receiptCreationDate, receipt.receiptCreationDate, .receiptCreationDate, 12)
-        set(\.versionExternalIdentifier, receipt.versionExternalIdentifier?.nonZero, .versionExternalIdentifier, 16)
-        set(\.originalPurchaseDate, receipt.originalPurchaseDate, .originalPurchaseDate, 18)
-        let originalVersion = receipt.originalApplicationVersion?.nonEmpty
-        set(\.originalApplicationVersion, originalVersion, .originalApplicationVersion, 19)
-        set(\.preorderDate, receipt.preorderDate, .preorderDate, 32)
+        result.set(receipt)
         if receipt.receiptType != nil, receipt.environment == nil { result.notes.append(.unknownEnvironment) }
         return result
+    }
+}
+
+extension MappedAppTransaction {
+    fileprivate mutating func set(_ receipt: AppReceipt) {
+        let environment = receipt.environment?.modern
+        provenance.set(&payload.receiptType, to: environment, .receiptType, .signedAttribute(0))
+        provenance.set(&payload.appAppleId, to: receipt.appItemId?.nonZero, .appAppleId, .signedAttribute(1))
+        provenance.set(&payload.bundleId, to: receipt.bundleId.nonEmpty, .bundleId, .signedAttribute(2))
+        let version = receipt.applicationVersion?.nonEmpty
+        provenance.set(&payload.applicationVersion, to: version, .applicationVersion, .signedAttribute(3))
+        let created = receipt.receiptCreationDate
+        provenance.set(&payload.receiptCreationDate, to: created, .receiptCreationDate, .signedAttribute(12))
+        let external = receipt.versionExternalIdentifier?.nonZero
+        provenance.set(
+            &payload.versionExternalIdentifier, to: external, .versionExternalIdentifier, .signedAttribute(16))
+        let bought = receipt.originalPurchaseDate
+        provenance.set(&payload.originalPurchaseDate, to: bought, .originalPurchaseDate, .signedAttribute(18))
+        let originalVersion = receipt.originalApplicationVersion?.nonEmpty
+        provenance.set(
+            &payload.originalApplicationVersion, to: originalVersion, .originalApplicationVersion, .signedAttribute(19))
+        provenance.set(&payload.preorderDate, to: receipt.preorderDate, .preorderDate, .signedAttribute(32))
     }
 }
 

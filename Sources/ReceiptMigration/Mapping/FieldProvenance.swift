@@ -10,21 +10,55 @@ public struct FieldProvenance<Field: MappedField>: Sendable {
         public let provenance: Provenance
     }
 
-    /// The fields that are present, in the order in which they were found.
-    public private(set) var entries: [Entry]
+    /// An entry without reference counts, because several million of them are made, moved and written in a migration:
+    /// attributes and rules stand for themselves, everything else is looked up in `others`.
+    private struct Code: Sendable {
+        enum Kind: UInt8 { case attribute, rule, other }
+
+        let field: Field
+        let kind: Kind
+        let value: UInt16
+    }
+
+    private var codes: [Code]
+    private var others: [Provenance]
     /// Bit n is set if the field with raw value n is present.
     private var present: UInt64
 
     package init(reservingCapacity capacity: Int = 0) {
-        entries = []
-        entries.reserveCapacity(capacity)
+        codes = []
+        codes.reserveCapacity(capacity)
+        others = []
         present = 0
     }
 
+    /// The fields that are present, in the order in which they were found.
+    public var entries: [Entry] { codes.map { Entry(field: $0.field, provenance: provenance($0)) } }
+
     /// Where a field comes from; ``Provenance/absent`` if it is not there.
     public subscript(field: Field) -> Provenance {
-        guard isPresent(field) else { return .absent }
-        return entries.first { $0.field == field }?.provenance ?? .absent
+        guard isPresent(field), let code = codes.first(where: { $0.field == field }) else { return .absent }
+        return provenance(code)
+    }
+
+    private func provenance(_ code: Code) -> Provenance {
+        switch code.kind {
+        case .attribute: .signedAttribute(Int(code.value))
+        case .rule: InferenceRule(rawValue: UInt8(truncatingIfNeeded: code.value)).map(Provenance.inferred) ?? .absent
+        case .other: others[Int(code.value)]
+        }
+    }
+
+    private mutating func code(_ field: Field, _ provenance: Provenance) -> Code {
+        switch provenance {
+        case .signedAttribute(let number):
+            if let value = UInt16(exactly: number) { return Code(field: field, kind: .attribute, value: value) }
+        case .inferred(let rule): return Code(field: field, kind: .rule, value: UInt16(rule.rawValue))
+        default: break
+        }
+        // No more than 64 fields exist, and a field that is stated again is rare.
+        others.append(provenance)
+        return Code(field: field, kind: .other, value: UInt16(truncatingIfNeeded: others.count - 1))
     }
 
     /// Whether the field has a value.
@@ -57,22 +91,22 @@ public struct FieldProvenance<Field: MappedField>: Sendable {
         target = nil
         guard isPresent(field) else { return }
         present &= ~bit(field)
-        entries.removeAll { $0.field == field }
+        codes.removeAll { $0.field == field }
     }
 
     /// States the provenance of a field that was given a value.
     mutating func record(_ field: Field, _ provenance: Provenance) {
-        if isPresent(field) { entries.removeAll { $0.field == field } }
+        if isPresent(field) { codes.removeAll { $0.field == field } }
         present |= bit(field)
-        entries.append(Entry(field: field, provenance: provenance))
+        codes.append(code(field, provenance))
     }
 
     /// Writes `{"transactionId":"attribute 1703",…}`.
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        for entry in entries {
-            writer.key(entry.field.name)
-            writer.string(entry.provenance.text)
+        for code in codes {
+            writer.key(code.field.name)
+            writer.string(provenance(code).text)
         }
         writer.endObject()
     }

@@ -2,7 +2,7 @@
 ///
 /// The name of the rule stands in the output beside the field, so that a reader who does not accept the rule can drop
 /// exactly the values that rest on it.
-public enum InferenceRule: String, Hashable, Sendable, CaseIterable {
+public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     case transactionIdEqualsOriginal
     case transactionIdDiffersFromOriginal
     case onlySubscriptionsRenew
@@ -18,7 +18,7 @@ public enum InferenceRule: String, Hashable, Sendable, CaseIterable {
     case onlySubscriptionOfProduct
 
     /// The name of the rule, as it stands in the output.
-    public var name: String { rawValue }
+    public var name: String { String(provenanceText.dropFirst("inferred: ".count)) }
 
     /// What the rule says, and where it can be wrong.
     public var sentence: String {

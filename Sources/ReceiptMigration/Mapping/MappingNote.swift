@@ -17,6 +17,7 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
     case restoredTermCountedOnce
     case mergedRows
     case ambiguousLocalTime
+    case purchasedAfterExpiry
 
     /// The name of the note, as it stands in the output.
     public var name: String { rawValue }
@@ -65,6 +66,11 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
             """
             A date exists only as Los Angeles time in the hour that occurs twice when summer time ends; the earlier \
             reading was taken.
+            """
+        case .purchasedAfterExpiry:
+            """
+            The purchase date lies after the expiry date: receipts before 2015 gave restored transactions the date of \
+            the restoration, so the beginning of the period is not known.
             """
         case .mergedRows: "The transaction stood in more than one list of the document; the newer state was taken."
         }

@@ -58,6 +58,7 @@ extension MappedTransaction {
         // Free subscriptions never expire (verifyreceipt reference, 5.3, type 4).
         guard facts.productType != .freeSubscription else { return }
         provenance.set(&payload.expiresDate, to: facts.expiresDate, .expiresDate, source.provenance(.expiresDate))
+        if let start = facts.purchaseDate, let end = facts.expiresDate, start > end { note(.purchasedAfterExpiry) }
     }
 
     /// The type from attribute 1707, else the catalogue, else a rule (verifyreceipt reference, 9.2).
@@ -197,8 +198,9 @@ extension MappedTransaction {
         } else if payload.type == .autoRenewableSubscription {
             rule = .transactionIdDiffersFromOriginal
         } else {
-            note(.restored)
-            // Whether a product of an unknown type can renew is unknown.
+            // A receipt always has the marks of a subscription, a row that somebody kept may have lost them: of that one
+            // it is not known whether it was restored or renewed.
+            if payload.type != nil || standing == .verifiedReceipt { note(.restored) }
             guard payload.type != nil else { return }
             rule = .onlySubscriptionsRenew
         }

@@ -33,7 +33,9 @@ public struct Migration: Sendable {
             throw MigrationError(.trust, path: "", error.message)
         }
         let transactions = options.outputFormat == .csv ? "transactions.csv" : "transactions.ndjson"
-        let names = [transactions, "app-transactions.ndjson", "renewal-infos.ndjson", "quarantine.ndjson", "summary.json"]
+        let names = [
+            transactions, "app-transactions.ndjson", "renewal-infos.ndjson", "quarantine.ndjson", "summary.json",
+        ]
         let folder = try OutputFolder(path: output, names: names, overwrites: options.overwrites)
         if options.outputFormat == .csv { try folder.write(TransactionTable.header, to: 0) }
         let source = RecordSource(inputs.map { InputArgument($0) }, options: inputOptions)

@@ -23,7 +23,8 @@ final class OutputFolder {
             if !overwrites, access(file, F_OK) == 0 {
                 throw MigrationError(
                     .outputExists, path: file,
-                    "The output folder holds \(file) from an earlier migration; choose another folder or allow overwriting.")
+                    "The output folder holds \(file) from an earlier migration; choose another folder or allow overwriting."
+                )
             }
         }
         for name in names { files.append(try OutputFile(path: "\(path)/\(name)")) }
@@ -78,7 +79,9 @@ final class OutputFile {
     func write(_ bytes: [UInt8]) throws(MigrationError) {
         var offset = 0
         while offset < bytes.count {
-            let count = bytes.withUnsafeBytes { systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: $0[offset...])) }
+            let count = bytes.withUnsafeBytes {
+                systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: $0[offset...]))
+            }
             if count < 0 {
                 if errno == EINTR { continue }
                 throw failure("written")

@@ -29,7 +29,8 @@ struct QuarantineReason: Sendable {
     }
 
     static let storeKit2JWS = QuarantineReason(
-        "storeKit2JWS", "notMigrated", "The record is a StoreKit 2 JWS: it is a modern transaction already, not a legacy one.")
+        "storeKit2JWS", "notMigrated",
+        "The record is a StoreKit 2 JWS: it is a modern transaction already, not a legacy one.")
     static let bareTransactionId = QuarantineReason(
         "bareTransactionId", "notMigrated",
         "The record is a bare transaction id: only the App Store Server API can tell what was bought.")
@@ -38,7 +39,8 @@ struct QuarantineReason: Sendable {
 
     static func otherEnvironment(_ environment: String) -> QuarantineReason {
         QuarantineReason(
-            "otherEnvironment", "notMigrated", "The record is of the environment \(environment), which was not asked for.")
+            "otherEnvironment", "notMigrated",
+            "The record is of the environment \(environment), which was not asked for.")
     }
 
     static func otherBundleId(_ bundleId: String) -> QuarantineReason {

@@ -139,7 +139,8 @@ struct RecordMigrator: Sendable {
         // What only the embedded receipts say is signed, and stands in no row.
         for receipt in verified {
             write(
-                receipt, of: record, leavingOut: options.acceptsRecorded ? signed.confirmedIds(mapping.transactions) : [],
+                receipt, of: record,
+                leavingOut: options.acceptsRecorded ? signed.confirmedIds(mapping.transactions) : [],
                 into: &output)
         }
         output.counts.add(mapping.notes)

@@ -162,11 +162,16 @@ struct WrappedReceipt {
     mutating func takes(_ line: Bytes) -> Bool {
         let text = line[slice: line.trimmed()]
         guard !text.isEmpty, text.count <= width, Self.isBase64(text),
-            !StoredText.beginsBase64Receipt(text), !isMoreLikelyAnID(text)
+            !Self.beginsAnother(text), !isMoreLikelyAnID(text)
         else { return false }
         characters += Self.characters(text)
         isOpen = text.count == width && text.last != UInt8(ascii: "=") && characters < expected ?? .max
         return true
+    }
+
+    /// The last piece may be so short that it says nothing.
+    private static func beginsAnother(_ text: Bytes) -> Bool {
+        text.count >= 20 && StoredText.beginsBase64Receipt(text)
     }
 
     /// A short line of digits is the end of the receipt only if that makes its length right.

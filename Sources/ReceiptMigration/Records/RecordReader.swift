@@ -66,13 +66,15 @@ struct RecordReader {
     // MARK: Text
 
     private func plain(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
-        if StoredText.beginsBase64Receipt(bytes) {
-            return Recognition(StoredText.isJWS(bytes) ? .jws(text) : .receipt(text, wrapping: .none))
+        if bytes.begins(with: "eyJ"), bytes.position(of: UInt8(ascii: ".")) != nil {
+            if StoredText.isJWS(bytes) { return Recognition(.jws(text)) }
+            return Recognition(
+                .unrecognised(InputProblem(.unknownForm, "Begins as a JWS and is not three base64url parts.")))
         }
+        if StoredText.beginsBase64Receipt(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
         if StoredText.isTransactionID(bytes) {
             return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)))
         }
-        if StoredText.isJWS(bytes) { return Recognition(.jws(text)) }
         if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
         if let decoded = StoredText.decodedHex(bytes) { return read(text: decoded[...], depth: depth + 1) }
         if let body = StoredText.pemBody(bytes) {

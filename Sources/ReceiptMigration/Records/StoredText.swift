@@ -1,10 +1,11 @@
 /// What stored text looks like, judged by its bytes and without decoding it as a whole.
 enum StoredText {
     /// DER or BER bytes of a ContentInfo: a SEQUENCE with a long or indefinite length, then (as far as it can be seen)
-    /// an object identifier below 1.2.840 (verifyReceipt reference, 5.1).
+    /// the object identifier of SignedData, 1.2.840.113549.1.7.2 (verifyReceipt reference, 5.1). Nothing shorter will do:
+    /// Apple's certificates hold other SEQUENCEs that begin with an identifier below 1.2.840.
     static func beginsSignedMessage(_ bytes: Bytes) -> Bool {
         guard let header = sequenceHeader(bytes) else { return false }
-        let expected: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48]
+        let expected: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
         return zip(bytes.dropFirst(header.length), expected).allSatisfy { $0 == $1 }
     }
 
@@ -58,8 +59,10 @@ enum StoredText {
             switch bytes[0] {
             case 0x30: return beginsSignedMessage(bytes)
             case UInt8(ascii: "<"): return beginsPropertyList(bytes)
-            // `{"` alone may as well be base64 of JSON, whose decoder will say so.
-            case UInt8(ascii: "{"): return bytes[1].isWhiteSpace || bytes[1] == UInt8(ascii: "\"")
+            // Two bytes alone turn up inside of wrapped receipts. `{"` may also begin JSON, whose decoder will say so.
+            case UInt8(ascii: "{"):
+                return (bytes[1].isWhiteSpace || bytes[1] == UInt8(ascii: "\""))
+                    && bytes.allSatisfy { 0x20..<0x7F ~= $0 || $0.isWhiteSpace }
             default: return false
             }
         }

@@ -6,7 +6,8 @@ import AppStoreModels
 public struct SubscriptionChain: Sendable, Equatable {
     /// What the transactions share. For a transaction without one, its own id.
     public let originalTransactionId: String
-    /// The transactions by purchase date, then by number. Duplicates are merged: the first one stays and takes over a
+    /// The transactions by purchase date, then by number. One whose purchase date lies after its expiry (see
+    /// ``MappingNote/purchasedAfterExpiry``) takes its place by the expiry. Duplicates are merged: the first one stays and takes over a
     /// revocation or an upgrade that only the other knows.
     public let transactions: [MappedTransaction]
     /// What a recorded document says about the next renewal, if there is one.
@@ -74,11 +75,10 @@ extension SubscriptionChain {
         }
         // The place in the input makes the order total, so that the result does not depend on the sorting algorithm.
         return merged.enumerated().sorted { left, right in
-            let (one, other) = (left.element.payload, right.element.payload)
-            if one.purchaseDate != other.purchaseDate {
-                return (one.purchaseDate ?? .min) < (other.purchaseDate ?? .min)
-            }
-            switch TransactionIdOrder.compare(one.transactionId, other.transactionId) {
+            let (one, other) = (left.element.periodStart ?? .min, right.element.periodStart ?? .min)
+            if one != other { return one < other }
+            let (id, otherId) = (left.element.payload.transactionId, right.element.payload.transactionId)
+            switch TransactionIdOrder.compare(id, otherId) {
             case .before: return true
             case .after: return false
             case .same: return left.offset < right.offset
@@ -92,8 +92,11 @@ extension SubscriptionChain {
         var result: [Gap] = []
         var end: Int64?
         for (index, transaction) in transactions.enumerated() {
-            guard let start = transaction.payload.purchaseDate, let periodEnd = coverageEnds[index] else { continue }
-            if let end, start > end { result.append(Gap(from: end, to: start)) }
+            guard let start = transaction.periodStart, let periodEnd = coverageEnds[index] else { continue }
+            // Where the beginning of a period is not known, neither is the gap before it.
+            if let end, start > end, !transaction.notes.contains(.purchasedAfterExpiry) {
+                result.append(Gap(from: end, to: start))
+            }
             end = max(end ?? periodEnd, periodEnd)
         }
         return result
@@ -109,7 +112,7 @@ extension SubscriptionChain {
             let payload = transactions[index].payload
             let successor = payload.productId == next?.product ? next?.afterRun : next?.start
             ends[index] = transactions[index].coverageEnd(successor: successor)
-            next = (payload.productId, payload.purchaseDate, successor)
+            next = (payload.productId, transactions[index].periodStart, successor)
         }
         return ends
     }
@@ -120,12 +123,18 @@ extension MappedTransaction {
         payload.type == .autoRenewableSubscription || isFreeSubscription
     }
 
+    /// When the period began, as far as it is known: not after its end.
+    var periodStart: Int64? {
+        guard let start = payload.purchaseDate, let end = payload.expiresDate else { return payload.purchaseDate }
+        return min(start, end)
+    }
+
     fileprivate func coverageEnd(successor: Int64?) -> Int64? {
         if isFreeSubscription { return payload.revocationDate ?? .max }
         guard var end = payload.expiresDate else { return nil }
         if let revocation = payload.revocationDate { end = min(end, revocation) }
         // Without its successor, an upgraded period has no date left that tells when it was replaced; it gives nothing.
-        if payload.isUpgraded == true { end = min(end, successor ?? payload.purchaseDate ?? end) }
+        if payload.isUpgraded == true { end = min(end, successor ?? periodStart ?? end) }
         return end
     }
 

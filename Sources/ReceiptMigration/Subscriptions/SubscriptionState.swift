@@ -34,7 +34,7 @@ extension SubscriptionChain {
         var running: (index: Int, end: Int64)?
         var newest: (index: Int, end: Int64)?
         for (index, transaction) in transactions.enumerated() {
-            guard let start = transaction.payload.purchaseDate, start <= date, let end = coverageEnds[index] else {
+            guard let start = transaction.periodStart, start <= date, let end = coverageEnds[index] else {
                 continue
             }
             newest = (index, end)

@@ -41,7 +41,8 @@ enum InspectionText {
         lines += attributes.filter { $0.type != 17 }.sorted { $0.type < $1.type }
             .map { row($0, AttributeNames.app[$0.type]) }
         if receipt.trailingByteCount > 0 {
-            lines.append("  (\(receipt.trailingByteCount) bytes follow the receipt; they are not signed and were ignored)")
+            lines.append(
+                "  (\(receipt.trailingByteCount) bytes follow the receipt; they are not signed and were ignored)")
         }
         let purchases = attributes.filter { $0.type == 17 }
         lines += ["", "Purchases: \(purchases.count)"]
@@ -67,7 +68,9 @@ enum InspectionText {
         lines.append("  \("environment".padded(to: 32))\(Printable.text(receipt.claimedEnvironment ?? "(absent)"))")
         lines.append("  \("pod".padded(to: 32))\(Printable.text(receipt.pod ?? "(absent)"))")
         lines.append("  \("signing-status".padded(to: 32))\(Printable.text(receipt.signingStatus ?? "(absent)"))")
-        lines += receipt.otherOuterEntries.map { "  \(Printable.text($0.key).padded(to: 32))\(Printable.text($0.value))" }
+        lines += receipt.otherOuterEntries.map {
+            "  \(Printable.text($0.key).padded(to: 32))\(Printable.text($0.value))"
+        }
         lines.append("  Counts as \(receipt.environment.rawValue).")
         if let signature = receipt.signature { lines.append("  Signature version \(signature.version)") }
         return lines

@@ -42,7 +42,8 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("input-format"),
-        help: "How records are told apart: auto, ndjson, csv, json, lines (one receipt per line) or file (one per file).")
+        help:
+            "How records are told apart: auto, ndjson, csv, json, lines (one receipt per line) or file (one per file).")
     var inputFormat: MigrationOptions.RecordFormat = .auto
 
     @Option(help: ArgumentHelp("The CSV column or JSON member that holds the receipt.", valueName: "name"))
@@ -57,7 +58,8 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Batches of records worked on at once (default: the number of cores).", valueName: "n"))
     var jobs: Int?
 
-    @Option(help: ArgumentHelp("Only Production or Sandbox; other records are quarantined. Repeatable.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only Production or Sandbox; other records are quarantined. Repeatable.", valueName: "name"))
     var environment: [String] = []
 
     @Option(

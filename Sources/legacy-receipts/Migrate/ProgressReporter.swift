@@ -32,7 +32,8 @@ final class ProgressReporter: Sendable {
                 Terminal.rewriteLine(bar(progress))
             } else {
                 Terminal.error(
-                    "\(progress.records) records read (\(progress.bytesRead) bytes), \(progress.quarantined) quarantined")
+                    "\(progress.records) records read (\(progress.bytesRead) bytes), \(progress.quarantined) quarantined"
+                )
             }
         }
     }

@@ -8,13 +8,15 @@ enum SummaryText {
         lines += counts(summary.migratedByKind)
         lines.append("  \(summary.quarantined) quarantined")
         lines += counts(summary.quarantinedByReason)
-        lines.append("\(summary.transactions) transactions, \(summary.appTransactions) app transactions, "
-            + "\(summary.renewalInfos) renewal infos")
+        lines.append(
+            "\(summary.transactions) transactions, \(summary.appTransactions) app transactions, "
+                + "\(summary.renewalInfos) renewal infos")
         lines += counts(summary.transactionsByType)
         lines.append("  resting on")
         lines += counts(summary.transactionsByStanding)
         if summary.confirmedByEmbeddedReceipt > 0 {
-            lines.append("      (\(summary.confirmedByEmbeddedReceipt) of the recorded confirmed by a verified receipt)")
+            lines.append(
+                "      (\(summary.confirmedByEmbeddedReceipt) of the recorded confirmed by a verified receipt)")
         }
         lines.append("written to \(output)")
         return lines.joined(separator: "\n")

@@ -5,6 +5,22 @@ import Testing
 /// Table 5.2 of the verifyreceipt reference, row by row.
 @Suite("App attributes (reference 5.2)")
 struct AppAttributeTests {
+    private static let integerFields: [Field<AppReceipt, Int64>] = [
+        Field(1) { $0.appItemId }, Field(9) { $0.serviceTag }, Field(11) { $0.developerId },
+        Field(13) { $0.operatingSystemVersion }, Field(14) { $0.deviceModelCode }, Field(15) { $0.downloadId },
+        Field(16) { $0.versionExternalIdentifier }, Field(25) { $0.platform },
+    ]
+
+    private static let textFields: [Field<AppReceipt, String>] = [
+        Field(3) { $0.applicationVersion }, Field(10) { $0.ageRating }, Field(19) { $0.originalApplicationVersion },
+        Field(20) { $0.attribute20 }, Field(23) { $0.volumePurchaseOrganization },
+    ]
+
+    private static let dateFields: [Field<AppReceipt, Int64>] = [
+        Field(8) { $0.carriedCreationDate }, Field(18) { $0.originalPurchaseDate }, Field(21) { $0.expirationDate },
+        Field(22) { $0.volumePurchaseDate }, Field(32) { $0.preorderDate },
+    ]
+
     @Test("0 is the receipt type", arguments: ["Production", "ProductionSandbox", "ProductionVPP", "Xcode", "Newer"])
     func receiptType(name: String) throws {
         let receipt = try decode([text(0, name), text(2, "b"), ia5(12, "2020-07-22T17:39:08Z")])
@@ -32,11 +48,8 @@ struct AppAttributeTests {
 
     @Test(
         "Integers: 1 app item, 9 service tag, 11 developer, 13 OS, 14 device, 15 download, 16 version, 25 platform",
-        arguments: [
-            Field(1) { $0.appItemId }, Field(9) { $0.serviceTag }, Field(11) { $0.developerId }, Field(13) { $0.operatingSystemVersion },
-            Field(14) { $0.deviceModelCode }, Field(15) { $0.downloadId }, Field(16) { $0.versionExternalIdentifier }, Field(25) { $0.platform },
-        ] as [Field<AppReceipt, Int64>],
-        [0, 1, 127, 128, 1 << 32, 1 << 53, 1 << 53 + 1, Int64.max])
+        arguments: integerFields,
+        [0, 1, 127, 128, 1 << 32, 1 << 53, 1 << 53 + 1, Int64.max] as [Int64])
     func integers(field: Field<AppReceipt, Int64>, number: Int64) throws {
         #expect(try field.read(decode(leastAttributes)) == nil)
         let receipt = try decode(leastAttributes + [integer(field.type, number)])
@@ -46,10 +59,7 @@ struct AppAttributeTests {
 
     @Test(
         "Texts: 3 version, 10 age rating, 19 original version, 20, 23 organisation; UTF8String and IA5String alike",
-        arguments: [
-            Field(3) { $0.applicationVersion }, Field(10) { $0.ageRating }, Field(19) { $0.originalApplicationVersion },
-            Field(20) { $0.attribute20 }, Field(23) { $0.volumePurchaseOrganization },
-        ] as [Field<AppReceipt, String>])
+        arguments: textFields)
     func texts(field: Field<AppReceipt, String>) throws {
         #expect(try field.read(decode(leastAttributes)) == nil)
         #expect(try field.read(decode(leastAttributes + [text(field.type, "1.0 ü")])) == "1.0 ü")
@@ -60,10 +70,7 @@ struct AppAttributeTests {
 
     @Test(
         "Dates: 8, 12, 18, 21, 22, 32, in milliseconds; an empty one is absent",
-        arguments: [
-            Field(8) { $0.carriedCreationDate }, Field(18) { $0.originalPurchaseDate }, Field(21) { $0.expirationDate },
-            Field(22) { $0.volumePurchaseDate }, Field(32) { $0.preorderDate },
-        ] as [Field<AppReceipt, Int64>])
+        arguments: dateFields)
     func dates(field: Field<AppReceipt, Int64>) throws {
         #expect(try field.read(decode(leastAttributes)) == nil)
         for empty in [ia5(field.type, ""), text(field.type, ""), attribute(field.type, [])] {
@@ -71,8 +78,10 @@ struct AppAttributeTests {
             #expect(field.read(receipt) == nil)
             #expect(receipt.unknownAttributes.isEmpty)
         }
-        #expect(try field.read(decode(leastAttributes + [ia5(field.type, "2013-08-01T07:00:00Z")])) == 1_375_340_400_000)
-        #expect(try field.read(decode(leastAttributes + [text(field.type, "2013-08-01T07:00:00Z")])) == 1_375_340_400_000)
+        #expect(
+            try field.read(decode(leastAttributes + [ia5(field.type, "2013-08-01T07:00:00Z")])) == 1_375_340_400_000)
+        #expect(
+            try field.read(decode(leastAttributes + [text(field.type, "2013-08-01T07:00:00Z")])) == 1_375_340_400_000)
     }
 
     @Test("Attributes 8 and 12 are both kept, equal or not (3.3)")
@@ -116,9 +125,10 @@ struct AppAttributeTests {
             ])
         #expect(receipt.unknownAttributes.map(\.type) == [33, 24, 1_000_000, -1, 63, 64, 1701])
         #expect(receipt.unknownAttributes.map(\.version) == [7, 1, 1, 1, 1, 1, 1])
-        #expect(receipt.unknownAttributes.map { Array($0.value) } == [
-            [1, 2, 3], [], [2, 1, 5], [9], [8], [7], [2, 1, 1],
-        ])
+        #expect(
+            receipt.unknownAttributes.map { Array($0.value) } == [
+                [1, 2, 3], [], [2, 1, 5], [9], [8], [7], [2, 1, 1],
+            ])
     }
 
     @Test("Attributes may come in any order (Xcode does not sort)")

@@ -49,7 +49,8 @@ struct ContainerTests {
             let characters = Array(Self.encoded)
             let text = stride(from: 0, to: characters.count, by: width)
                 .map { String(characters[$0..<min($0 + width, characters.count)]) }.joined(separator: separator)
-            #expect(try ReceiptContainer(stored: Array(text.utf8)).bytes == Self.receipt, "\(separator.debugDescription)")
+            #expect(
+                try ReceiptContainer(stored: Array(text.utf8)).bytes == Self.receipt, "\(separator.debugDescription)")
         }
     }
 
@@ -70,7 +71,8 @@ struct ContainerTests {
     @Test("Property lists: OpenStep, JSON, XML; raw and in base64")
     func propertyLists() throws {
         for text in [
-            "{\n\t\"a\" = \"b\";\n}", "{\"a\": \"b\"}", "<?xml version=\"1.0\"?><plist><dict></dict></plist>", "  \n{a=b;}",
+            "{\n\t\"a\" = \"b\";\n}", "{\"a\": \"b\"}", "<?xml version=\"1.0\"?><plist><dict></dict></plist>",
+            "  \n{a=b;}",
             "\u{FEFF}{a=b;}",
         ] {
             #expect(try ReceiptContainer(stored: Array(text.utf8)).form == .propertyList)
@@ -80,7 +82,10 @@ struct ContainerTests {
 
     @Test(
         "What is neither is refused and never guessed by its first characters",
-        arguments: ["MIITuAYJKoZIhvcNAQcCoIITqTCCE6UCAQExCzAJBgUrDgMC", "hello", "MII", "foobar==", "eyJhbGciOiJFUzI1NiJ9.e30.c2ln"])
+        arguments: [
+            "MIITuAYJKoZIhvcNAQcCoIITqTCCE6UCAQExCzAJBgUrDgMC", "hello", "MII", "foobar==",
+            "eyJhbGciOiJFUzI1NiJ9.e30.c2ln",
+        ])
     func neither(text: String) {
         #expect(throws: ReceiptError.self) { try ReceiptDecoder().decode(stored: Array(text.utf8)) }
     }
@@ -109,7 +114,9 @@ struct ContainerTests {
         expectRefusal(.empty) { try ReceiptContainer(requestText: []) }
     }
 
-    @Test("Base64 receipts begin with many prefixes; all are told apart by structure", arguments: [0, 1, 60, 200, 5000, 70_000])
+    @Test(
+        "Base64 receipts begin with many prefixes; all are told apart by structure",
+        arguments: [0, 1, 60, 200, 5000, 70_000])
     func prefixes(padding: Int) throws {
         let bytes = message(
             DERWriter.set(inOrderGiven: leastAttributes + [attribute(6, [UInt8](repeating: 1, count: padding))]))

@@ -79,7 +79,8 @@ struct LimitTests {
 
     @Test("A hundred thousand levels are refused without a crash, wherever they are")
     func attackersDepth() {
-        let open = [UInt8](repeating: 0, count: 200_000).enumerated().map { $0.offset % 2 == 0 ? 0x24 : 0x80 } as [UInt8]
+        let open =
+            [UInt8](repeating: 0, count: 200_000).enumerated().map { $0.offset % 2 == 0 ? 0x24 : 0x80 } as [UInt8]
         expectRefusal(.nestedTooDeeply) { try decode(message([]) { _ in open }) }
         let sequences = open.map { $0 == 0x24 ? 0x30 : $0 }
         let inDigests = DERWriter.sequence(
@@ -153,9 +154,12 @@ struct LimitTests {
         let plain = TestCertificateAuthority.leafDescription(.g5)
         func verify(_ extra: Int) throws -> Verified<AppReceipt> {
             let leaf = try plain.with { description in
-                description.markers += (0..<extra).map { ForgedObjectIdentifier(1, 3, 6, 1, 4, 1, 32473, 2, UInt64($0)) }
+                description.markers += (0..<extra).map {
+                    ForgedObjectIdentifier(1, 3, 6, 1, 4, 1, 32473, 2, UInt64($0))
+                }
             }.issued(by: authority.intermediate(.g5))
-            return try testVerifier().verifyAppReceipt(signedReceipt(chain: [leaf, authority.intermediate(.g5), authority.root]))
+            return try testVerifier().verifyAppReceipt(
+                signedReceipt(chain: [leaf, authority.intermediate(.g5), authority.root]))
         }
         let own = try extensionCount(plain.issued(by: authority.intermediate(.g5)).der)
         #expect(throws: Never.self) { try verify(64 - own) }

@@ -12,7 +12,8 @@ struct MalformedAttributeTests {
 
     @Test(
         "Essential attributes of a purchase: another form is an error that names attribute and purchase",
-        arguments: [1702, 1703, 1704, 1705, 1707, 1708, 1712] as [Int64], [notText, trailing, notUTF8, cutOff, [0x30, 0]])
+        arguments: [1702, 1703, 1704, 1705, 1707, 1708, 1712] as [Int64],
+        [notText, trailing, notUTF8, cutOff, [0x30, 0]])
     func essentialOfPurchase(type: Int64, value: [UInt8]) {
         guard !(type == 1707 && value == Self.notText) else { return }
         let attributes = [text(1702, "p"), text(1703, "1")].enumerated()
@@ -83,7 +84,9 @@ struct MalformedAttributeTests {
 
     @Test("A purchase that is not a set of attributes is an error, never skipped")
     func malformedPurchase() {
-        for value in [[], [0x0C, 1, 0x61], [0x31, 5, 0], DERWriter.setOf([]) + [0], [0x31, 0x80], [0x31, 2, 0x30, 0x80]] {
+        for value in [
+            [], [0x0C, 1, 0x61], [0x31, 5, 0], DERWriter.setOf([]) + [0], [0x31, 0x80], [0x31, 2, 0x30, 0x80],
+        ] {
             #expect(throws: ReceiptError.self) { try decode(leastAttributes + [attribute(17, value)]) }
         }
     }
@@ -91,7 +94,9 @@ struct MalformedAttributeTests {
     @Test("Of a repeated attribute the first counts and the others are kept raw")
     func repeated() throws {
         let receipt = try decode(
-            leastAttributes + [text(2, "com.example.second"), ia5(12, "2030-01-01T00:00:00Z"), integer(1, 5), integer(1, 6)])
+            leastAttributes + [
+                text(2, "com.example.second"), ia5(12, "2030-01-01T00:00:00Z"), integer(1, 5), integer(1, 6),
+            ])
         #expect(receipt.bundleId == "com.example.orchard")
         #expect(receipt.receiptCreationDate == 1_595_439_548_000)
         #expect(receipt.appItemId == 5)

@@ -5,13 +5,24 @@ import Testing
 /// Table 5.3 of the verifyreceipt reference, row by row.
 @Suite("Purchase attributes (reference 5.3)")
 struct PurchaseAttributeTests {
+    private static let integerFields: [Field<InAppPurchase, Int64>] = [
+        Field(1701) { $0.quantity }, Field(1710) { $0.inAppItemId }, Field(1711) { $0.webOrderLineItemId },
+        Field(1720) { $0.cancellationReason },
+    ]
+
+    private static let dateFields: [Field<InAppPurchase, Int64>] = [
+        Field(1704) { $0.purchaseDate }, Field(1706) { $0.originalPurchaseDate }, Field(1708) { $0.expiresDate },
+        Field(1712) { $0.cancellationDate },
+    ]
+
+    private static let flagFields: [Field<InAppPurchase, Bool>] = [
+        Field(1713) { $0.isTrialPeriod }, Field(1719) { $0.isInIntroOfferPeriod },
+    ]
+
     @Test(
         "Integers: 1701 quantity, 1710 item, 1711 web order line item, 1720 cancellation reason, exact in 64 bits",
-        arguments: [
-            Field(1701) { $0.quantity }, Field(1710) { $0.inAppItemId }, Field(1711) { $0.webOrderLineItemId },
-            Field(1720) { $0.cancellationReason },
-        ] as [Field<InAppPurchase, Int64>],
-        [0, 1, 1 << 53, 1 << 53 + 1, Int64.max])
+        arguments: integerFields,
+        [0, 1, 1 << 53, 1 << 53 + 1, Int64.max] as [Int64])
     func integers(field: Field<InAppPurchase, Int64>, number: Int64) throws {
         #expect(try field.read(decodePurchase([])) == nil)
         let purchase = try decodePurchase([integer(field.type, number)])
@@ -46,10 +57,7 @@ struct PurchaseAttributeTests {
 
     @Test(
         "Dates: 1704, 1706, 1708, 1712; an empty one is absent",
-        arguments: [
-            Field(1704) { $0.purchaseDate }, Field(1706) { $0.originalPurchaseDate }, Field(1708) { $0.expiresDate },
-            Field(1712) { $0.cancellationDate },
-        ] as [Field<InAppPurchase, Int64>])
+        arguments: dateFields)
     func dates(field: Field<InAppPurchase, Int64>) throws {
         #expect(try field.read(decodePurchase([])) == nil)
         for empty in [ia5(field.type, ""), text(field.type, ""), attribute(field.type, [])] {
@@ -85,8 +93,7 @@ struct PurchaseAttributeTests {
 
     @Test(
         "1713 and 1719 are flags",
-        arguments: [Field(1713) { $0.isTrialPeriod }, Field(1719) { $0.isInIntroOfferPeriod }]
-            as [Field<InAppPurchase, Bool>])
+        arguments: flagFields)
     func flags(field: Field<InAppPurchase, Bool>) throws {
         #expect(try field.read(decodePurchase([])) == nil)
         #expect(try field.read(decodePurchase([integer(field.type, 0)])) == false)

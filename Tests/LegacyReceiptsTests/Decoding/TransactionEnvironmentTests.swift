@@ -9,8 +9,10 @@ struct TransactionEnvironmentTests {
         ("1000000283499967", true), ("2000001092134138", true), ("1000000000000000", true), ("2009999999999999", true),
         ("20000053112933", false), ("350000535213977", false), ("160000408504141", false), ("30000181531396", false),
         // 14, 15 and 18 digits are of production, whatever they begin with.
-        ("10000002834999", false), ("100000028349996", false), ("100000028349996712", false), ("10000002834999671", false),
-        ("200000109213413", false), ("3000000283499967", false), ("1010000283499967", false), ("0100000283499967", false),
+        ("10000002834999", false), ("100000028349996", false), ("100000028349996712", false),
+        ("10000002834999671", false),
+        ("200000109213413", false), ("3000000283499967", false), ("1010000283499967", false),
+        ("0100000283499967", false),
         ("100000028349996x", false), ("100 000283499967", false), ("１000000283499967", false), ("1", false),
     ]
 
@@ -46,7 +48,8 @@ struct TransactionEnvironmentTests {
     func pod() throws {
         let sandboxId = innerEntries.map { $0.0 == "transaction-id" ? ($0.0, "1000000283499967") : $0 }
         for pod in ["2", "35", "100", ""] {
-            #expect(try decodeTransaction(transactionText(inner: sandboxId, outer: [("pod", pod)])).environment == .sandbox)
+            #expect(
+                try decodeTransaction(transactionText(inner: sandboxId, outer: [("pod", pod)])).environment == .sandbox)
             #expect(try decodeTransaction(transactionText(outer: [("pod", pod)])).environment == .production)
         }
     }

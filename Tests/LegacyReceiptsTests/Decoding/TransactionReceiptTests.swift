@@ -85,9 +85,11 @@ struct TransactionReceiptTests {
     @Test(
         "A key of the wrong form is an error that names it",
         arguments: [
-            ("quantity", "one"), ("quantity", "9223372036854775808"), ("quantity", "1.0"), ("purchase-date-ms", "today"),
+            ("quantity", "one"), ("quantity", "9223372036854775808"), ("quantity", "1.0"),
+            ("purchase-date-ms", "today"),
             ("purchase-date-ms", "99999999999999999999"), ("purchase-date-ms", "2012-09-21"), ("expires-date", "soon"),
-            ("expires-date", "1e3"), ("cancellation-date-ms", "x"), ("is-trial-period", "maybe"), ("is-trial-period", "2"),
+            ("expires-date", "1e3"), ("cancellation-date-ms", "x"), ("is-trial-period", "maybe"),
+            ("is-trial-period", "2"),
             ("cancellation-reason", "because"), ("original-purchase-date-ms", "0x10"),
         ])
     func malformed(key: String, value: String) {
@@ -130,7 +132,8 @@ struct TransactionReceiptTests {
     func malformedBlobs() throws {
         let good = [2] + [UInt8](repeating: 7, count: 128) + [0, 0, 0, 3, 1, 2, 3]
         let blobs: [[UInt8]] = [
-            [], [1] + good.dropFirst(), [4] + good.dropFirst(), [3] + good.dropFirst(), Array(good.dropLast()), good + [0],
+            [], [1] + good.dropFirst(), [4] + good.dropFirst(), [3] + good.dropFirst(), Array(good.dropLast()),
+            good + [0],
             Array(good[..<129]), Array(good[..<132]), Array(good[..<129]) + [0xFF, 0xFF, 0xFF, 0xFF, 1],
         ]
         for blob in blobs {

@@ -7,7 +7,8 @@ func testPolicy(_ change: (inout TrustPolicy) -> Void = { _ in }) throws -> Trus
     var policy = TrustPolicy(
         roots: [], additionalRoots: [try TestCertificateAuthority.rootDER],
         additionalIntermediates: [
-            try TestCertificateAuthority.iTunesStoreIntermediateDER, try TestCertificateAuthority.version3IntermediateDER,
+            try TestCertificateAuthority.iTunesStoreIntermediateDER,
+            try TestCertificateAuthority.version3IntermediateDER,
         ],
         transactionReceiptLeaves: [], transactionReceiptIntermediates: [])
     change(&policy)

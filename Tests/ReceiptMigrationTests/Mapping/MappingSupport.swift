@@ -43,10 +43,10 @@ enum MappingSupport {
         return entry
     }
 
-    struct Missing: Error {}
+    struct Missing: Error { let what: String }
 
-    static func unwrap<Value>(_ value: Value?) throws -> Value {
-        guard let value else { throw Missing() }
+    static func unwrap<Value>(_ value: Value?, _ what: @autoclosure () -> String = "") throws -> Value {
+        guard let value else { throw Missing(what: what()) }
         return value
     }
 }

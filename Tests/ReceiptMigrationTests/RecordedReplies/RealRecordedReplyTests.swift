@@ -41,13 +41,10 @@ import Testing
         var pending = [try JSONValue.parse(bytes)]
         while let value = pending.popLast() {
             if let object = value.object {
-                let isRow = object["product_id"] != nil && object["auto_renew_product_id"] == nil
-                if isRow, object["purchase_date_ms"] != nil || object["purchase_date"] != nil {
-                    if let id = object["transaction_id"]?.string {
-                        ids.insert(id)
-                    } else {
-                        ids.insert("original \(object["original_transaction_id"]?.string ?? "?")")
-                    }
+                if let product = object["product_id"]?.string,
+                    let date = object["purchase_date_ms"] ?? object["purchase_date"]
+                {
+                    ids.insert(object["transaction_id"].map { "\($0)" } ?? "\(product) \(date)")
                 }
                 // `recip` is an edited copy of `in_app` that no client knows.
                 pending += object.members.filter { $0.key != "recip" }.map(\.value)

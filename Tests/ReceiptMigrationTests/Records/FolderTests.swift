@@ -6,7 +6,7 @@ import Testing
 struct FolderTests {
     @Test("a folder is read in the order of its paths' bytes, without hidden entries")
     func order() throws {
-        let folder = try TemporaryFolder()
+        let folder = try RecordFolder()
         for (index, name) in ["b/z.b64", "b.b64", "b-1.b64", "a.b64", "B.b64", "b/a/x.b64", ".hidden", ".git/x.b64"]
             .enumerated()
         {
@@ -21,7 +21,7 @@ struct FolderTests {
 
     @Test("symbolic links are followed, loops are not")
     func links() throws {
-        let folder = try TemporaryFolder()
+        let folder = try RecordFolder()
         try folder.write("a/one.b64", Made.receipt(1))
         try folder.link("a/loop", to: "..")
         try folder.link("a/self", to: ".")
@@ -35,7 +35,7 @@ struct FolderTests {
 
     @Test("what cannot be read is an error that names it, and reading goes on behind it")
     func unreadable() throws {
-        let folder = try TemporaryFolder()
+        let folder = try RecordFolder()
         try folder.write("a.b64", Made.receipt(1))
         try folder.link("b", to: "nowhere")
         try folder.write("c.b64", Made.receipt(2))
@@ -49,7 +49,7 @@ struct FolderTests {
 
     @Test("a file without permission is named", .enabled(if: getuid() != 0))
     func permission() throws {
-        let folder = try TemporaryFolder()
+        let folder = try RecordFolder()
         try folder.write("a.b64", Made.receipt())
         try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: folder.path + "/a.b64")
         #expect(Reading([.path(folder.path)]).errors.map(\.code) == [.notPermitted])
@@ -57,7 +57,7 @@ struct FolderTests {
 
     @Test("a FIFO inside a folder does not block")
     func fifo() throws {
-        let folder = try TemporaryFolder()
+        let folder = try RecordFolder()
         try folder.write("a.b64", Made.receipt())
         #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
         #expect(Reading([.path(folder.path)]).records.count == 1)
@@ -65,7 +65,7 @@ struct FolderTests {
 
     @Test("an error of a table does not take the files before it away")
     func errorsKeepRecords() throws {
-        let folder = try TemporaryFolder()
+        let folder = try RecordFolder()
         try folder.write("a.b64", Made.receipt(1))
         try folder.write("b.csv", "x,y\n1,2\n")
         try folder.write("c.b64", Made.receipt(3))
@@ -80,9 +80,9 @@ struct FolderTests {
         #expect(InputArgument("x") == .path("x"))
     }
 
-    @Test("every real file is one record of the kind its folder says", .enabled(if: RealReceipts.folder != nil))
+    @Test("every real file is one record of the kind its folder says", .enabled(if: RealRecordFiles.folder != nil))
     func realFiles() throws {
-        let folder = try #require(RealReceipts.folder)
+        let folder = try #require(RealRecordFiles.folder)
         let reading = Reading([.path(folder)])
         #expect(reading.errors.isEmpty)
         #expect(reading.statistics.inputs == reading.records.count)
@@ -101,9 +101,9 @@ struct FolderTests {
 
     @Test(
         "the real receipts give the same payloads out of NDJSON, CSV and a JSON array",
-        .enabled(if: RealReceipts.folder != nil))
+        .enabled(if: RealRecordFiles.folder != nil))
     func realReceiptsInContainers() throws {
-        let folder = try #require(RealReceipts.folder)
+        let folder = try #require(RealRecordFiles.folder)
         let expected = Reading(["production", "sandbox", "ios6", "xcode"].map { .path(folder + "/" + $0) }).receipts
         #expect(!expected.isEmpty)
         let objects = expected.enumerated().map {

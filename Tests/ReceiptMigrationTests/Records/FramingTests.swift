@@ -54,6 +54,27 @@ struct FramingTests {
         }
     }
 
+    @Test("pieces of a wrapped receipt that happen to begin as a property list does are pieces")
+    func accidentalStarts() {
+        // "ewo" is `{` and a line feed, "eyJ" is `{"`, "MIA" an indefinite length.
+        for accident in ["ewo/", "eyJ/", "MIA/", "e30K"] {
+            let receipt = Made.receipt(9)
+            let text = Made.wrapped(String(receipt.prefix(64)) + accident + String(receipt.dropFirst(68)), at: 64)
+            #expect(Reading(text).receipts == [text])
+        }
+    }
+
+    @Test("a line that begins with another SEQUENCE of the certificates is a piece, not a receipt")
+    func certificatePolicies() {
+        // SEQUENCE { OID 1.2.840.113635.100.5.1 }, as it stands in Apple's leaf certificates.
+        let policies = Made.base64([
+            0x30, 0x82, 0x01, 0x00, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x05, 0x01,
+        ])
+        let receipt = Made.receipt(9)
+        let text = Made.wrapped(String(receipt.prefix(76)) + policies + String(receipt.dropFirst(96)), at: 76)
+        #expect(Reading(text).receipts == [text])
+    }
+
     @Test("a receipt whose length is a multiple of the width ends with its last full line")
     func wrappedExactly() {
         // 734 content bytes and a 4-byte header are 984 characters: 12 lines of 82.

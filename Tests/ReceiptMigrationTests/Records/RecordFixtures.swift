@@ -106,7 +106,7 @@ extension InputRecord {
 }
 
 /// The folder of real receipts beside the repository, if it is there.
-enum RealReceipts {
+enum RealRecordFiles {
     static let folder: String? = {
         var url = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         while url.path != "/" {
@@ -121,7 +121,7 @@ enum RealReceipts {
 }
 
 /// A folder that is gone when the test is over.
-final class TemporaryFolder {
+final class RecordFolder {
     let path: String
 
     init() throws {

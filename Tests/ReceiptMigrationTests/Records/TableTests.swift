@@ -6,7 +6,8 @@ struct TableTests {
     private let a = Made.receipt(1)
     private let b = Made.receipt(2)
 
-    private func error(_ text: String, name: String = "t.csv", options: InputOptions = InputOptions()) -> InputError? {
+    private func failure(_ text: String, name: String = "t.csv", options: InputOptions = InputOptions()) -> InputError?
+    {
         let reading = Reading(text, name: name, options: options)
         #expect(reading.records.isEmpty)
         return reading.errors.first
@@ -65,18 +66,18 @@ struct TableTests {
     @Test("of two named columns the one with content is taken, with content in both it is an error")
     func twoColumns() throws {
         #expect(Reading("receipt,latest_receipt\n,\(a)\n").receipts == [a])
-        let error = try #require(error("u,receipt,latest_receipt\n1,\(a),\(b)\n"))
-        #expect(error.code == .columnAmbiguous)
-        #expect(error.message.contains("receipt, latest_receipt"))
+        let ambiguous = try #require(failure("u,receipt,latest_receipt\n1,\(a),\(b)\n"))
+        #expect(ambiguous.code == .columnAmbiguous)
+        #expect(ambiguous.message.contains("receipt, latest_receipt"))
     }
 
     @Test("an undetectable or absent column is an error that lists the columns")
     func undetectable() throws {
-        let none = try #require(error("user,date\n1,2\n"))
+        let none = try #require(failure("user,date\n1,2\n"))
         #expect(none.code == .columnUndetectable)
         #expect(none.message.contains("user, date"))
-        #expect(error("user,date\n1,2\n3,4\n", name: "stdin")?.code == .columnUndetectable)
-        let absent = try #require(error("user,receipt\n1,\(a)\n", options: .init(receiptColumn: "mine")))
+        #expect(failure("user,date\n1,2\n3,4\n", name: "stdin")?.code == .columnUndetectable)
+        let absent = try #require(failure("user,receipt\n1,\(a)\n", options: .init(receiptColumn: "mine")))
         #expect(absent.code == .columnNotFound)
         #expect(absent.message.contains("user, receipt"))
     }

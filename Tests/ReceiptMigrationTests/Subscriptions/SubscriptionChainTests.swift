@@ -75,7 +75,7 @@ import Testing
         #expect(chain.transactions[0].payload.isUpgraded == true)
         #expect(chain.state(at: 39_999)?.transactionIndex == 0)
         #expect(chain.state(at: 40_000)?.transactionIndex == 1)
-        #expect(chain.state(at: 100_000)?.status == .active)
+        #expect(chain.state(at: 20_000)?.status == .active)
         #expect(chain.gaps.isEmpty)
     }
 
@@ -119,13 +119,30 @@ import Testing
         #expect(chain.gaps.isEmpty)
     }
 
+    @Test func aRestoredPeriodDatedAfterItsExpiryIsNotTheNewest() throws {
+        // As in receipts of 2013 and 2014: the purchase date of the first period is that of the restoration.
+        let chain = try chain(period("1", 500, 20), period("2", 22, 30))
+        #expect(chain.transactions.map(\.payload.transactionId) == ["1", "2"])
+        #expect(chain.transactions[0].notes.contains(.purchasedAfterExpiry))
+        #expect(chain.state(at: 25)?.status == .active)
+        #expect(chain.state(at: 600)?.status == .expired && chain.state(at: 600)?.transactionIndex == 1)
+        #expect(chain.gaps == [SubscriptionChain.Gap(from: 20, to: 22)])
+        let unknownStart = try self.chain(period("1", 10, 20), period("2", 500, 40))
+        #expect(unknownStart.gaps.isEmpty)
+    }
+
     @Test func aPeriodWithoutAnEndTellsNothing() throws {
         #expect(try chain(period("1", 10, nil)).state(at: 15) == nil)
     }
 
-    @Test func aHundredThousandUpgradesTakeLinearTime() {
-        let mapped = Support.map(
-            (0..<100_000).map { period("\($0)", Int64($0), Int64($0) + 10) })
-        #expect(SubscriptionChain.chains(of: mapped.transactions)[0].gaps.isEmpty)
+    @Test func twentyThousandUpgradesTakeLinearTime() throws {
+        let rows = (0..<20_000).map {
+            "{\"transaction_id\":\"\($0)\",\"original_transaction_id\":\"1\",\"product_id\":\"p\",\"is_upgraded\":\"true\","
+                + "\"purchase_date_ms\":\"\($0)\",\"expires_date_ms\":\"\($0 + 10)\"}"
+        }
+        let reply = try RecordedReply(json: Array("[\(rows.joined(separator: ","))]".utf8))
+        let chains = SubscriptionChain.chains(of: ReceiptMapper().map(reply).transactions)
+        #expect(chains[0].transactions.count == 20_000)
+        #expect(chains[0].state(at: 30_000)?.status == .expired)
     }
 }
