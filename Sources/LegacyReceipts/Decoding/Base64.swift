@@ -12,36 +12,54 @@ public enum Base64: Sendable {
         var padding = 0
         while padding < 2, text[text.count - 1 - padding] == UInt8(ascii: "=") { padding += 1 }
         let digits = text.count - padding
-        var failure = -1
-        let output = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { buffer, count in
-            count = 0
-            var index = 0
-            while index + 4 <= digits {
-                let first = standard[text[index]]
-                let second = standard[text[index + 1]]
-                let third = standard[text[index + 2]]
-                let fourth = standard[text[index + 3]]
-                // Judged before shifting: the mark of a byte that is no digit would be shifted out of the word.
-                guard first | second | third | fourth < 64 else { break }
-                let group = first << 18 | second << 12 | third << 6 | fourth
-                buffer[count] = UInt8(truncatingIfNeeded: group >> 16)
-                buffer[count + 1] = UInt8(truncatingIfNeeded: group >> 8)
-                buffer[count + 2] = UInt8(truncatingIfNeeded: group)
-                count += 3
-                index += 4
-            }
-            failure = tail(text, from: index, to: digits, into: buffer, &count)
+        let wholeGroups = padding == 0 ? text.count / 4 : text.count / 4 - 1
+        var decodedGroups = 0
+        // Four octets are stored for each group of three, so the buffer is one longer than the result.
+        var output = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3 + 1) { buffer, count in
+            decodedGroups = decodeGroups(text, wholeGroups, into: buffer)
+            count = decodedGroups * 3
         }
+        let failure = tail(text, from: decodedGroups * 4, to: digits, appendingTo: &output)
         guard failure < 0 else {
             throw ReceiptError(.invalidBase64, at: .byte(failure), "0x\(String(text[failure], radix: 16))")
         }
         return output
     }
 
-    /// Decodes what is left after whole groups: fewer than four digits, or a group with a byte that is no digit.
+    /// Decodes up to `count` groups of four digits and returns how many there were before one with a byte that is no
+    /// digit. The buffer must hold three octets per group and one more.
+    private static func decodeGroups(
+        _ text: Span<UInt8>, _ count: Int, into buffer: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        guard let output = UnsafeMutableRawPointer(buffer.baseAddress), buffer.count > count * 3, text.count >= count * 4
+        else { return 0 }
+        return text.withUnsafeBufferPointer { text in
+            groupValues.withUnsafeBufferPointer { values in
+                for group in 0..<count {
+                    // A byte indexes within its own 256 entries: 4 × 256 of them were made.
+                    let value =
+                        values[Int(text[group * 4])] | values[256 + Int(text[group * 4 + 1])]
+                        | values[512 + Int(text[group * 4 + 2])] | values[768 + Int(text[group * 4 + 3])]
+                    guard value < 1 << 24 else { return group }
+                    output.storeBytes(of: (value << 8).bigEndian, toByteOffset: group * 3, as: UInt32.self)
+                }
+                return count
+            }
+        }
+    }
+
+    /// What a digit adds to its group of 24 bits, for each of its four places; bit 30 for bytes that are no digits.
+    private static let groupValues: [UInt32] = [18, 12, 6, 0].flatMap { shift in
+        (0..<256).map { byte in
+            let value = standard[UInt8(byte)]
+            return value < 64 ? value << UInt32(shift) : 1 << 30
+        }
+    }
+
+    /// Decodes what is left after whole groups: fewer than four digits, or a group with a byte that is no digit. Returns
+    /// the offset of that byte, or -1.
     private static func tail(
-        _ text: Span<UInt8>, from start: Int, to end: Int, into buffer: UnsafeMutableBufferPointer<UInt8>,
-        _ count: inout Int
+        _ text: Span<UInt8>, from start: Int, to end: Int, appendingTo output: inout [UInt8]
     ) -> Int {
         var bits: UInt32 = 0
         var digits = 0
@@ -51,14 +69,8 @@ public enum Base64: Sendable {
             bits = bits << 6 | value
             digits += 1
         }
-        if digits >= 2 {
-            buffer[count] = UInt8(truncatingIfNeeded: bits >> (UInt32(digits) * 6 - 8))
-            count += 1
-        }
-        if digits == 3 {
-            buffer[count] = UInt8(truncatingIfNeeded: bits >> 2)
-            count += 1
-        }
+        if digits >= 2 { output.append(UInt8(truncatingIfNeeded: bits >> (UInt32(digits) * 6 - 8))) }
+        if digits == 3 { output.append(UInt8(truncatingIfNeeded: bits >> 2)) }
         return -1
     }
 

@@ -24,35 +24,44 @@ public struct ReceiptContainer: Sendable {
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(stored input: [UInt8], limits: DecodingLimits = .standard) throws(ReceiptError) {
+        try self.init(stored: input[...], limits: limits)
+    }
+
+    /// Reads a receipt as somebody stored it, out of a larger buffer.
+    ///
+    /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
+    public init(stored input: ArraySlice<UInt8>, limits: DecodingLimits = .standard) throws(ReceiptError) {
         // Base64 with line breaks takes less than twice the octets.
         guard input.count / 2 <= limits.maximumSize else { throw Self.tooLarge(input.count / 4 * 3, limits) }
         let text = Self.trimmed(input)
         guard !text.isEmpty else { throw ReceiptError(.empty) }
-        if let form = Self.form(of: input[...]) {
-            try self.init(octets: input, form: form, limits: limits)
+        if let form = Self.form(of: input) {
+            try self.init(octets: Array(input), form: form, limits: limits)
             return
         }
         if text.count < input.count, let form = Self.form(of: text) {
             try self.init(octets: Array(text), form: form, limits: limits)
             return
         }
+        // Nearly every stored receipt is clean, and strict decoding is many times faster.
         let span = text.span
-        // Nearly every stored receipt is clean, and strict decoding is twice as fast.
-        let octets: [UInt8]
-        if let clean = try? Base64.decodeStrictly(span) {
-            octets = clean
+        if let clean = try? Base64.decodeStrictly(span), let form = Self.form(of: clean[...]) {
+            try self.init(octets: clean, form: form, limits: limits)
         } else {
-            octets = try Self.lenientlyDecoded(text)
+            try self.init(octets: try Self.octets(damagedText: text), limits: limits)
         }
-        if text.contains(UInt8(ascii: " ")), Self.isIncomplete(octets),
-            let repaired = try? Base64.decodeLeniently(span, spacesAsPlus: true), !Self.isIncomplete(repaired)
+    }
+
+    /// Decodes base64 that is damaged, or that holds something else than a receipt.
+    private static func octets(damagedText text: ArraySlice<UInt8>) throws(ReceiptError) -> [UInt8] {
+        let span = text.span
+        let octets = try Base64.decodeLeniently(span)
+        if text.contains(UInt8(ascii: " ")), isIncomplete(octets),
+            let repaired = try? Base64.decodeLeniently(span, spacesAsPlus: true), !isIncomplete(repaired)
         {
-            try self.init(octets: repaired, limits: limits)
-        } else if let inner = Self.decodedAgain(octets) {
-            try self.init(octets: inner, limits: limits)
-        } else {
-            try self.init(octets: octets, limits: limits)
+            return repaired
         }
+        return decodedAgain(octets) ?? octets
     }
 
     /// Encoded twice: seen where a client encoded what the system had already encoded.
@@ -94,8 +103,8 @@ public struct ReceiptContainer: Sendable {
     }
 
     /// Without white space, a byte order mark and the quotation marks of a JSON string around it.
-    private static func trimmed(_ input: [UInt8]) -> ArraySlice<UInt8> {
-        var text = input[...]
+    private static func trimmed(_ input: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var text = input
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
         text = trimmedOfSpace(text)
         if text.count >= 2, text.first == UInt8(ascii: "\""), text.last == UInt8(ascii: "\"") {

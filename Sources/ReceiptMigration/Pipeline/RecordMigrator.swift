@@ -57,7 +57,7 @@ struct RecordMigrator: Sendable {
     private func verify(_ stored: ArraySlice<UInt8>) throws(RefusedReceipt) -> VerifiedRecord {
         var kind = RecordKind.notAReceipt
         do throws(ReceiptError) {
-            let container = try ReceiptContainer(stored: Array(stored), limits: options.limits)
+            let container = try ReceiptContainer(stored: stored, limits: options.limits)
             if container.form == .pkcs7 { kind = .appReceipt } else { kind = .transactionReceipt }
             let verified = try verifier.verify(container)
             return VerifiedRecord(
