@@ -19,8 +19,9 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
 
     /// Runs the command; usage errors exit with 2, as input and output errors do, so that 1 keeps its one meaning.
     static func main() async {
-        // A pipe closed by its reader is an error to report, not a silent end.
+        // A reader that has gone and a file that may not grow are errors to report, not silent ends.
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
         do {
             var command = try await parse()
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -31,46 +32,28 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
         } catch let code as ExitCode {
             Foundation.exit(code.rawValue)
         } catch {
-            if exitCode(for: error).isSuccess {
-                print(fullMessage(for: error))
-                Foundation.exit(0)
-            }
-            Terminal.error(fullMessage(for: error))
-            Foundation.exit(ExitStatus.usageOrIO.rawValue)
+            Foundation.exit(report(error).rawValue)
         }
     }
 
     private static func parse() async throws -> any ParsableCommand { try parseAsRoot() }
-}
 
-/// The exit codes of every command.
-enum ExitStatus {
-    static let usageOrIO = ExitCode(2)
-    /// `migrate`: some records were quarantined.
-    static let someQuarantined = ExitCode(1)
-    /// `inspect`: a receipt that is not genuine, or of another device.
-    static let notGenuine = ExitCode(1)
-    /// `inspect`: not a receipt, or one too damaged to be read.
-    static let notAReceipt = ExitCode(3)
-}
-
-struct CompletionsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "completions",
-        abstract: "Print a completion script for a shell.",
-        discussion: """
-            EXAMPLES:
-              legacy-receipts completions bash > /etc/bash_completion.d/legacy-receipts
-              legacy-receipts completions zsh > ~/.zsh/completions/_legacy-receipts
-            """)
-
-    @Argument(help: "bash, zsh or fish.")
-    var shell: String
-
-    func run() throws {
-        guard let shell = CompletionShell(rawValue: shell) else {
-            throw ValidationError("There is no completion script for '\(shell)'; bash, zsh and fish have one.")
+    /// Prints what ended the command: help and version are no errors.
+    private static func report(_ error: any Error) -> ExitCode {
+        if let failure = error as? CommandFailure {
+            Terminal.error("Error: \(failure.description)")
+            return ExitStatus.usageOrIO
         }
-        print(LegacyReceiptsCommand.completionScript(for: shell))
+        guard exitCode(for: error).isSuccess else {
+            Terminal.error(fullMessage(for: error))
+            return ExitStatus.usageOrIO
+        }
+        do throws(CommandFailure) {
+            try Terminal.output(fullMessage(for: error))
+            return .success
+        } catch {
+            Terminal.error("Error: \(error.description)")
+            return ExitStatus.usageOrIO
+        }
     }
 }

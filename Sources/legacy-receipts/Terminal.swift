@@ -1,15 +1,61 @@
 import Foundation
 
-/// Standard error and what kind of thing it is.
+/// Standard output and standard error.
 enum Terminal {
+    /// Prints a text and a line feed.
+    ///
+    /// - Throws: ``CommandFailure`` if it cannot be written. A reader that has gone (`| head`) has seen what it wanted.
+    static func output(_ text: String) throws(CommandFailure) {
+        let number = write(Array((text + "\n").utf8), to: STDOUT_FILENO)
+        guard number != 0, number != EPIPE else { return }
+        throw CommandFailure("Standard output cannot be written: \(SystemError.text(number)).")
+    }
+
+    /// Prints a message for a person. What it quotes cannot move the cursor.
     static func error(_ message: String) {
-        FileHandle.standardError.write(Data((message + "\n").utf8))
+        let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { Printable.text(String($0)) }
+        _ = write(Array((lines.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)
     }
 
-    /// Rewrites the last line of a terminal.
+    /// Rewrites the last line of a terminal, cut where the terminal ends.
     static func rewriteLine(_ line: String) {
-        FileHandle.standardError.write(Data(("\r\u{1B}[2K" + line).utf8))
+        _ = write(Array("\r\u{1B}[2K\u{1B}[?7l\(line)\u{1B}[?7h".utf8), to: STDERR_FILENO)
     }
 
-    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    /// Whether standard error is a terminal on which a line can be rewritten.
+    static var isErrorTerminal: Bool {
+        isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    }
+
+    /// The system's error number, or 0. Foundation's file handles trap where writing fails.
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        var offset = 0
+        while offset < bytes.count {
+            let count = bytes[offset...].withUnsafeBytes { writeSome(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                offset += count
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return 0
+    }
+}
+
+/// Why a command cannot do its work, where the arguments are not to blame: input, output, a file's contents.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+enum SystemError {
+    static func text(_ number: Int32) -> String {
+        strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    }
+}
+
+// Outside of the enum, whose own name would hide the system's.
+private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
 }

@@ -23,44 +23,42 @@ struct TrustOptions: ParsableArguments {
         help: "Accept receipts of Xcode's StoreKit testing. Anybody can make one: for test data only.")
     var acceptsXcode = false
 
+    /// - Throws: ``CommandFailure`` that names the file that is no certificate.
     func policy() throws -> TrustPolicy {
         TrustPolicy(
-            additionalRoots: try roots.map(Self.certificate),
-            additionalIntermediates: try intermediates.map(Self.certificate),
+            additionalRoots: try roots.flatMap(Self.certificates),
+            additionalIntermediates: try intermediates.flatMap(Self.certificates),
             acceptsXcodeReceipts: acceptsXcode)
     }
 
-    private static func certificate(_ path: String) throws -> [UInt8] {
+    /// The certificate of a DER file, or all those of a PEM file.
+    private static func certificates(_ path: String) throws -> [[UInt8]] {
         let bytes = try InputFile.read(path)
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard let begin = text.range(of: "-----BEGIN CERTIFICATE-----"),
-            let end = text.range(of: "-----END CERTIFICATE-----"), begin.upperBound <= end.lowerBound
-        else { return bytes }
-        let base64 = Array(text[begin.upperBound..<end.lowerBound].utf8)
         do throws(ReceiptError) {
-            return try Base64.decodeLeniently(base64.span)
+            let certificates = try PEM.certificates(bytes) ?? [bytes]
+            for certificate in certificates {
+                _ = try ReceiptVerifier(trust: TrustPolicy(additionalRoots: [certificate]))
+            }
+            return certificates
         } catch {
-            throw ValidationError("The certificate \(path) cannot be read: \(error.message)")
+            throw CommandFailure("The certificate file \(path) cannot be used: \(error.message)")
         }
     }
 }
 
-/// Reading of whole small files.
-enum InputFile {
-    /// - Parameter path: a path, or `-` for standard input.
-    static func read(_ path: String) throws -> [UInt8] {
-        do {
-            if path == "-" { return [UInt8](try FileHandle.standardInput.readToEnd() ?? Data()) }
-            return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        } catch {
-            throw ValidationError("The file \(path) cannot be read: \(reason(error)).")
+/// The textual encoding of certificates (RFC 7468).
+enum PEM {
+    /// Every certificate of a PEM text; nil if the octets are not PEM.
+    static func certificates(_ bytes: [UInt8]) throws(ReceiptError) -> [[UInt8]]? {
+        var rest = String(decoding: bytes, as: UTF8.self)[...]
+        var certificates: [[UInt8]] = []
+        while let begin = rest.range(of: "-----BEGIN CERTIFICATE-----") {
+            rest = rest[begin.upperBound...]
+            guard let end = rest.range(of: "-----END CERTIFICATE-----") else { break }
+            let base64 = Array(rest[..<end.lowerBound].utf8)
+            certificates.append(try Base64.decodeLeniently(base64.span))
+            rest = rest[end.upperBound...]
         }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        let error = error as NSError
-        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
-        if underlying.domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(underlying.code))) }
-        return error.localizedDescription
+        return certificates.isEmpty ? nil : certificates
     }
 }

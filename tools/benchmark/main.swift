@@ -1,31 +1,19 @@
-import Crypto
-import CryptoExtras
 import Foundation
-import LegacyReceipts
 
-let path = CommandLine.arguments[1]
-let data = [UInt8](FileManager.default.contents(atPath: path) ?? Data())
-let c = try ReceiptContainer(stored: data)
-let v = ReceiptVerifier()
-func time(_ n: Int, _ f: () throws -> Void) rethrows -> Double {
-    let clock = ContinuousClock()
-    var best = Double.infinity
-    for _ in 0..<5 {
-        let d = try clock.measure { for _ in 0..<n { try f() } }
-        best = min(
-            best, Double(d.components.attoseconds) / 1e12 / Double(n) + Double(d.components.seconds) * 1e6 / Double(n))
+// Prints one JSON object per line: name, value, unit, and where there is one the reference and the ratio to it. The
+// machines that run this are noisy: quote ratios, and numbers of one run together.
+
+var receiptCount = 100_000
+let arguments = Array(CommandLine.arguments.dropFirst())
+if let index = arguments.firstIndex(of: "--receipts") {
+    guard index + 1 < arguments.count, let count = Int(arguments[index + 1]), count > 0 else {
+        FileHandle.standardError.write(Data("--receipts takes a positive number\n".utf8))
+        exit(2)
     }
-    return best
+    receiptCount = count
 }
-print("bytes", c.bytes.count)
-print("verify us", try time(2000) { _ = try v.verify(c) })
-print("decode us", try time(2000) { _ = try ReceiptDecoder().decode(c) })
-print("base64 strict us", try time(2000) { _ = try? ReceiptContainer(requestText: data) })
-print("base64 stored us", try time(2000) { _ = try ReceiptContainer(stored: data) })
-let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-let msg = [UInt8](repeating: 7, count: 1900)
-let sig = try key.signature(for: Insecure.SHA1.hash(data: msg), padding: .insecurePKCS1v1_5)
-let pk = key.publicKey
-print(
-    "floor us",
-    time(2000) { _ = pk.isValidSignature(sig, for: Insecure.SHA1.hash(data: msg), padding: .insecurePKCS1v1_5) })
+
+try VerificationBenchmark().run()
+// Before the very large receipts, since the peak of memory is that of the process.
+try await MigrationBenchmark(receiptCount: receiptCount).run()
+try LinearityBenchmark().run()

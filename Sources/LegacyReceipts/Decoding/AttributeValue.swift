@@ -43,10 +43,20 @@ struct AttributeValue {
             return .malformed
         }
         if contents.isEmpty { return .empty }
-        let text = storage.withUnsafeBufferPointer {
-            String(validating: UnsafeBufferPointer(rebasing: $0[contents]), as: UTF8.self)
-        }
+        let text = storage.withUnsafeBufferPointer { Self.text(UnsafeBufferPointer(rebasing: $0[contents])) }
         return text.map { .value($0) } ?? .malformed
+    }
+
+    /// Text from UTF-8; nil if it is not well-formed. Nearly all of it is ASCII, which needs no validation.
+    @inline(__always)
+    private static func text(_ octets: UnsafeBufferPointer<UInt8>) -> String? {
+        var union: UInt8 = 0
+        for octet in octets { union |= octet }
+        guard union < 0x80 else { return String(validating: octets, as: UTF8.self) }
+        return String(unsafeUninitializedCapacity: octets.count) { buffer in
+            _ = buffer.update(fromContentsOf: octets)
+            return octets.count
+        }
     }
 
     /// A date as text; the result in milliseconds since 1970-01-01T00:00:00Z.

@@ -31,7 +31,8 @@ public enum Base64: Sendable {
     private static func decodeGroups(
         _ text: Span<UInt8>, _ count: Int, into buffer: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
-        guard let output = UnsafeMutableRawPointer(buffer.baseAddress), buffer.count > count * 3, text.count >= count * 4
+        guard let output = UnsafeMutableRawPointer(buffer.baseAddress), buffer.count > count * 3,
+            text.count >= count * 4
         else { return 0 }
         return text.withUnsafeBufferPointer { text in
             groupValues.withUnsafeBufferPointer { values in

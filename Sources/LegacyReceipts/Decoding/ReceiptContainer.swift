@@ -55,7 +55,7 @@ public struct ReceiptContainer: Sendable {
     /// Decodes base64 that is damaged, or that holds something else than a receipt.
     private static func octets(damagedText text: ArraySlice<UInt8>) throws(ReceiptError) -> [UInt8] {
         let span = text.span
-        let octets = try Base64.decodeLeniently(span)
+        let octets = try lenientlyDecoded(text)
         if text.contains(UInt8(ascii: " ")), isIncomplete(octets),
             let repaired = try? Base64.decodeLeniently(span, spacesAsPlus: true), !isIncomplete(repaired)
         {

@@ -4,16 +4,21 @@ extension ForgedAppReceipt {
     public static func bulk(_ number: Int64, purchases count: Int = 2) -> ForgedAppReceipt {
         let created = ForgedInstant(2023, 9, 1).adding(minutes: number % 1_000_000)
         let bundleId = "com.example.bulk.app\(number % 1_000)"
+        let isLife = count <= 120
         let firstId = 530_100_000_000_000 + number * 1_000
         return .production(bundleId: bundleId, created: created).with {
             $0.appItemId = 6_100_000_000 + number % 1_000
             $0.downloadId = 503_400_000_000_000_000 + number
             $0.opaqueValue = opaqueBytes("bulk \(number)", count: 16)
             $0.purchases = (0..<Int64(count)).map { period in
-                let begins = created.adding(months: period - Int64(count) + 1)
+                let before = Int64(count) - 1 - period
+                // Months of a customer's life; ten minutes apart, as sandbox purchases are, where there are too many.
+                let begins = isLife ? created.adding(months: -before) : created.adding(minutes: -10 * before)
                 return Sample.subscription(
                     "\(bundleId).monthly", id: String(firstId + period), originalId: String(firstId), from: begins,
-                    originally: created.adding(months: 1 - Int64(count)), months: 1,
+                    originally: isLife
+                        ? created.adding(months: 1 - Int64(count)) : created.adding(minutes: 10 - 10 * Int64(count)),
+                    months: 1,
                     orderLine: 530_000_700_000_000 + number * 1_000 + period)
             }
         }

@@ -26,17 +26,15 @@ public struct Migration: Sendable {
         inputs: [String], output: String, progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> MigrationSummary {
         try checkOutput(output, isOutside: inputs)
+        try checkInputs(inputs)
         let migrator: RecordMigrator
         do throws(ReceiptError) {
             migrator = try RecordMigrator(options)
         } catch {
             throw MigrationError(.trust, path: "", error.message)
         }
-        let transactions = options.outputFormat == .csv ? "transactions.csv" : "transactions.ndjson"
-        let names = [
-            transactions, "app-transactions.ndjson", "renewal-infos.ndjson", "quarantine.ndjson", "summary.json",
-        ]
-        let folder = try OutputFolder(path: output, names: names, overwrites: options.overwrites)
+        let folder = try OutputFolder(
+            path: output, names: Self.names(options.outputFormat), others: otherNames, overwrites: options.overwrites)
         if options.outputFormat == .csv { try folder.write(TransactionTable.header, to: 0) }
         let source = RecordSource(inputs.map { InputArgument($0) }, options: inputOptions)
         var summary = MigrationSummary()
@@ -58,9 +56,26 @@ public struct Migration: Sendable {
         return summary
     }
 
+    /// The files of a migration in the order of their writing; the summary, which speaks for all, is the last.
+    private static func names(_ format: MigrationOptions.OutputFormat) -> [String] {
+        [
+            format == .csv ? "transactions.csv" : "transactions.ndjson", "app-transactions.ndjson",
+            "renewal-infos.ndjson", "quarantine.ndjson", "summary.json",
+        ]
+    }
+
+    /// Files that a migration with another output format writes and this one does not.
+    private var otherNames: [String] {
+        let names = Set(Self.names(options.outputFormat))
+        return MigrationOptions.OutputFormat.allCases.flatMap(Self.names).filter { !names.contains($0) }
+    }
+
     private var inputOptions: InputOptions {
-        InputOptions(
-            format: InputFormat(rawValue: options.recordFormat.rawValue) ?? .auto, receiptColumn: options.receiptColumn)
+        // Base64 with line breaks and what else a record holds takes less than twice the receipt.
+        let (twice, overflows) = options.limits.maximumSize.multipliedReportingOverflow(by: 2)
+        return InputOptions(
+            format: InputFormat(rawValue: options.recordFormat.rawValue) ?? .auto, receiptColumn: options.receiptColumn,
+            maximumRecordSize: overflows ? .max : max(InputLimits.recordSize, twice))
     }
 
     /// Reads batches, has up to ``MigrationOptions/jobs`` of them worked on at once, and hands the results over in the
@@ -110,14 +125,30 @@ public struct Migration: Sendable {
         }
     }
 
-    /// An output folder inside an input folder would be read as input.
+    /// A name that is wrong should be told before hours of work, not after.
+    private func checkInputs(_ inputs: [String]) throws(MigrationError) {
+        do throws(InputError) {
+            for input in inputs where input != "-" { try SystemCalls.checkReadable(input) }
+        } catch {
+            throw MigrationError(.input, path: error.input, error.message)
+        }
+    }
+
+    /// An output folder inside an input folder would be read as input; an input that is one of the output files would be
+    /// replaced.
     private func checkOutput(_ output: String, isOutside inputs: [String]) throws(MigrationError) {
         let outputPath = CanonicalPath.of(output)
+        let files = Set((Self.names(options.outputFormat) + otherNames).map { "\(outputPath)/\($0)" })
         for input in inputs where input != "-" {
             let inputPath = CanonicalPath.of(input)
+            if files.contains(inputPath) {
+                throw MigrationError(
+                    .outputConflict, path: output,
+                    "The input \(input) is a file of the output folder \(output) and would be replaced.")
+            }
             if outputPath == inputPath || outputPath.hasPrefix(inputPath.hasSuffix("/") ? inputPath : inputPath + "/") {
                 throw MigrationError(
-                    .outputExists, path: output,
+                    .outputConflict, path: output,
                     "The output folder \(output) lies inside the input \(input) and would be read as input.")
             }
         }

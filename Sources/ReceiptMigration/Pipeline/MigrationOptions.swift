@@ -77,8 +77,10 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         case input
         /// An output file cannot be made or written: no space, no permission.
         case output
-        /// The output folder holds files of an earlier migration, or lies inside an input.
+        /// The output folder holds files of an earlier migration.
         case outputExists
+        /// The output folder lies inside an input, or an input is one of the output files.
+        case outputConflict
         /// A certificate in the trust policy cannot be read.
         case trust
     }

@@ -7,24 +7,30 @@
 #endif
 
 /// The files of one migration. Each is written under a name that ends in `.partial` and takes its own name only when all
-/// of them are complete and on the disk, the summary last: a file without `.partial` is whole.
+/// of them are complete and on the disk, the last one last: a file without `.partial` is whole.
 final class OutputFolder {
     private let path: String
+    private let lock: FolderLock
+    private let outdated: [String]
     private var files: [OutputFile] = []
 
     /// Makes the folder, and its files empty.
     ///
+    /// - Parameters:
+    ///   - names: the files, the one whose presence says that all are there last.
+    ///   - others: files that an earlier migration with other options may have left; they count as such, and go when
+    ///     this one is complete.
     /// - Throws: ``MigrationError``.
-    init(path: String, names: [String], overwrites: Bool) throws(MigrationError) {
+    init(path: String, names: [String], others: [String] = [], overwrites: Bool) throws(MigrationError) {
         self.path = path
+        outdated = others.map { "\(path)/\($0)" }
         try Self.makeFolder(path)
-        for name in names {
+        lock = try FolderLock(path)
+        for name in names + others where !overwrites {
             let file = "\(path)/\(name)"
-            if !overwrites, access(file, F_OK) == 0 {
+            if access(file, F_OK) == 0 {
                 throw MigrationError(
-                    .outputExists, path: file,
-                    "The output folder holds \(file) from an earlier migration; choose another folder or allow overwriting."
-                )
+                    .outputExists, path: file, "The output folder holds \(file) from an earlier migration.")
             }
         }
         for name in names { files.append(try OutputFile(path: "\(path)/\(name)")) }
@@ -39,13 +45,17 @@ final class OutputFolder {
     /// Completes every file: contents to the disk, then the names.
     func complete() throws(MigrationError) {
         for file in files { try file.synchronize() }
-        for file in files { try file.rename() }
-        files = []
-        let descriptor = open(path, O_RDONLY)
-        if descriptor >= 0 {
-            fsync(descriptor)
-            close(descriptor)
+        // The last file of an earlier migration must not stand beside new ones if this stops halfway.
+        files.last?.removeEarlier()
+        for file in outdated { unlink(file) }
+        do throws(MigrationError) {
+            for file in files { try file.rename() }
+        } catch {
+            for file in files where file.isRenamed { file.removeEarlier() }
+            throw error
         }
+        files = []
+        lock.synchronize()
     }
 
     private static func makeFolder(_ path: String) throws(MigrationError) {
@@ -63,10 +73,32 @@ final class OutputFolder {
     }
 }
 
+/// Keeps a second migration from writing into the same folder at the same time. The lock ends with the process, however
+/// that ends.
+private final class FolderLock {
+    private let descriptor: Int32
+
+    init(_ path: String) throws(MigrationError) {
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // Not every file system has locks; without them nothing is said.
+        if descriptor >= 0, lockFile(descriptor) != 0, errno == EWOULDBLOCK {
+            close(descriptor)
+            throw MigrationError(
+                .output, path: path, "Another migration is writing into the output folder \(path) at this moment.")
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Puts the names of the files on the disk.
+    func synchronize() { if descriptor >= 0 { fsync(descriptor) } }
+}
+
 /// One output file.
 final class OutputFile {
     private let path: String
     private var descriptor: Int32
+    private(set) var isRenamed = false
 
     private var partialPath: String { path + ".partial" }
 
@@ -100,7 +132,11 @@ final class OutputFile {
 
     func rename() throws(MigrationError) {
         if moveFile(partialPath, path) != 0 { throw failure("renamed to its final name") }
+        isRenamed = true
     }
+
+    /// Removes what bears the final name.
+    func removeEarlier() { unlink(path) }
 
     /// Closes and removes a file that will not be completed.
     func abandon() {
@@ -117,6 +153,7 @@ final class OutputFile {
 
 // Methods named as the system calls would hide them.
 private func moveFile(_ from: String, _ to: String) -> Int32 { rename(from, to) }
+private func lockFile(_ descriptor: Int32) -> Int32 { flock(descriptor, LOCK_EX | LOCK_NB) }
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }

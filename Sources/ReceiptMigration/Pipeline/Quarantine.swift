@@ -37,10 +37,11 @@ struct QuarantineReason: Sendable {
     static let recordedNotAccepted = QuarantineReason(
         "recordedNotAccepted", "notMigrated", "The record is a document that nobody signed, and these were excluded.")
 
-    static func otherEnvironment(_ environment: String) -> QuarantineReason {
+    static func otherEnvironment(_ environment: String?) -> QuarantineReason {
         QuarantineReason(
             "otherEnvironment", "notMigrated",
-            "The record is of the environment \(environment), which was not asked for.")
+            environment.map { "The record is of the environment \($0), which was not asked for." }
+                ?? "The record does not say its environment, and certain environments were asked for.")
     }
 
     static func otherBundleId(_ bundleId: String) -> QuarantineReason {

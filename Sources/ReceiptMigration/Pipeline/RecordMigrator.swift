@@ -105,6 +105,9 @@ struct RecordMigrator: Sendable {
         } catch {
             guard let receipt else { return quarantine(record, QuarantineReason(error), kind, into: &output) }
             // The reply says nothing that can be used; the receipt beside it still counts.
+            if let reason = excluded(receipt.environment, receipt.bundleId) {
+                return quarantine(record, reason, receipt.kind, into: &output)
+            }
             write(receipt, of: record, into: &output)
             output.counts.migrated(receipt.kind, receipt.environment)
             return
@@ -173,7 +176,7 @@ struct RecordMigrator: Sendable {
     private func excluded(_ environment: Environment?, _ bundleId: String?) -> QuarantineReason? {
         if let environments = options.environments {
             guard let environment, environments.contains(environment) else {
-                return .otherEnvironment(environment?.rawValue ?? "unknown")
+                return .otherEnvironment(environment?.rawValue)
             }
         }
         if let bundleIds = options.bundleIds, let bundleId, !bundleIds.contains(bundleId) {

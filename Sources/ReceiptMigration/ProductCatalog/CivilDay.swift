@@ -2,12 +2,12 @@
 ///
 /// Exact integer arithmetic, so that a term counted over millions of purchases costs no calendar object. Leap days are
 /// handled by counting years from 1 March, which puts the leap day at the end of the counted year.
-struct CivilDay {
-    var year: Int64
+package struct CivilDay {
+    package var year: Int64
     /// 1...12
-    var month: Int64
+    package var month: Int64
     /// 1...31
-    var day: Int64
+    package var day: Int64
 
     private static let daysInEra: Int64 = 146_097
     /// Days from 1 March of year 0 to 1 January 1970.
@@ -19,7 +19,7 @@ struct CivilDay {
         self.day = day
     }
 
-    init(daysSince1970 days: Int64) {
+    package init(daysSince1970 days: Int64) {
         let shifted = days + Self.epochShift
         let era = shifted.flooredQuotient(Self.daysInEra)
         let dayOfEra = shifted - era * Self.daysInEra
@@ -62,16 +62,16 @@ struct CivilDay {
 }
 
 extension Int64 {
-    static let millisecondsPerDay: Int64 = 86_400_000
+    package static let millisecondsPerDay: Int64 = 86_400_000
 
     /// Division rounding towards negative infinity; the divisor is a positive constant at every call.
-    func flooredQuotient(_ divisor: Int64) -> Int64 {
+    package func flooredQuotient(_ divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }
 
     /// What ``flooredQuotient(_:)`` leaves: 0 ..< divisor.
-    func flooredRemainder(_ divisor: Int64) -> Int64 {
+    package func flooredRemainder(_ divisor: Int64) -> Int64 {
         let remainder = self % divisor
         return remainder < 0 ? remainder + divisor : remainder
     }

@@ -110,9 +110,15 @@ struct ObjectReader {
         let slice = bytes[slice: column.member.value]
         do throws(JSONReadingError) {
             var scanner = try JSONMemberScanner(slice)
+            var hasMark = false
             while let member = try scanner.next() {
-                if let key = member.key, WireVocabulary.receiptMarks.contains(scanner.text(key)) { return true }
+                guard let key = member.key else { continue }
+                let name = scanner.text(key)
+                // A notification has `bid` too, and people keep it under any name.
+                if WireVocabulary.notificationMarks.contains(name) { return false }
+                hasMark = hasMark || WireVocabulary.receiptMarks.contains(name)
             }
+            return hasMark
         } catch {}
         return false
     }

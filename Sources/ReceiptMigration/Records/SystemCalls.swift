@@ -53,6 +53,15 @@ enum SystemCalls {
             inode: UInt64(truncatingIfNeeded: status.st_ino))
     }
 
+    /// Throws what reading this file or listing this folder would throw at once. Pipes and devices are not touched.
+    static func checkReadable(_ path: String) throws(InputError) {
+        switch try status(path).kind {
+        case .file: close(try open(path, name: path))
+        case .folder: try forEachEntry(of: path) { _ in }
+        case .other: break
+        }
+    }
+
     /// Calls `body` with the name, as bytes, of each entry of a folder but "." and "..".
     static func forEachEntry(of folder: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(InputError) {
         guard let stream = opendir(folder) else { throw error(errno, name: folder, doing: "list") }

@@ -21,6 +21,9 @@ enum WireVocabulary {
         "unified_receipt", "web_order_line_item_id",
     ])
 
+    /// Either of these makes an object a notification (verifyReceipt reference, 8).
+    static let notificationMarks: Set<String> = ["notification_type", "unified_receipt"]
+
     /// verifyReceipt reference, 3.5 and 4.
     static let row: Set<String> = {
         var keys: Set<String> = [

@@ -6,12 +6,17 @@ struct InspectCommand: ParsableCommand {
         commandName: "inspect",
         abstract: "Show everything in one receipt, and every check with its outcome.",
         discussion: """
-            EXIT STATUS: 0 genuine, 1 not genuine (or of another device), 2 usage or input error, 3 not a receipt.
+            EXIT STATUS:
+              0  genuine
+              1  not genuine, or of another device
+              2  usage, input or output error
+              3  not a receipt, or too damaged to be read as one
 
             EXAMPLES:
               legacy-receipts inspect receipt.b64
               legacy-receipts inspect --json - < receipt.der
-              legacy-receipts inspect --device 68753A44-4D6F-1226-9C60-0050E4C00067 receipt.b64
+              legacy-receipts inspect --trust-root test-root.pem receipt.b64
+              legacy-receipts inspect --device 6c:40:08:b5:94:5e receipt.der
             """)
 
     @Argument(
@@ -32,26 +37,23 @@ struct InspectCommand: ParsableCommand {
 
     func run() throws {
         let identifier = try deviceIdentifier()
+        let verifier = try ReceiptVerifier(trust: trust.policy())
         let bytes = try InputFile.read(file)
-        let verifier = try verifier()
         let inspection: ReceiptInspection
         do throws(ReceiptError) {
             inspection = verifier.inspect(try ReceiptContainer(stored: bytes), device: identifier)
         } catch {
-            print(json ? InspectionJSON.text(error) : "Not a receipt: \(error.message)")
+            try Terminal.output(json ? InspectionJSON.text(error) : InspectionText.text(error))
+            if !json, let advice = Advice.about(bytes) { Terminal.error(advice) }
             throw ExitStatus.notAReceipt
         }
-        print(json ? InspectionJSON.text(inspection) : InspectionText.text(inspection))
-        guard case .failure(let error) = inspection.verdict else { return }
-        throw error.verdict == .notGenuine ? ExitStatus.notGenuine : ExitStatus.notAReceipt
-    }
-
-    private func verifier() throws -> ReceiptVerifier {
-        let policy = try trust.policy()
-        do throws(ReceiptError) {
-            return try ReceiptVerifier(trust: policy)
-        } catch {
-            throw ValidationError("A certificate to trust cannot be read. \(error.message)")
+        try Terminal.output(json ? InspectionJSON.text(inspection) : InspectionText.text(inspection))
+        if case .failure(let error) = inspection.verdict {
+            throw error.verdict == .notGenuine ? ExitStatus.notGenuine : ExitStatus.notAReceipt
+        }
+        // Success would say that the device is the right one.
+        if identifier != nil, inspection.form == .propertyList {
+            throw CommandFailure("--device cannot be checked: a transaction receipt has no device hash.")
         }
     }
 

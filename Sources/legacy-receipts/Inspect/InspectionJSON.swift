@@ -8,7 +8,7 @@ enum InspectionJSON {
         writer.beginObject()
         write(error, to: &writer)
         writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return Printable.json(String(decoding: writer.bytes, as: UTF8.self))
     }
 
     static func text(_ inspection: ReceiptInspection) -> String {
@@ -35,7 +35,7 @@ enum InspectionJSON {
         for check in inspection.checks { write(check, to: &writer) }
         writer.endArray()
         writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return Printable.json(String(decoding: writer.bytes, as: UTF8.self))
     }
 
     private static func write(_ evidence: SignatureEvidence, to writer: inout JSONWriter) {
@@ -71,6 +71,8 @@ enum InspectionJSON {
     private static func write(_ receipt: TransactionReceipt, to writer: inout JSONWriter) {
         writer.member("kind", "transactionReceipt")
         writer.member("environment", receipt.environment.rawValue)
+        writer.key("environmentContradiction")
+        writer.boolean(receipt.hasEnvironmentContradiction)
         writer.key("purchaseInfo")
         writeEntries(receipt.purchaseInfo, to: &writer)
         writer.key("unsigned")

@@ -3,16 +3,28 @@ import LegacyReceipts
 /// An inspection as a person reads it.
 enum InspectionText {
     static func text(_ inspection: ReceiptInspection) -> String {
-        var lines = [verdict(inspection.verdict), ""]
+        var lines = [verdict(inspection.verdict)]
+        if case .success = inspection.verdict { lines += inspection.checks.compactMap(objection) }
+        lines.append("")
         lines.append("\(inspection.form.rawValue), \(inspection.byteCount) bytes")
         switch inspection.receipt?.payload {
         case .app(let receipt): lines += app(receipt, inspection.attributes)
         case .transaction(let receipt): lines += transaction(receipt)
-        case nil: lines.append("  (the contents cannot be read)")
+        case nil:
+            lines.append("  (the contents cannot be read as a receipt)")
+            if !inspection.attributes.isEmpty { lines += attributes(inspection.attributes) }
         }
         lines += ["", "Certificates"] + inspection.certificates.flatMap(certificate)
         lines += ["", "Checks"] + inspection.checks.map(check)
         return lines.joined(separator: "\n")
+    }
+
+    static func text(_ error: ReceiptError) -> String { verdict(.failure(error)) }
+
+    /// A check that failed and does not make the receipt refused.
+    private static func objection(_ check: ReceiptInspection.Check) -> String? {
+        guard case .failed(let error) = check.outcome else { return nil }
+        return "  But: \(Printable.text(error.message))"
     }
 
     private static func verdict(_ verdict: Result<SignatureEvidence, ReceiptError>) -> String {
@@ -21,7 +33,8 @@ enum InspectionText {
             "Genuine: \(anchor(evidence.anchor)); \(evidence.digestAlgorithm.rawValue) with RSA; certificates judged at "
                 + DateText.iso(evidence.validationTime)
         case .failure(let error):
-            "\(error.verdict == .notGenuine ? "Not genuine" : "Not a receipt") (\(error.code.rawValue)): \(error.message)"
+            "\(error.verdict == .notGenuine ? "Not genuine" : "Not a receipt") (\(error.code.rawValue)): "
+                + Printable.text(error.message)
         }
     }
 
@@ -37,15 +50,26 @@ enum InspectionText {
     // MARK: App receipts
 
     private static func app(_ receipt: AppReceipt, _ attributes: [RawAttribute]) -> [String] {
-        var lines = ["", "App receipt"]
-        lines += attributes.filter { $0.type != 17 }.sorted { $0.type < $1.type }
-            .map { row($0, AttributeNames.app[$0.type]) }
+        var lines = self.attributes(attributes)
+        if let environment = receipt.environment {
+            lines.append("  Counts as \(Printable.text(environment.rawValue)).")
+        }
         if receipt.trailingByteCount > 0 {
             lines.append(
                 "  (\(receipt.trailingByteCount) bytes follow the receipt; they are not signed and were ignored)")
         }
+        return lines + purchases(attributes)
+    }
+
+    private static func attributes(_ attributes: [RawAttribute]) -> [String] {
+        ["", "App receipt"]
+            + attributes.filter { $0.type != 17 }.sorted { $0.type < $1.type }
+            .map { row($0, AttributeNames.app[$0.type]) }
+    }
+
+    private static func purchases(_ attributes: [RawAttribute]) -> [String] {
         let purchases = attributes.filter { $0.type == 17 }
-        lines += ["", "Purchases: \(purchases.count)"]
+        var lines = ["", "Purchases: \(purchases.count)"]
         for (index, purchase) in purchases.enumerated() {
             lines.append("  #\(index)")
             lines += purchase.nestedAttributes().sorted { $0.type < $1.type }
@@ -63,7 +87,7 @@ enum InspectionText {
 
     private static func transaction(_ receipt: TransactionReceipt) -> [String] {
         var lines = ["", "Transaction receipt, signed part"]
-        lines += receipt.purchaseInfo.map { "  \($0.key.padded(to: 32))\(Printable.text($0.value))" }
+        lines += receipt.purchaseInfo.map { "  \(Printable.text($0.key).padded(to: 32))\(Printable.text($0.value))" }
         lines += ["", "Not signed (anybody can edit these)"]
         lines.append("  \("environment".padded(to: 32))\(Printable.text(receipt.claimedEnvironment ?? "(absent)"))")
         lines.append("  \("pod".padded(to: 32))\(Printable.text(receipt.pod ?? "(absent)"))")
@@ -92,8 +116,8 @@ enum InspectionText {
     private static func check(_ check: ReceiptInspection.Check) -> String {
         let name = check.name.rawValue.padded(to: 22)
         return switch check.outcome {
-        case .passed: "  passed   \(name)"
-        case .failed(let error): "  FAILED   \(name)\(error.message)"
+        case .passed: "  passed   \(check.name.rawValue)"
+        case .failed(let error): "  FAILED   \(name)\(Printable.text(error.message))"
         case .skipped(let reason): "  skipped  \(name)\(reason)"
         }
     }

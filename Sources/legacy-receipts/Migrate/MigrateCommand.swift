@@ -9,24 +9,34 @@ struct MigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Turn stored receipts into modern transactions.",
         discussion: """
-            Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies and V1 notifications from files, folders or \
-            standard input, and writes into the output folder:
+            Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies and version 1 notifications from files, \
+            folders or standard input, and writes into the output folder:
 
-              transactions.ndjson (or .csv)  a JWSTransactionDecodedPayload per purchase, with the source of every field
-              app-transactions.ndjson        an AppTransaction per app receipt
-              renewal-infos.ndjson           a JWSRenewalInfoDecodedPayload per pending renewal of a recorded reply
-              quarantine.ndjson              every record that was not migrated: reason, place, original bytes
-              summary.json                   the numbers
+              transactions.ndjson      a JWSTransactionDecodedPayload per purchase, with
+                                       the source of every field (or transactions.csv)
+              app-transactions.ndjson  an AppTransaction per app receipt
+              renewal-infos.ndjson     a JWSRenewalInfoDecodedPayload per renewal that a
+                                       recorded reply announces
+              quarantine.ndjson        every record that was not migrated: the reason,
+                                       its place, its original bytes
+              summary.json             the numbers
 
-            Other members or columns of a record (a user id, say) are carried through. The files appear under their names \
-            only when all are complete.
+            Other members or columns of a record (a user id, say) are carried through. While they are written the files \
+            end in .partial; they take their names only when all of them are complete, summary.json last.
 
-            EXIT STATUS: 0 all records migrated, 1 some quarantined, 2 usage, input or output error.
+            EXIT STATUS:
+              0  every record was migrated
+              1  some records were quarantined
+              2  usage, input or output error; nothing was completed
 
             EXAMPLES:
               legacy-receipts migrate receipts/ --output migrated
-              legacy-receipts migrate dump.csv --column receipt_data --catalog products.yaml --output migrated
-              zcat dump.ndjson.gz | legacy-receipts migrate - --environment Production --output migrated
+              legacy-receipts migrate dump.csv --column receipt_data \\
+                --catalog products.yaml --output migrated
+              zcat dump.ndjson.gz | legacy-receipts migrate - \\
+                --environment Production --bundle-id com.example.app
+              legacy-receipts migrate migrated/quarantine.ndjson --column original \\
+                --max-size 20000000 --output second-try
             """)
 
     @Argument(
@@ -59,8 +69,10 @@ struct MigrateCommand: AsyncParsableCommand {
     var jobs: Int?
 
     @Option(
-        help: ArgumentHelp("Only Production or Sandbox; other records are quarantined. Repeatable.", valueName: "name"))
-    var environment: [String] = []
+        help: ArgumentHelp(
+            "Only Production, Sandbox or Xcode; records of others are quarantined. Repeatable.", valueName: "name"),
+        completion: .list(["Production", "Sandbox", "Xcode"]), transform: FormatArguments.environment)
+    var environment: [Environment] = []
 
     @Option(
         name: .customLong("bundle-id"),
@@ -89,8 +101,11 @@ struct MigrateCommand: AsyncParsableCommand {
     func validate() throws {
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 1024.") }
         guard maximumSize > 0 else { throw ValidationError("--max-size takes a positive number of bytes.") }
-        for name in environment where !["Production", "Sandbox", "Xcode"].contains(name) {
-            throw ValidationError("--environment takes Production, Sandbox or Xcode, not '\(name)'.")
+        guard inputs.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("Standard input (-) can be read only once.")
+        }
+        for path in inputs + [output] where path.isEmpty {
+            throw ValidationError("A path is empty.")
         }
     }
 
@@ -102,11 +117,12 @@ struct MigrateCommand: AsyncParsableCommand {
             summary = try await Migration(options: options).run(inputs: inputs, output: output) { reporter.report($0) }
         } catch {
             reporter.finish()
-            Terminal.error("Error: \(error.message)")
-            throw ExitStatus.usageOrIO
+            let advice =
+                error.code == .outputExists ? " Name another with --output, or replace it with --overwrite." : ""
+            throw CommandFailure(error.message + advice)
         }
         reporter.finish()
-        print(SummaryText.text(summary, output: output))
+        try Terminal.output(SummaryText.text(summary, output: output))
         if summary.quarantined > 0 { throw ExitStatus.someQuarantined }
     }
 
@@ -115,8 +131,7 @@ struct MigrateCommand: AsyncParsableCommand {
         limits.maximumSize = maximumSize
         return MigrationOptions(
             trust: try trust.policy(), limits: limits, catalog: try productCatalog(), recordFormat: inputFormat,
-            receiptColumn: column, outputFormat: format,
-            environments: environment.isEmpty ? nil : Set(environment.map { Environment(rawValue: $0) }),
+            receiptColumn: column, outputFormat: format, environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite)
     }
@@ -126,7 +141,7 @@ struct MigrateCommand: AsyncParsableCommand {
         do throws(CatalogError) {
             return try ProductCatalog.load(paths: catalog)
         } catch {
-            throw ValidationError("The catalogue cannot be used: \(error)")
+            throw CommandFailure("The catalogue cannot be used: \(error)")
         }
     }
 }

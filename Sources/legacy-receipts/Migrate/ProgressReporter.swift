@@ -9,6 +9,7 @@ final class ProgressReporter: Sendable {
         var hasBar = false
     }
 
+    private let start = ContinuousClock.now
     private let total: Int?
     private let isQuiet: Bool
     private let isTerminal: Bool
@@ -29,11 +30,9 @@ final class ProgressReporter: Sendable {
             state.lastReport = now
             if isTerminal {
                 state.hasBar = true
-                Terminal.rewriteLine(bar(progress))
+                Terminal.rewriteLine(bar(progress, after: now - start))
             } else {
-                Terminal.error(
-                    "\(progress.records) records read (\(progress.bytesRead) bytes), \(progress.quarantined) quarantined"
-                )
+                Terminal.error(counts(progress, after: now - start))
             }
         }
     }
@@ -43,14 +42,19 @@ final class ProgressReporter: Sendable {
         if state.withLock({ $0.hasBar }) { Terminal.rewriteLine("") }
     }
 
-    private func bar(_ progress: Migration.Progress) -> String {
-        let counts = "\(progress.records) records, \(progress.quarantined) quarantined"
+    private func bar(_ progress: Migration.Progress, after elapsed: Duration) -> String {
+        let counts = counts(progress, after: elapsed)
         guard let total, total > 0 else { return counts }
         let share = min(1, Double(progress.bytesRead) / Double(total))
-        let width = 30
+        let width = 20
         let filled = Int(share * Double(width))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
         return "[\(bar)] \(Int(share * 100)) %  \(counts)"
+    }
+
+    private func counts(_ progress: Migration.Progress, after elapsed: Duration) -> String {
+        let (seconds, megabytes) = (Int(elapsed.components.seconds), progress.bytesRead / 1_000_000)
+        return "\(progress.records) records (\(megabytes) MB) in \(seconds) s, \(progress.quarantined) quarantined"
     }
 
     /// The bytes of all files named or in named folders; nil if standard input is among them.

@@ -1,28 +1,41 @@
 import ReceiptMigration
 
-/// The summary as a person reads it.
+/// The summary as a person reads it: a table that fits on a screen whatever the input. All numbers are in
+/// `summary.json`.
 enum SummaryText {
+    /// How many reasons are told one by one.
+    private static let maximumReasons = 5
+
     static func text(_ summary: MigrationSummary, output: String) -> String {
-        var lines = ["\(summary.recordsRead) records read from \(summary.inputs) inputs"]
-        lines.append("  \(summary.migrated) migrated")
-        lines += counts(summary.migratedByKind)
-        lines.append("  \(summary.quarantined) quarantined")
-        lines += counts(summary.quarantinedByReason)
-        lines.append(
-            "\(summary.transactions) transactions, \(summary.appTransactions) app transactions, "
-                + "\(summary.renewalInfos) renewal infos")
-        lines += counts(summary.transactionsByType)
-        lines.append("  resting on")
-        lines += counts(summary.transactionsByStanding)
+        var rows: [(label: String, count: Int)] = [
+            ("records read", summary.recordsRead), ("  migrated", summary.migrated),
+        ]
+        rows += counts(summary.migratedByKind)
+        rows.append(("  quarantined", summary.quarantined))
+        rows += counts(summary.quarantinedByReason)
+        rows.append(("transactions", summary.transactions))
+        rows += counts(summary.transactionsByStanding)
         if summary.confirmedByEmbeddedReceipt > 0 {
-            lines.append(
-                "      (\(summary.confirmedByEmbeddedReceipt) of the recorded confirmed by a verified receipt)")
+            rows.append(("      confirmed by a verified receipt", summary.confirmedByEmbeddedReceipt))
         }
-        lines.append("written to \(output)")
+        rows += [("app transactions", summary.appTransactions), ("renewal infos", summary.renewalInfos)]
+        let width = rows.reduce(0) { max($0, $1.label.count) }
+        let digits = rows.reduce(0) { max($0, String($1.count).count) }
+        var lines = rows.map { row in
+            let number = String(row.count)
+            return row.label.padded(to: width + 2) + String(repeating: " ", count: digits - number.count) + number
+        }
+        lines += ["", "Written to \(Printable.text(output)); all numbers are in summary.json."]
+        if summary.quarantined > 0 { lines.append("What was quarantined, and why, is in quarantine.ndjson.") }
+        if summary.recordsRead == 0 { lines.append("There was no record in the input.") }
         return lines.joined(separator: "\n")
     }
 
-    private static func counts(_ counts: [String: Int]) -> [String] {
-        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "    \($0.value)  \($0.key)" }
+    private static func counts(_ counts: [String: Int]) -> [(label: String, count: Int)] {
+        let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        var rows = sorted.prefix(maximumReasons).map { (label: "    \($0.key)", count: $0.value) }
+        let rest = sorted.dropFirst(maximumReasons)
+        if !rest.isEmpty { rows.append(("    \(rest.count) others", rest.reduce(0) { $0 + $1.value })) }
+        return rows
     }
 }

@@ -95,7 +95,8 @@ struct ForgedCaseTests {
         let forged = try find(name)
         let verifier = try ForgedCases.verifier { $0.acceptsXcodeReceipts = true }
         let isAccepted = (try? verifier.verify(stored: forged.bytes)) != nil
-        #expect(isAccepted == (forged.expected.verdict == .genuine || forged.expected.genuineForXcode), "\(forged.shows)")
+        #expect(
+            isAccepted == (forged.expected.verdict == .genuine || forged.expected.genuineForXcode), "\(forged.shows)")
     }
 
     @Test("The default verifier trusts no forged receipt", arguments: names)

@@ -41,32 +41,33 @@ struct IndexTests {
     @Test("App-level facts", arguments: apps)
     func appFacts(entry: RealReceipts.Entry) throws {
         let receipt = try app(entry)
-        #expect(receipt.receiptType?.rawValue == entry.receipt_type)
-        #expect(receipt.bundleId == entry.bundle_id)
-        #expect(receipt.applicationVersion == entry.app_version)
-        #expect(receipt.originalApplicationVersion == nonEmpty(entry.original_app_version))
-        #expect(receipt.receiptCreationDate == entry.creation_date.map(milliseconds))
-        #expect(receipt.originalPurchaseDate == nonEmpty(entry.original_purchase_date).map(milliseconds))
+        #expect(receipt.receiptType?.rawValue == entry.receiptType)
+        #expect(receipt.bundleId == entry.bundleId)
+        #expect(receipt.applicationVersion == entry.appVersion)
+        #expect(receipt.originalApplicationVersion == nonEmpty(entry.originalAppVersion))
+        #expect(receipt.receiptCreationDate == entry.creationDate.map(milliseconds))
+        #expect(receipt.originalPurchaseDate == nonEmpty(entry.originalPurchaseDate).map(milliseconds))
         #expect(receipt.unknownAttributes.isEmpty)
         #expect(receipt.trailingByteCount == 0)
-        if entry.platform_guess == "mac" { #expect(receipt.platform != 3) }
+        if entry.platformGuess == "mac" { #expect(receipt.platform != 3) }
         let environments: [String: ReceiptEnvironment] = [
             "production": .production, "sandbox": .sandbox, "xcode": .xcode,
         ]
         #expect(receipt.environment == environments[entry.kind])
     }
 
-    @Test("Counts of purchases: all, trial, intro, promotional, cancelled, with expiry, by product type", arguments: apps)
+    @Test(
+        "Counts of purchases: all, trial, intro, promotional, cancelled, with expiry, by product type", arguments: apps)
     func counts(entry: RealReceipts.Entry) throws {
         let purchases = try app(entry).inAppPurchases
-        #expect(purchases.count == entry.in_app_count)
-        #expect(purchases.count { $0.isTrialPeriod == true } == entry.in_app_trial)
-        #expect(purchases.count { $0.isInIntroOfferPeriod == true } == entry.in_app_intro)
-        #expect(purchases.count { $0.promotionalOfferId != nil } == entry.in_app_promo_offer_id)
-        #expect(purchases.count { $0.cancellationDate != nil } == entry.in_app_cancelled)
-        #expect(purchases.count { $0.expiresDate != nil } == entry.in_app_with_expires)
+        #expect(purchases.count == entry.inAppCount)
+        #expect(purchases.count { $0.isTrialPeriod == true } == entry.inAppTrial)
+        #expect(purchases.count { $0.isInIntroOfferPeriod == true } == entry.inAppIntro)
+        #expect(purchases.count { $0.promotionalOfferId != nil } == entry.inAppPromoOfferId)
+        #expect(purchases.count { $0.cancellationDate != nil } == entry.inAppCancelled)
+        #expect(purchases.count { $0.expiresDate != nil } == entry.inAppWithExpires)
         let types = Dictionary(grouping: purchases) { $0.productType.map { String($0.rawValue) } ?? "None" }
-        #expect(types.mapValues(\.count) == entry.in_app_1707_values ?? [:])
+        #expect(types.mapValues(\.count) == entry.inApp1707Values ?? [:])
         #expect(purchases.allSatisfy { $0.unknownAttributes.isEmpty && $0.purchaseDate != nil && $0.quantity == 1 })
     }
 
@@ -75,9 +76,9 @@ struct IndexTests {
         let verified = try ReceiptVerifier().verify(stored: RealReceipts.text(entry))
         #expect(verified.evidence.digestAlgorithm == (entry.signature?.digest == "sha1" ? .sha1 : .sha256))
         #expect(verified.evidence.anchor == .apple)
-        #expect(verified.evidence.validationTime == entry.creation_date.map(milliseconds))
-        #expect(entry.signature?.n_signers == 1)
-        #expect(entry.signature?.verified_by_embedded_cert == 0)
+        #expect(verified.evidence.validationTime == entry.creationDate.map(milliseconds))
+        #expect(entry.signature?.nSigners == 1)
+        #expect(entry.signature?.verifiedByEmbeddedCert == 0)
     }
 
     @Test("Xcode's receipts are refused as such, and accepted by option", arguments: RealReceipts.entries(of: "xcode"))
@@ -88,26 +89,35 @@ struct IndexTests {
         #expect(try verifier.verify(stored: text).evidence.anchor == .xcode)
     }
 
-    @Test("The Mac receipt of 2010 is of another authority: not genuine", arguments: RealReceipts.entries(of: "mac-2010"))
+    @Test(
+        "The Mac receipt of 2010 is of another authority: not genuine", arguments: RealReceipts.entries(of: "mac-2010"))
     func mac2010(entry: RealReceipts.Entry) throws {
-        let error = #expect(throws: ReceiptError.self) { try ReceiptVerifier().verify(stored: RealReceipts.text(entry)) }
+        let error = #expect(throws: ReceiptError.self) {
+            try ReceiptVerifier().verify(stored: RealReceipts.text(entry))
+        }
         #expect(error?.verdict == .notGenuine)
         let receipt = try app(entry)
-        #expect(receipt.bundleId == entry.bundle_id)
+        #expect(receipt.bundleId == entry.bundleId)
         #expect(receipt.receiptType == nil)
-        #expect(receipt.receiptCreationDate == entry.creation_date.map(milliseconds))
+        #expect(receipt.receiptCreationDate == entry.creationDate.map(milliseconds))
     }
 
-    @Test("Malformed files and other things are refused", arguments: RealReceipts.entries(of: "malformed", "not-a-receipt"))
+    @Test(
+        "Malformed files and other things are refused",
+        arguments: RealReceipts.entries(of: "malformed", "not-a-receipt"))
     func refused(entry: RealReceipts.Entry) throws {
-        let error = #expect(throws: ReceiptError.self) { try ReceiptVerifier().verify(stored: RealReceipts.text(entry)) }
+        let error = #expect(throws: ReceiptError.self) {
+            try ReceiptVerifier().verify(stored: RealReceipts.text(entry))
+        }
         #expect(error.map { !$0.message.isEmpty } == true)
     }
 
-    @Test("Device hash: the right device and none other", arguments: RealReceipts.entries.filter { $0.device_guid_hex != nil })
+    @Test(
+        "Device hash: the right device and none other",
+        arguments: RealReceipts.entries.filter { $0.deviceGuidHex != nil })
     func device(entry: RealReceipts.Entry) throws {
         let receipt = try app(entry)
-        let device = try #require(DeviceIdentifier(entry.device_guid_hex ?? ""))
+        let device = try #require(DeviceIdentifier(entry.deviceGuidHex ?? ""))
         #expect(throws: Never.self) { try receipt.checkDevice(device) }
         var bytes = device.bytes
         bytes[bytes.count - 1] ^= 1
@@ -117,7 +127,7 @@ struct IndexTests {
 
     @Test("There are 13 receipts with a known device")
     func devices() {
-        #expect(RealReceipts.entries.count { $0.device_guid_hex != nil } == 13)
+        #expect(RealReceipts.entries.count { $0.deviceGuidHex != nil } == 13)
     }
 
     @Test("Transaction receipts: key by key, genuine, version of the signature", arguments: transactions)
@@ -125,13 +135,13 @@ struct IndexTests {
         let verified = try ReceiptVerifier().verify(stored: RealReceipts.text(entry))
         guard case .transaction(let receipt) = verified.payload else { throw UnexpectedKind() }
         try expectPurchaseInfo(of: receipt, entry)
-        #expect(receipt.signature.map { Int($0.version) } == entry.sig_version)
+        #expect(receipt.signature.map { Int($0.version) } == entry.sigVersion)
         #expect(verified.evidence.anchor == .pinnedLeaf)
-        #expect(entry.signature_verifies == ["ver+pi/sha1"])
+        #expect(entry.signatureVerifies == ["ver+pi/sha1"])
     }
 
     private func expectPurchaseInfo(of receipt: TransactionReceipt, _ entry: RealReceipts.Entry) throws {
-        let expected = try #require(entry.purchase_info)
+        let expected = try #require(entry.purchaseInfo)
         #expect(receipt.purchaseInfo.count == expected.count)
         for (key, value) in expected { #expect(receipt.purchaseInfoValue(forKey: key) == value, "\(key)") }
         #expect(receipt.productId == expected["product-id"])
@@ -151,11 +161,13 @@ struct IndexTests {
         #expect(receipt.uniqueVendorIdentifier == expected["unique-vendor-identifier"])
     }
 
-    @Test("Malformed transaction receipts are refused; what can be read of them is", arguments: RealReceipts.entries(of: "malformed-ios6"))
+    @Test(
+        "Malformed transaction receipts are refused; what can be read of them is",
+        arguments: RealReceipts.entries(of: "malformed-ios6"))
     func malformedTransactions(entry: RealReceipts.Entry) throws {
         let text = try RealReceipts.text(entry)
         #expect(throws: ReceiptError.self) { try ReceiptVerifier().verify(stored: text) }
-        guard entry.purchase_info != nil else { return }
+        guard entry.purchaseInfo != nil else { return }
         guard case .transaction(let receipt) = try ReceiptDecoder().decode(stored: text).payload else {
             throw UnexpectedKind()
         }

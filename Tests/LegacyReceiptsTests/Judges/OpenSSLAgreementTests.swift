@@ -36,7 +36,10 @@ struct OpenSSLAgreementTests {
 
     /// Rules of OpenSSL that make it refuse what we accept, by a word of its own reason.
     static let rulesOfOpenSSL: [(word: String, why: String)] = [
-        ("no matching digest", "digestAlgorithms must list the signer's digest; it is not signed, and nothing hangs on it"),
+        (
+            "no matching digest",
+            "digestAlgorithms must list the signer's digest; it is not signed, and nothing hangs on it"
+        ),
         ("certificate has expired", "the last second of notAfter is valid by RFC 5280, 4.1.2.5, expired for OpenSSL"),
         ("unable to get", "OpenSSL follows key identifiers and path lengths that are advisory (RFC 5280, 4.2.1.1)"),
         ("unsupported", "an unsupported version number or attribute that is not signed"),
@@ -105,7 +108,9 @@ struct OpenSSLAgreementTests {
         Issue.record("we \(ours) \(reason); OpenSSL \(theirs); \(comment())")
     }
 
-    @Test("Real receipts", .enabled(if: RealReceipts.arePresent), arguments: RealReceipts.entries(of: "production", "sandbox", "xcode", "mac-2010"))
+    @Test(
+        "Real receipts", .enabled(if: RealReceipts.arePresent),
+        arguments: RealReceipts.entries(of: "production", "sandbox", "xcode", "mac-2010"))
     func real(entry: RealReceipts.Entry) throws {
         let bytes = try ReceiptContainer(stored: RealReceipts.text(entry)).bytes
         let fingerprints = try AppleRoots.fingerprints()
@@ -156,7 +161,8 @@ struct OpenSSLAgreementTests {
             for task in 0..<2 {
                 group.addTask {
                     var mutator = Mutator(seed: seed &+ UInt64(task) &* 77, donors: inputs)
-                    let genuine = Set(inputs.compactMap { try? verifier.verify(stored: $0) }.map { SignedContent($0.payload) })
+                    let genuine = Set(
+                        inputs.compactMap { try? verifier.verify(stored: $0) }.map { SignedContent($0.payload) })
                     var counts: [String: Int] = [:]
                     for round in 0..<Self.mutations / 2 {
                         let mutated = mutator.mutate(inputs[round % inputs.count])
@@ -176,7 +182,9 @@ struct OpenSSLAgreementTests {
         }
     }
 
-    @Test("Transaction receipts: OpenSSL's RSA agrees with ours", .enabled(if: RealReceipts.arePresent), arguments: RealReceipts.entries(of: "ios6"))
+    @Test(
+        "Transaction receipts: OpenSSL's RSA agrees with ours", .enabled(if: RealReceipts.arePresent),
+        arguments: RealReceipts.entries(of: "ios6"))
     func transactions(entry: RealReceipts.Entry) throws {
         let receipt = try decodeTransaction(
             String(decoding: ReceiptContainer(stored: RealReceipts.text(entry)).bytes, as: UTF8.self))

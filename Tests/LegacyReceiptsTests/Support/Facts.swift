@@ -59,7 +59,8 @@ enum Facts {
         let ownership = purchase.ownershipType.map { $0 == .purchased ? "PURCHASED" : "FAMILY_SHARED" }
         let unknown = purchase.unknownAttributes.map { raw in
             ForgedJSON.object([
-                ("type", .integer(raw.type)), ("version", .integer(raw.version)), ("value_hex", .string(hex(raw.value))),
+                ("type", .integer(raw.type)), ("version", .integer(raw.version)),
+                ("value_hex", .string(hex(raw.value))),
             ])
         }
         return present([

@@ -1,6 +1,6 @@
-import Testing
 import Foundation
 import LegacyReceipts
+import Testing
 
 /// Real receipts, which live beside the package and not in it; tests that need them are skipped without them.
 enum RealReceipts {
@@ -23,34 +23,34 @@ enum RealReceipts {
     struct Entry: Decodable, Sendable, CustomTestStringConvertible {
         struct Signature: Decodable, Sendable {
             var digest: String?
-            var n_signers: Int?
+            var nSigners: Int?
             var siglen: Int?
-            var verified_by_embedded_cert: Int?
+            var verifiedByEmbeddedCert: Int?
             var signedAttrs: [String]?
         }
 
         var file: String
         var bytes: Int
         var sha256: String
-        var app_version: String?
-        var bundle_id: String?
-        var creation_date: String?
-        var device_guid_hex: String?
-        var in_app_1707_values: [String: Int]?
-        var in_app_cancelled: Int?
-        var in_app_count: Int?
-        var in_app_intro: Int?
-        var in_app_promo_offer_id: Int?
-        var in_app_trial: Int?
-        var in_app_with_expires: Int?
-        var original_app_version: String?
-        var original_purchase_date: String?
-        var platform_guess: String?
-        var purchase_info: [String: String]?
-        var receipt_type: String?
-        var sig_version: Int?
+        var appVersion: String?
+        var bundleId: String?
+        var creationDate: String?
+        var deviceGuidHex: String?
+        var inApp1707Values: [String: Int]?
+        var inAppCancelled: Int?
+        var inAppCount: Int?
+        var inAppIntro: Int?
+        var inAppPromoOfferId: Int?
+        var inAppTrial: Int?
+        var inAppWithExpires: Int?
+        var originalAppVersion: String?
+        var originalPurchaseDate: String?
+        var platformGuess: String?
+        var purchaseInfo: [String: String]?
+        var receiptType: String?
+        var sigVersion: Int?
         var signature: Signature?
-        var signature_verifies: [String]?
+        var signatureVerifies: [String]?
 
         var kind: String { String(file.prefix { $0 != "/" }) }
         var testDescription: String { file }
@@ -58,7 +58,9 @@ enum RealReceipts {
 
     static let entries: [Entry] = {
         guard let folder, let index = try? Data(contentsOf: folder.appending(path: "index.json")) else { return [] }
-        return (try? JSONDecoder().decode([Entry].self, from: index)) ?? []
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return (try? decoder.decode([Entry].self, from: index)) ?? []
     }()
 
     static func entries(of kinds: String...) -> [Entry] { entries.filter { kinds.contains($0.kind) } }

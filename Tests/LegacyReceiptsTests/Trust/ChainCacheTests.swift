@@ -18,7 +18,9 @@ struct ChainCacheTests {
         { _ in }, { $0.acceptsXcodeReceipts = true },
     ]
 
-    @Test("A cold cache and a warm one give the same verdicts, in any order of receipts", arguments: [1, 2, 3] as [UInt64])
+    @Test(
+        "A cold cache and a warm one give the same verdicts, in any order of receipts",
+        arguments: [1, 2, 3] as [UInt64])
     func shuffled(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let inputs = try ForgedCases.small.map(\.bytes)
@@ -86,7 +88,9 @@ struct ChainCacheTests {
         #expect(verifier.cachedChainCount == 0)
     }
 
-    @Test("A chain found good for one receipt is not believed at another time, for another leaf, or with other certificates")
+    @Test(
+        "A chain found good for one receipt is not believed at another time, for another leaf, or with other certificates"
+    )
     func notConfused() throws {
         let authority = try TestCertificateAuthority.shared()
         let chain = try authority.chain(.g5)

@@ -99,7 +99,8 @@ struct TransactionTrustTests {
         }
         let verifier = try testVerifier()
         for markers in [[], [ForgedObjectIdentifier.receiptSigningMarker], [.iTunesStoreIntermediateMarker]] {
-            let bytes = try ForgedTransactionSignature(certificate: leaf2(markers), version: 2).signed(receipt(Self.during2))
+            let bytes = try ForgedTransactionSignature(certificate: leaf2(markers), version: 2).signed(
+                receipt(Self.during2))
             expectRefusal(.missingLeafMarker) { try verifier.verifyTransactionReceipt(bytes) }
         }
         let good = try ForgedTransactionSignature(certificate: leaf2([.purchaseReceiptMarker]), version: 2)
@@ -145,10 +146,12 @@ struct TransactionTrustTests {
         let signature = try ForgedTransactionSignature.version2(at: Self.during2)
         let verifier = try pinning(authority.earlyPurchaseReceiptLeaf)
         let length = try decodeTransaction(
-            String(decoding: signature.signed(receipt(Self.during2)), as: UTF8.self)).purchaseInfoBytes.count
+            String(decoding: signature.signed(receipt(Self.during2)), as: UTF8.self)
+        ).purchaseInfoBytes.count
         #expect(throws: Never.self) { try verifier.verifyTransactionReceipt(signature.signed(receipt(Self.during2))) }
         for index in stride(from: 0, to: length, by: 7) {
-            let changed = try signature.with { $0.changePurchaseInfo = { $0[index] ^= 1 } }.signed(receipt(Self.during2))
+            let changed = try signature.with { $0.changePurchaseInfo = { $0[index] ^= 1 } }.signed(
+                receipt(Self.during2))
             #expect(throws: ReceiptError.self) { try verifier.verifyTransactionReceipt(changed) }
         }
         // White space changes nothing that is read, and breaks the signature all the same.
@@ -178,7 +181,8 @@ struct TransactionTrustTests {
         let upper = ForgedInstant(2014, 6, 14, 22, 5, 56).milliseconds
         for (time, code) in [
             (lower - 1, .certificateNotYetValid), (lower, nil), (upper, nil), (upper + 999, nil),
-            (upper + 1000, .certificateExpired), (Int64.max / 1_000_000, .certificateExpired), (0, .certificateNotYetValid),
+            (upper + 1000, .certificateExpired), (Int64.max / 1_000_000, .certificateExpired),
+            (0, .certificateNotYetValid),
         ] as [(Int64, ReceiptError.Code?)] {
             let bytes = try signature.signed(receipt(ForgedInstant(milliseconds: time)))
             if let code {

@@ -1,0 +1,12 @@
+import ArgumentParser
+
+/// The exit codes of every command.
+enum ExitStatus {
+    static let usageOrIO = ExitCode(2)
+    /// `migrate`: some records were quarantined.
+    static let someQuarantined = ExitCode(1)
+    /// `inspect`: a receipt that is not genuine, or of another device.
+    static let notGenuine = ExitCode(1)
+    /// `inspect`: not a receipt, or one too damaged to be read.
+    static let notAReceipt = ExitCode(3)
+}

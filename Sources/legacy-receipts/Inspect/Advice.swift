@@ -1,0 +1,13 @@
+/// What to do with an input that is no receipt and yet something known.
+enum Advice {
+    static func about(_ bytes: [UInt8]) -> String? {
+        let text = bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        if text.starts(with: "eyJ".utf8), text.contains(UInt8(ascii: ".")) {
+            return "This looks like a JWS of StoreKit 2, which is a modern transaction already."
+        }
+        if text.starts(with: "{".utf8) || text.starts(with: "[".utf8) {
+            return "This looks like JSON; migrate reads receipts inside JSON, recorded replies and notifications."
+        }
+        return nil
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import LegacyReceipts
+import ReceiptForge
+
+/// What is asked of every input. A trap ends the run, and so does a broken promise.
+private struct Target: Sendable {
+    private let decoder = ReceiptDecoder()
+    private let apple = ReceiptVerifier()
+    private let test: ReceiptVerifier
+    /// What the genuine receipts of the forge say: nothing else can be accepted from the test authority.
+    private let genuine: Set<String>
+
+    init() throws {
+        test = try ReceiptVerifier(
+            trust: TrustPolicy(
+                roots: [], additionalRoots: [try TestCertificateAuthority.rootDER],
+                transactionReceiptLeaves: Set(
+                    try TestCertificateAuthority.transactionReceiptLeavesDER.map { Fingerprint(of: $0) })))
+        var genuine: Set<String> = []
+        for forged in try ForgedCase.all(largePurchaseCount: 0) {
+            if let verified = try? test.verify(stored: forged.bytes) { genuine.insert(Self.name(of: verified.payload)) }
+        }
+        self.genuine = genuine
+    }
+
+    private static func name(of receipt: LegacyReceipt) -> String {
+        switch receipt {
+        case .app(let app):
+            "\(app.bundleId) \(app.receiptType?.rawValue ?? "") \(app.receiptCreationDate ?? 0) "
+                + app.inAppPurchases
+                .map { "\($0.productId) \($0.transactionId) \($0.expiresDate ?? 0) \($0.cancellationDate ?? 0)" }
+                .joined(separator: ",")
+        case .transaction(let transaction): String(decoding: transaction.purchaseInfoBytes, as: UTF8.self)
+        }
+    }
+
+    func run(_ bytes: [UInt8]) {
+        let decoded = try? decoder.decode(stored: bytes)
+        if let verified = try? apple.verify(stored: bytes) { expect(verified.evidence.anchor != .xcode, "Xcode") }
+        if let verified = try? test.verify(stored: bytes) {
+            expect(decoded?.payload == verified.payload, "verified and decoded receipts differ")
+            expect(genuine.contains(Self.name(of: verified.payload)), "accepted with changed content")
+            if case .transaction(let receipt) = verified.payload, receipt.hasSandboxTransactionId {
+                expect(receipt.environment == .sandbox, "a sandbox purchase became one of production")
+            }
+        }
+        if let strict = try? ReceiptContainer(requestText: bytes) {
+            expect((try? ReceiptContainer(stored: bytes))?.bytes == strict.bytes, "strict and lenient base64 differ")
+        }
+    }
+
+    private func expect(_ condition: Bool, _ promise: String) {
+        // libFuzzer keeps the input that ended the process.
+        guard condition else { fatalError("broken promise: \(promise)") }
+    }
+}
+
+private let target = Result { try Target() }
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    guard let start, case .success(let target) = target else { return count == 0 ? 0 : -1 }
+    target.run(Array(UnsafeBufferPointer(start: start, count: count)))
+    return 0
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs the system packages that building and testing need, where they are missing. Sourced by demo.sh and test.sh.
+set -euo pipefail
+
+if ! command -v swift >/dev/null; then
+    echo "Swift 6.3 is needed and 'swift' is not on the PATH; see https://www.swift.org/install" >&2
+    exit 2
+fi
+
+# install_packages PACKAGE…: those that dpkg does not know as installed.
+install_packages() {
+    command -v dpkg-query >/dev/null || return 0
+    local missing=() package
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+    local as_root=()
+    [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+    echo "Installing ${missing[*]}"
+    "${as_root[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
