@@ -4,7 +4,8 @@ public struct ReceiptDecoder: Sendable {
 
     public init(limits: DecodingLimits = .standard) { self.limits = limits }
 
-    /// Decodes a receipt as somebody stored it: raw octets or base64, see ``ReceiptContainer/init(stored:limits:)``.
+    /// Decodes a receipt as somebody stored it: raw octets or base64, see
+    /// ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.
     ///
     /// - Throws: ``ReceiptError``; its verdict says whether the input is no receipt or a receipt of a refused form.
     public func decode(stored input: [UInt8]) throws(ReceiptError) -> Unverified<LegacyReceipt> {

@@ -34,7 +34,8 @@ public struct ReceiptVerifier: Sendable {
         validator = try ChainValidator(policy: trust)
     }
 
-    /// Verifies a receipt as somebody stored it: raw octets or base64, see ``ReceiptContainer/init(stored:limits:)``.
+    /// Verifies a receipt as somebody stored it: raw octets or base64, see
+    /// ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.
     ///
     /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
     public func verify(stored input: [UInt8]) throws(ReceiptError) -> Verified<LegacyReceipt> {

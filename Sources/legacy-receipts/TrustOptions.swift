@@ -41,7 +41,7 @@ struct TrustOptions: ParsableArguments {
             }
             return certificates
         } catch {
-            throw CommandFailure("The certificate file \(path) cannot be used: \(error.message)")
+            throw CommandFailure("Cannot use \(path): it is not an X.509 certificate in DER or PEM.")
         }
     }
 }

@@ -13,15 +13,17 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "legacy-receipts", path: "../..")],
     targets: [
+        .target(name: "CFuzzer"),
         .executableTarget(
             name: "fuzz-receipts",
             dependencies: [
+                "CFuzzer",
                 .product(name: "LegacyReceipts", package: "legacy-receipts"),
                 .product(name: "ReceiptForge", package: "legacy-receipts"),
             ],
             path: "Sources/fuzz",
-            swiftSettings: settings + [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"])],
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
+            swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
         .executableTarget(
             name: "write-corpus",
             dependencies: [

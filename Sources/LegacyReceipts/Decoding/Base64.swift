@@ -78,7 +78,9 @@ public enum Base64: Sendable {
     /// Decodes what storage and transport have done to base64: white space and line breaks anywhere, the URL-safe
     /// alphabet, padding missing, `\/` as JSON writes a slash, a literal `\n` or `\r`.
     ///
-    /// - Parameter spacesAsPlus: reads a blank as the `+` that a form decoder made it from, instead of skipping it.
+    /// - Parameters:
+    ///   - text: the text, ASCII.
+    ///   - spacesAsPlus: reads a blank as the `+` that a form decoder made it from, instead of skipping it.
     /// - Throws: ``ReceiptError`` `invalidBase64` with the offset of the first byte that is wrong.
     public static func decodeLeniently(_ text: Span<UInt8>, spacesAsPlus: Bool = false) throws(ReceiptError) -> [UInt8]
     {

@@ -49,7 +49,9 @@ public struct ReceiptInspection: Sendable {
 extension ReceiptVerifier {
     /// Looks at a receipt with every check, going on where verifying would stop.
     ///
-    /// - Parameter device: checks the device hash of an app receipt too, if given.
+    /// - Parameters:
+    ///   - container: the receipt, its transport encoding taken off.
+    ///   - device: checks the device hash of an app receipt too, if given.
     public func inspect(_ container: ReceiptContainer, device: DeviceIdentifier? = nil) -> ReceiptInspection {
         var inspector = Inspector(verifier: self, container: container)
         switch container.form {
@@ -154,7 +156,13 @@ private struct Inspector {
             try validator.anchor(of: leaf, among: certificates, receiptType: receiptType)
         }
         let intermediate = certificates.first { $0.subject == leaf.issuer && $0.index != leaf.index }
-        inspectRules(leaf, intermediate, marker: ObjectIdentifier.receiptSigningMarker)
+        if validator.isXcodeSigner(leaf, certificates, receiptType) {
+            skip(
+                [.leafMarker, .intermediateMarker, .basicConstraints, .keyUsage],
+                "it is a rule for certificates of the App Store")
+        } else {
+            inspectRules(leaf, intermediate, marker: ObjectIdentifier.receiptSigningMarker)
+        }
         inspectValidity([leaf, intermediate].compactMap { $0 }, at: decoded?.receiptCreationDate)
         _ = check(.signature) { () throws(ReceiptError) in
             try ReceiptVerifier.checkSignature(of: message, signer, try ChainValidator.key(of: leaf))

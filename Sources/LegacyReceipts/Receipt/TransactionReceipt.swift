@@ -87,9 +87,13 @@ public struct TransactionReceipt: Hashable, Sendable {
 
     /// Whether the *signed* transaction id is one of the sandbox: 16 digits beginning with 100 or 200
     /// (verifyreceipt reference, 7.5, the pod rule).
-    public var hasSandboxTransactionId: Bool {
-        transactionId.utf8.count == 16 && transactionId.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            && (transactionId.hasPrefix("100") || transactionId.hasPrefix("200"))
+    public var hasSandboxTransactionId: Bool { Self.isSandbox(transactionId: transactionId) }
+
+    /// The pod rule, for the transaction ids of iOS 6 style records: 16 digits beginning with 100 or 200
+    /// (verifyreceipt reference, 7.5).
+    package static func isSandbox(transactionId id: String) -> Bool {
+        id.utf8.count == 16 && id.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            && (id.hasPrefix("100") || id.hasPrefix("200"))
     }
 
     /// The environment to act on. Production only if the outer list claims production *and* the signed transaction id

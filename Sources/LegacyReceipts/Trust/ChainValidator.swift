@@ -96,7 +96,7 @@ struct ChainValidator: Sendable {
     }
 
     /// Xcode signs with one self-issued certificate, and the receipt names Xcode as its type.
-    private func isXcodeSigner(
+    func isXcodeSigner(
         _ leaf: X509Certificate, _ certificates: [X509Certificate], _ receiptType: ReceiptType?
     ) -> Bool {
         leaf.fingerprint == TrustPolicy.xcodeCertificate

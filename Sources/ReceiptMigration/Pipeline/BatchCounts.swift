@@ -20,6 +20,10 @@ struct BatchCounts: Sendable {
         summary.quarantinedByReason[reason.code, default: 0] += 1
     }
 
+    mutating func embedded(_ outcome: String) {
+        summary.embeddedReceiptsByOutcome[outcome, default: 0] += 1
+    }
+
     mutating func add(_ transaction: MappedTransaction, isConfirmed: Bool) {
         summary.transactions += 1
         summary.transactionsByStanding[transaction.standing.rawValue, default: 0] += 1

@@ -20,7 +20,10 @@ public struct Migration: Sendable {
 
     /// Migrates files, folders and, for `-`, standard input, into a folder.
     ///
-    /// - Parameter progress: called from time to time, not more than once per batch of records.
+    /// - Parameters:
+    ///   - inputs: paths of files and folders, and `-` for standard input, in the order in which they are read.
+    ///   - output: the path of the folder to write into; it is made if it is not there.
+    ///   - progress: called from time to time, not more than once per batch of records.
     /// - Throws: ``MigrationError``; then no output file has its final name.
     public func run(
         inputs: [String], output: String, progress: @Sendable (Progress) -> Void = { _ in }
@@ -72,11 +75,14 @@ public struct Migration: Sendable {
 
     private var inputOptions: InputOptions {
         // Base64 with line breaks and what else a record holds takes less than twice the receipt.
-        let (twice, overflows) = options.limits.maximumSize.multipliedReportingOverflow(by: 2)
+        let receipt = min(options.limits.maximumSize, Self.maximumRecordSize / 2)
         return InputOptions(
             format: InputFormat(rawValue: options.recordFormat.rawValue) ?? .auto, receiptColumn: options.receiptColumn,
-            maximumRecordSize: overflows ? .max : max(InputLimits.recordSize, twice))
+            maximumRecordSize: max(InputLimits.recordSize, 2 * receipt))
     }
+
+    /// Bytes. No machine has them in memory; sums with it do not overflow.
+    private static let maximumRecordSize = 1 << 40
 
     /// Reads batches, has up to ``MigrationOptions/jobs`` of them worked on at once, and hands the results over in the
     /// order of the input. No more batches are in memory than twice the jobs.

@@ -39,6 +39,8 @@ public struct MigrationSummary: Sendable, Equatable {
     /// receipt inside the same document confirms.
     public internal(set) var transactionsByStanding: [String: Int] = [:]
     public internal(set) var confirmedByEmbeddedReceipt = 0
+    /// Receipts inside recorded documents: `genuine`, or the code of the reason why not.
+    public internal(set) var embeddedReceiptsByOutcome: [String: Int] = [:]
     /// Records by kind.
     public internal(set) var migratedByKind: [String: Int] = [:]
     public internal(set) var quarantinedByKind: [String: Int] = [:]
@@ -71,6 +73,7 @@ public struct MigrationSummary: Sendable, Equatable {
         renewalInfos += other.renewalInfos
         confirmedByEmbeddedReceipt += other.confirmedByEmbeddedReceipt
         Self.add(other.transactionsByStanding, to: &transactionsByStanding)
+        Self.add(other.embeddedReceiptsByOutcome, to: &embeddedReceiptsByOutcome)
         Self.add(other.migratedByKind, to: &migratedByKind)
         Self.add(other.quarantinedByKind, to: &quarantinedByKind)
         Self.add(other.migratedByEnvironment, to: &migratedByEnvironment)
@@ -119,6 +122,7 @@ public struct MigrationSummary: Sendable, Equatable {
         group("migratedByEnvironment", migratedByEnvironment)
         group("transactionsByStanding", transactionsByStanding)
         line("confirmedByEmbeddedReceipt", confirmedByEmbeddedReceipt)
+        group("embeddedReceiptsByOutcome", embeddedReceiptsByOutcome)
         group("transactionsByType", transactionsByType)
         group("transactionsByYear", transactionsByYear)
         group("transactionsByProduct", transactionsByProduct)

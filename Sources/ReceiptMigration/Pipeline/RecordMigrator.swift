@@ -112,8 +112,7 @@ struct RecordMigrator: Sendable {
             output.counts.migrated(receipt.kind, receipt.environment)
             return
         }
-        var verified = mapping.embeddedReceipts.compactMap { try? verify(Array($0.text.utf8)[...]) }
-        if let receipt { verified.insert(receipt, at: 0) }
+        let verified = [receipt].compactMap { $0 } + embedded(in: mapping, &output.counts)
         let environment = verified.first?.environment ?? mapping.environment
         let bundleId = verified.first?.bundleId ?? mapping.bundleId
         if let reason = excluded(environment, bundleId) { return quarantine(record, reason, kind, into: &output) }
@@ -122,6 +121,21 @@ struct RecordMigrator: Sendable {
         }
         write(mapping, kind, confirmedBy: verified, of: record, into: &output)
         output.counts.migrated(kind, environment)
+    }
+
+    /// The receipts inside a document that are genuine; of the others only the reason is counted, since documents are
+    /// often kept with a placeholder in their place.
+    private func embedded(in mapping: RecordedMapping, _ counts: inout BatchCounts) -> [VerifiedRecord] {
+        var verified: [VerifiedRecord] = []
+        for receipt in mapping.embeddedReceipts {
+            do throws(RefusedReceipt) {
+                verified.append(try verify(Array(receipt.text.utf8)[...]))
+                counts.embedded("genuine")
+            } catch {
+                counts.embedded(error.error.code.rawValue)
+            }
+        }
+        return verified
     }
 
     private func write(
@@ -139,27 +153,34 @@ struct RecordMigrator: Sendable {
             for info in mapping.renewalInfos { source.write(info, into: &output) }
             if verified.isEmpty, let app = mapping.appTransaction { source.write(app, into: &output) }
         }
-        // What only the embedded receipts say is signed, and stands in no row.
-        for receipt in verified {
-            write(
-                receipt, of: record,
-                leavingOut: options.acceptsRecorded ? signed.confirmedIds(mapping.transactions) : [],
-                into: &output)
-        }
+        // What only the receipts inside say; a transaction that several of them have is written once.
+        var written = options.acceptsRecorded ? signed.confirmedIds(mapping.transactions) : []
+        for receipt in verified { write(receipt, of: record, leavingOut: &written, into: &output) }
         output.counts.add(mapping.notes)
     }
 
     // MARK: Writing
 
+    /// Writes every purchase of a receipt, also where two have the same id.
+    private func write(_ verified: VerifiedRecord, of record: InputRecord, into output: inout BatchOutput) {
+        let source = OutputSource(record: record, kind: verified.kind, sha256: verified.sha256, confirmedBy: nil)
+        for transaction in verified.mapped.transactions { write(transaction, source, into: &output) }
+        writeRest(verified, source, into: &output)
+    }
+
     private func write(
-        _ verified: VerifiedRecord, of record: InputRecord, leavingOut confirmed: Set<String> = [],
+        _ verified: VerifiedRecord, of record: InputRecord, leavingOut written: inout Set<String>,
         into output: inout BatchOutput
     ) {
         let source = OutputSource(record: record, kind: verified.kind, sha256: verified.sha256, confirmedBy: nil)
         for transaction in verified.mapped.transactions {
-            if let id = transaction.payload.transactionId, confirmed.contains(id) { continue }
+            if let id = transaction.payload.transactionId, !written.insert(id).inserted { continue }
             write(transaction, source, into: &output)
         }
+        writeRest(verified, source, into: &output)
+    }
+
+    private func writeRest(_ verified: VerifiedRecord, _ source: OutputSource, into output: inout BatchOutput) {
         for info in verified.mapped.renewalInfos { source.write(info, into: &output) }
         if let app = verified.mapped.appTransaction { source.write(app, into: &output) }
         output.counts.add(verified.mapped.notes)

@@ -1,4 +1,5 @@
 public import AppStoreModels
+import LegacyReceipts
 
 /// A recorded document in modern terms. Nobody signed it; that is why it is not a ``MappedReceipt``, and why code that
 /// grants something should grant only on what the App Store Server API or an embedded receipt confirms.
@@ -53,18 +54,12 @@ extension ReceiptMapper {
     private func correctEnvironment(
         _ context: inout RecordContext, _ facts: PurchaseFacts, _ notes: inout [MappingNote]
     ) {
-        guard let id = facts.transactionId ?? facts.originalTransactionId, Self.isSandboxTransactionId(id),
+        guard let id = facts.transactionId ?? facts.originalTransactionId, TransactionReceipt.isSandbox(transactionId: id),
             context.environment != .sandbox, context.environment != .xcode
         else { return }
         if context.environment != nil { notes.append(.environmentContradiction) }
         context.environment = .sandbox
         context.environmentProvenance = .inferred(.sandboxTransactionId)
-    }
-
-    /// 16 digits beginning with 100 or 200 (verifyreceipt reference, 7.5, the pod rule).
-    static func isSandboxTransactionId(_ id: String) -> Bool {
-        id.utf8.count == 16 && id.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            && (id.hasPrefix("100") || id.hasPrefix("200"))
     }
 
     /// Adds what the rest of the document tells about a renewal: the environment, and in replies of mid-2017 the
@@ -83,7 +78,7 @@ extension ReceiptMapper {
                     .inferred(.onlySubscriptionOfProduct))
             }
         }
-        if let id = info.payload.originalTransactionId, Self.isSandboxTransactionId(id),
+        if let id = info.payload.originalTransactionId, TransactionReceipt.isSandbox(transactionId: id),
             context.environment != .sandbox, context.environment != .xcode
         {
             if context.environment != nil { info.notes.append(.environmentContradiction) }

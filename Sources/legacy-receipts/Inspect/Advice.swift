@@ -5,7 +5,8 @@ enum Advice {
         if text.starts(with: "eyJ".utf8), text.contains(UInt8(ascii: ".")) {
             return "This looks like a JWS of StoreKit 2, which is a modern transaction already."
         }
-        if text.starts(with: "{".utf8) || text.starts(with: "[".utf8) {
+        // A property list begins with a brace too; JSON goes on with a quoted name and a colon.
+        if text.starts(with: "[".utf8) || (text.first == UInt8(ascii: "{") && text.contains(UInt8(ascii: ":"))) {
             return "This looks like JSON; migrate reads receipts inside JSON, recorded replies and notifications."
         }
         return nil

@@ -44,17 +44,23 @@ struct InspectCommand: ParsableCommand {
             inspection = verifier.inspect(try ReceiptContainer(stored: bytes), device: identifier)
         } catch {
             try Terminal.output(json ? InspectionJSON.text(error) : InspectionText.text(error))
-            if !json, let advice = Advice.about(bytes) { Terminal.error(advice) }
+            advise(bytes)
             throw ExitStatus.notAReceipt
         }
         try Terminal.output(json ? InspectionJSON.text(inspection) : InspectionText.text(inspection))
         if case .failure(let error) = inspection.verdict {
-            throw error.verdict == .notGenuine ? ExitStatus.notGenuine : ExitStatus.notAReceipt
+            guard error.verdict == .notAReceipt else { throw ExitStatus.notGenuine }
+            advise(bytes)
+            throw ExitStatus.notAReceipt
         }
         // Success would say that the device is the right one.
         if identifier != nil, inspection.form == .propertyList {
             throw CommandFailure("--device cannot be checked: a transaction receipt has no device hash.")
         }
+    }
+
+    private func advise(_ bytes: [UInt8]) {
+        if let advice = Advice.about(bytes) { Terminal.error(advice) }
     }
 
     private func deviceIdentifier() throws -> DeviceIdentifier? {

@@ -12,13 +12,14 @@ struct MigrateCommand: AsyncParsableCommand {
             Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies and version 1 notifications from files, \
             folders or standard input, and writes into the output folder:
 
-              transactions.ndjson      a JWSTransactionDecodedPayload per purchase, with
-                                       the source of every field (or transactions.csv)
+              transactions.ndjson      a JWSTransactionDecodedPayload per purchase,
+                                       each field with its source
+                                       (transactions.csv with --format csv)
               app-transactions.ndjson  an AppTransaction per app receipt
-              renewal-infos.ndjson     a JWSRenewalInfoDecodedPayload per renewal that a
-                                       recorded reply announces
-              quarantine.ndjson        every record that was not migrated: the reason,
-                                       its place, its original bytes
+              renewal-infos.ndjson     a JWSRenewalInfoDecodedPayload per renewal
+                                       that a recorded reply announces
+              quarantine.ndjson        every record that was not migrated: its
+                                       place, the reason, the original bytes
               summary.json             the numbers
 
             Other members or columns of a record (a user id, say) are carried through. While they are written the files \
@@ -100,7 +101,9 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 1024.") }
-        guard maximumSize > 0 else { throw ValidationError("--max-size takes a positive number of bytes.") }
+        guard (1...1 << 30).contains(maximumSize) else {
+            throw ValidationError("--max-size takes a number of bytes from 1 to \(1 << 30).")
+        }
         guard inputs.count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("Standard input (-) can be read only once.")
         }

@@ -7,7 +7,9 @@ import Testing
 struct InspectionTests {
     private static let names = (try? ForgedCases.small.map(\.name)) ?? []
 
-    @Test("The verdict is the verifier's; a refused receipt has a failed check, an accepted one has none", arguments: names)
+    @Test(
+        "The verdict is the verifier's; a refused receipt has a failed check, an accepted one has none",
+        arguments: names)
     func agrees(name: String) throws {
         let forged = try #require(try ForgedCases.all().first { $0.name == name })
         guard let container = try? ReceiptContainer(stored: forged.bytes) else { return }

@@ -139,7 +139,7 @@ struct FixtureChecks {
         }
         let unknown = expected["unknown_attributes"]?.array ?? []
         // A SET has no order; the attributes' own is by encoding, which the list of expectations need not follow.
-        if Set(unknown.map { "\($0.sorted)" }) != Set(app.unknownAttributes.map { "\(FixtureFacts.raw($0).sorted)" }) {
+        if Set(unknown.map { $0.sortedText }) != Set(app.unknownAttributes.map { FixtureFacts.raw($0).sortedText }) {
             problems.append("unknown_attributes: found \(app.unknownAttributes)")
         }
         if expected["validated_at_ms"]?.string != app.receiptCreationDate.map({ String($0) }) {
@@ -164,7 +164,7 @@ struct FixtureChecks {
         let entries = transaction.purchaseInfo.map {
             JSONObject.Member(key: $0.key.replacing("-", with: "_"), value: .string($0.value))
         }
-        if JSONValue.object(JSONObject(members: entries)).sorted != facts.sorted {
+        if JSONValue.object(JSONObject(members: entries)).sortedText != facts.sortedText {
             problems.append("receipt: the entries are others")
         }
         if transaction.hasEnvironmentContradiction != (expected["environment_contradiction"] == .bool(true)) {

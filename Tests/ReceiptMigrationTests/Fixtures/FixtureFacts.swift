@@ -15,10 +15,10 @@ enum FixtureFacts {
             // An empty text stands for no value.
             let wanted = expected[key] == .string("") ? nil : expected[key]
             let found = fact(value)
-            if wanted?.sorted != found?.sorted {
+            if wanted?.sortedText != found?.sortedText {
                 problems.append(
-                    "\(place).\(key): expected \(wanted.map { "\($0)" } ?? "nothing"), found "
-                        + "\(found.map { "\($0)" } ?? "nothing")")
+                    "\(place).\(key): expected \(wanted?.sortedText ?? "nothing"), "
+                        + "found \(found?.sortedText ?? "nothing")")
             }
         }
         return problems
@@ -100,8 +100,7 @@ enum FixtureFacts {
             "is_in_intro_offer_period": { text($0.isInIntroOfferPeriod) },
         ]
         for date in ["purchase-date", "original-purchase-date", "cancellation-date", "expires-date-formatted"] {
-            let names = date.hasPrefix("expires") ? [date, date + "-pst"] : [date, date + "-pst"]
-            for name in names {
+            for name in [date, date + "-pst"] {
                 table[name.replacing("-", with: "_")] = { text($0.purchaseInfoValue(forKey: name)) }
             }
         }

@@ -93,16 +93,32 @@ enum FixtureTrust {
 }
 
 extension JSONValue {
-    /// The same value with the members of objects by name: two are equal if they say the same.
-    var sorted: JSONValue {
+    /// The value on one line with the members of objects by name: two are equal if they say the same.
+    var sortedText: String {
+        var writer = JSONWriter()
+        write(to: &writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    // Only files of this repository are written, and none is deep.
+    private func write(to writer: inout JSONWriter) {
         switch self {
+        case .null: writer.null()
+        case .bool(let flag): writer.boolean(flag)
+        case .integer(let number): writer.integer(number)
+        case .number(let text): writer.raw(text.utf8)
+        case .string(let text): writer.string(text)
+        case .array(let values):
+            writer.beginArray()
+            for value in values { value.write(to: &writer) }
+            writer.endArray()
         case .object(let object):
-            .object(
-                JSONObject(
-                    members: object.members.map { .init(key: $0.key, value: $0.value.sorted) }
-                        .sorted { $0.key < $1.key }))
-        case .array(let values): .array(values.map(\.sorted))
-        default: self
+            writer.beginObject()
+            for member in object.members.sorted(by: { $0.key < $1.key }) {
+                writer.key(member.key)
+                member.value.write(to: &writer)
+            }
+            writer.endObject()
         }
     }
 }

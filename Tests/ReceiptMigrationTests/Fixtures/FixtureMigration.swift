@@ -6,8 +6,8 @@ import ReceiptMigration
 /// What `migrate LegacyFixtures/*/receipt.*` writes, done once, by case.
 enum FixtureMigration {
     struct Output {
-        var transactions: [JSONValue] = []
-        var appTransactions: [JSONValue] = []
+        var transactions: [String] = []
+        var appTransactions: [String] = []
         var quarantined: [[UInt8]] = []
     }
 
@@ -28,10 +28,11 @@ enum FixtureMigration {
                 let parts = value["source"]?["input"]?.string?.split(separator: "/") ?? []
                 guard parts.count == 3 else { throw FixtureProblem("A line of \(file) names no case.") }
                 switch file {
-                case "transactions.ndjson": cases[String(parts[1]), default: Output()].transactions.append(value.sorted)
+                case "transactions.ndjson":
+                    cases[String(parts[1]), default: Output()].transactions.append(value.sortedText)
                 case "quarantine.ndjson":
                     cases[String(parts[1]), default: Output()].quarantined.append(try FixtureRun.original(value))
-                default: cases[String(parts[1]), default: Output()].appTransactions.append(value.sorted)
+                default: cases[String(parts[1]), default: Output()].appTransactions.append(value.sortedText)
                 }
             }
         }

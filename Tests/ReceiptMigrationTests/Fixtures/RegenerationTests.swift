@@ -33,8 +33,8 @@
             for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
                 var isFolder: ObjCBool = false
                 let file = folder.appending(path: path)
-                FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder)
-                if !isFolder.boolValue { tree[path] = try Data(contentsOf: file) }
+                let exists = FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder)
+                if exists, !isFolder.boolValue { tree[path] = try Data(contentsOf: file) }
             }
             return tree
         }

@@ -1,9 +1,10 @@
+import CFuzzer
 import Foundation
 import LegacyReceipts
 import ReceiptForge
 
 /// What is asked of every input. A trap ends the run, and so does a broken promise.
-private struct Target: Sendable {
+struct Target: Sendable {
     private let decoder = ReceiptDecoder()
     private let apple = ReceiptVerifier()
     private let test: ReceiptVerifier
@@ -37,12 +38,17 @@ private struct Target: Sendable {
     func run(_ bytes: [UInt8]) {
         let decoded = try? decoder.decode(stored: bytes)
         if let verified = try? apple.verify(stored: bytes) { expect(verified.evidence.anchor != .xcode, "Xcode") }
-        if let verified = try? test.verify(stored: bytes) {
+        let verified = try? test.verify(stored: bytes)
+        if let verified {
             expect(decoded?.payload == verified.payload, "verified and decoded receipts differ")
             expect(genuine.contains(Self.name(of: verified.payload)), "accepted with changed content")
             if case .transaction(let receipt) = verified.payload, receipt.hasSandboxTransactionId {
                 expect(receipt.environment == .sandbox, "a sandbox purchase became one of production")
             }
+        }
+        if let container = try? ReceiptContainer(stored: bytes) {
+            let inspection = test.inspect(container)
+            expect((try? inspection.verdict.get()) == verified?.evidence, "inspection and verdict differ")
         }
         if let strict = try? ReceiptContainer(requestText: bytes) {
             expect((try? ReceiptContainer(stored: bytes))?.bytes == strict.bytes, "strict and lenient base64 differ")
@@ -55,11 +61,18 @@ private struct Target: Sendable {
     }
 }
 
-private let target = Result { try Target() }
-
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    guard let start, case .success(let target) = target else { return count == 0 ? 0 : -1 }
-    target.run(Array(UnsafeBufferPointer(start: start, count: count)))
-    return 0
+// A C function cannot capture, so the target is found by name.
+enum Shared {
+    static let target = Result { try Target() }
 }
+
+_ = try Shared.target.get()
+var count = CommandLine.argc
+var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
+exit(
+    LLVMFuzzerRunDriver(&count, &arguments) { start, count in
+        if case .success(let target) = Shared.target {
+            target.run(Array(UnsafeBufferPointer(start: start, count: count)))
+        }
+        return 0
+    })

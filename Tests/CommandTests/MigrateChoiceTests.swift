@@ -1,0 +1,119 @@
+import Foundation
+import ReceiptForge
+import Testing
+
+@Suite("migrate: what is chosen", .timeLimit(.minutes(2)))
+struct MigrateChoiceTests {
+    /// One receipt of production, one of the sandbox, one of Xcode, one of a Mac app.
+    private static func mixed() throws -> Folder {
+        let folder = try Folder.withRoot()
+        for name in ["production-sha256", "sandbox-sha256", "xcode", "mac"] {
+            try folder.write("in/\(name)", Forged.named(name).bytes)
+        }
+        return folder
+    }
+
+    private static func reasons(_ folder: Folder) throws -> [String?] {
+        try folder.lines("out/quarantine.ndjson").map { $0["reason"] as? String }
+    }
+
+    @Test(
+        "--environment keeps these and quarantines the others, in any case of letters",
+        arguments: [
+            "Production", "production",
+        ])
+    func environment(name: String) async throws {
+        let folder = try Self.mixed()
+        let outcome = try await folder.migrate("in", "--output", "out", "--environment", name)
+        #expect(outcome.status == 1)
+        let summary = try folder.object("out/summary.json")
+        #expect(summary["migratedByEnvironment"] as? [String: Int] == ["Production": 2])
+        #expect(summary["quarantinedByReason"] as? [String: Int] == ["otherEnvironment": 1, "xcodeReceipt": 1])
+    }
+
+    @Test("--environment can be given twice")
+    func environments() async throws {
+        let folder = try Self.mixed()
+        _ = try await folder.migrate(
+            "in", "--output", "out", "--environment", "Sandbox", "--environment", "Xcode", "--accept-xcode")
+        #expect(
+            try folder.object("out/summary.json")["migratedByEnvironment"] as? [String: Int] == [
+                "Sandbox": 1, "Xcode": 1,
+            ])
+    }
+
+    @Test("--bundle-id keeps this app and quarantines the others")
+    func bundleId() async throws {
+        let folder = try Self.mixed()
+        let outcome = try await folder.migrate("in", "--output", "out", "--bundle-id", "com.example.orchard.mac")
+        #expect(outcome.status == 1)
+        #expect(try Self.reasons(folder) == ["otherBundleId", "otherBundleId", "xcodeReceipt"])
+        #expect(try folder.lines("out/app-transactions.ndjson").count == 1)
+    }
+
+    @Test("Receipts of Xcode are migrated with --accept-xcode only")
+    func xcode() async throws {
+        let folder = try Self.mixed()
+        let refused = try await folder.migrate("in", "--output", "out")
+        #expect(refused.status == 1)
+        #expect(try Self.reasons(folder) == ["xcodeReceipt"])
+        let accepted = try await folder.migrate("in", "--output", "all", "--accept-xcode")
+        #expect(accepted.status == 0)
+    }
+
+    @Test("--signed-only quarantines what nobody signed")
+    func signedOnly() async throws {
+        let folder = try Folder.withRoot()
+        let reply = """
+            {"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.orchard","in_app":[{"quantity":"1",\
+            "product_id":"com.example.apple","transaction_id":"530001","original_transaction_id":"530001",\
+            "purchase_date_ms":"1700000000000","original_purchase_date_ms":"1700000000000"}]}}
+            """
+        try folder.write("reply.json", reply.utf8)
+        let all = try await folder.migrate("reply.json", "--output", "all")
+        #expect(all.status == 0, "\(all.output)")
+        #expect(try folder.lines("all/transactions.ndjson").map { $0["standing"] as? String } == ["recorded"])
+        let signed = try await folder.migrate("reply.json", "--output", "out", "--signed-only")
+        #expect(signed.status == 1)
+        #expect(try Self.reasons(folder) == ["recordedNotAccepted"])
+        #expect(try folder.bytes("out/transactions.ndjson").isEmpty)
+    }
+
+    @Test("--catalog tells what a receipt does not, and is named as the source")
+    func catalog() async throws {
+        let folder = try Folder.withRoot()
+        let created = ForgedInstant(2024, 3, 15, 10, 20, 30)
+        let receipt = ForgedAppReceipt.production(bundleId: "com.example.orchard", created: created).with {
+            $0.purchases = [ForgedPurchase(.nonRenewing, product: "com.example.season", id: "530001", at: created)]
+        }
+        try folder.write("receipt", receipt.signedData(.g5).encoded())
+        try folder.write(
+            "catalog.yaml", "version: 1\nproducts:\n  com.example.season: {type: non-renewing, duration: P3M}\n".utf8)
+        _ = try await folder.migrate("receipt", "--output", "without")
+        #expect(try folder.lines("without/transactions.ndjson").first?["expiresDate"] == nil)
+        let outcome = try await folder.migrate("receipt", "--output", "with", "--catalog", "catalog.yaml")
+        #expect(outcome.status == 0, "\(outcome.error)")
+        let transaction = try #require(try folder.lines("with/transactions.ndjson").first)
+        #expect(transaction["expiresDate"] as? Int64 == created.adding(months: 3).milliseconds)
+        #expect("\(transaction)".contains("catalog"))
+    }
+
+    @Test("A broken catalogue is an error that names the file and the line, before anything is read or written")
+    func brokenCatalog() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(1))
+        let text = "version: 1\nproducts:\n  com.example.season:\n    type: non-renewing\n    duration: P3Q\n"
+        try folder.write("catalog.yaml", text.utf8)
+        try folder.write("broken.json", "{\"version\": 1,\n \"products\": [}\n".utf8)
+        for (name, line) in [("catalog.yaml", 5), ("broken.json", 2)] {
+            let outcome = try await folder.migrate("dump.ndjson", "--output", "out", "--catalog", name)
+            #expect(outcome.status == 2)
+            #expect(outcome.error.hasPrefix("Error: The catalogue cannot be used: "))
+            #expect(outcome.error.contains(name) && outcome.error.contains("\(line)"), "\(outcome.error)")
+        }
+        let missing = try await folder.migrate("dump.ndjson", "--output", "out", "--catalog", "missing.yaml")
+        #expect(missing.status == 2)
+        #expect(missing.error.contains("missing.yaml"))
+        #expect(folder.names("out").isEmpty)
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import ReceiptForge
+import Testing
+
+@Suite("migrate: inputs", .timeLimit(.minutes(2)))
+struct MigrateInputTests {
+    @Test("Files and folders in any number; hidden files are passed over")
+    func filesAndFolders() async throws {
+        let folder = try Folder.withRoot()
+        for (index, der) in Forged.bulk.prefix(3).enumerated() {
+            try folder.write("in/deep/\(index).der", der)
+            try folder.write("more-\(index)", Forged.base64(der).utf8)
+        }
+        try folder.write("in/.hidden", Array("junk".utf8))
+        let outcome = try await folder.migrate("in", "more-0", "more-1", "--output", "out")
+        #expect(outcome.status == 0, "\(outcome.error)")
+        let summary = try folder.object("out/summary.json")
+        #expect(summary["recordsRead"] as? Int == 5)
+        #expect(summary["migrated"] as? Int == 5)
+        #expect(summary["inputs"] as? Int == 5)
+        let transactions = try folder.lines("out/transactions.ndjson")
+        #expect(transactions.count == 10)
+        let source = try #require(transactions.first?["source"] as? [String: Any])
+        #expect(source["input"] as? String == "in/deep/0.der")
+    }
+
+    @Test("NDJSON: the caller's own members are carried through, with the line")
+    func ndjson() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(3))
+        let outcome = try await folder.migrate("dump.ndjson", "--output", "out")
+        #expect(outcome.status == 0)
+        let transactions = try folder.lines("out/transactions.ndjson")
+        #expect(transactions.count == 6)
+        for (index, transaction) in transactions.enumerated() {
+            #expect((transaction["record"] as? [String: Any])?["user"] as? String == "u\(index / 2)")
+            #expect((transaction["source"] as? [String: Any])?["line"] as? Int == index / 2 + 1)
+        }
+        #expect(
+            folder.names("out") == [
+                "app-transactions.ndjson", "quarantine.ndjson", "renewal-infos.ndjson", "summary.json",
+                "transactions.ndjson",
+            ])
+    }
+
+    @Test("CSV: the column is found by itself or named; a name that is not there is an error that says so")
+    func csv() async throws {
+        let folder = try Folder.withRoot()
+        let texts = Forged.bulk.map(Forged.base64)
+        let rows = "id,note,blob\r\n7,\"a, \"\"b\"\"\",\(texts[0])\r\n8,,\(texts[1])\r\n"
+        try folder.write("dump.csv", rows.utf8)
+        for options in [[], ["--column", "blob"]] {
+            let outcome = try await Command.run(
+                ["migrate", "dump.csv", "--overwrite", "--output", "out", "--trust-root", "root.der"] + options,
+                in: folder)
+            #expect(outcome.status == 0, "\(outcome.error)")
+            let records = try folder.lines("out/app-transactions.ndjson").map { $0["record"] as? [String: Any] }
+            #expect(records.map { $0?["id"] as? String } == ["7", "8"])
+            #expect(records.first??["note"] as? String == "a, \"b\"")
+        }
+        let outcome = try await folder.migrate("dump.csv", "--column", "receipt", "--output", "new")
+        #expect(outcome.status == 2)
+        #expect(outcome.error.contains("dump.csv") && outcome.error.contains("receipt"), "\(outcome.error)")
+        #expect(folder.names("new").isEmpty)
+    }
+
+    @Test("--column chooses among the members of NDJSON")
+    func columnOfNDJSON() async throws {
+        let folder = try Folder.withRoot()
+        let texts = Forged.bulk.map(Forged.base64)
+        try folder.write("dump.ndjson", "{\"old\":\"\(texts[0])\",\"new\":\"\(texts[1])\"}\n".utf8)
+        let ambiguous = try await folder.migrate("dump.ndjson", "--output", "first")
+        #expect(ambiguous.status == 1)
+        #expect(try folder.lines("first/quarantine.ndjson").first?["reason"] as? String == "ambiguousColumns")
+        let chosen = try await folder.migrate("dump.ndjson", "--column", "new", "--output", "second")
+        #expect(chosen.status == 0)
+        let app = try #require(try folder.lines("second/app-transactions.ndjson").first)
+        #expect(app["bundleId"] as? String == "com.example.bulk.app1")
+    }
+
+    @Test("Standard input gives the same transactions as a file")
+    func standardInput() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(5))
+        _ = try await folder.migrate("dump.ndjson", "--output", "file")
+        let outcome = try await folder.migrate("-", "--output", "stdin", input: Forged.ndjson(5))
+        #expect(outcome.status == 0)
+        let renamed = try folder.text("file/transactions.ndjson")
+            .replacing("\"input\":\"dump.ndjson\"", with: "\"input\":\"-\"")
+        #expect(try folder.text("stdin/transactions.ndjson") == renamed)
+    }
+
+    @Test("An empty input is migrated to empty files, and said to be empty")
+    func empty() async throws {
+        let folder = try Folder.withRoot()
+        let outcome = try await folder.migrate("-", "--output", "out")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("There was no record in the input."))
+        #expect(try folder.bytes("out/transactions.ndjson").isEmpty)
+        #expect(try folder.object("out/summary.json")["recordsRead"] as? Int == 0)
+    }
+
+    @Test("--input-format is obeyed")
+    func inputFormat() async throws {
+        let folder = try Folder.withRoot()
+        let lines = Forged.bulk.prefix(2).map { Forged.base64($0) + "\n" }.joined()
+        try folder.write("lines.txt", lines.utf8)
+        let asLines = try await folder.migrate("lines.txt", "--input-format", "lines", "--output", "lines")
+        #expect(asLines.status == 0)
+        #expect(try folder.object("lines/summary.json")["migrated"] as? Int == 2)
+        let asFile = try await folder.migrate("lines.txt", "--input-format", "file", "--output", "file")
+        #expect(asFile.status == 1)
+        #expect(try folder.object("file/summary.json")["recordsRead"] as? Int == 1)
+    }
+
+    @Test("What was quarantined can be migrated again, with the caller's members")
+    func quarantineAgain() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(2))
+        let refused = try await Command.run("migrate", "dump.ndjson", "--output", "first", in: folder)
+        #expect(refused.status == 1)
+        let again = try await folder.migrate("first/quarantine.ndjson", "--column", "original", "--output", "second")
+        #expect(again.status == 0, "\(again.output)")
+        #expect(try folder.object("second/summary.json")["transactions"] as? Int == 4)
+        let record = try #require(try folder.lines("second/transactions.ndjson").first?["record"] as? [String: Any])
+        #expect("\(record)".contains("u0"))
+    }
+
+    @Test("--max-size moves the limit between migrated and quarantined")
+    func maximumSize() async throws {
+        let folder = try Folder.withRoot()
+        let size = Forged.bulk[0].count
+        try folder.write("receipt", Forged.bulk[0])
+        let within = try await folder.migrate("receipt", "--max-size", String(size), "--output", "within")
+        #expect(within.status == 0)
+        let beyond = try await folder.migrate("receipt", "--max-size", String(size - 1), "--output", "beyond")
+        #expect(beyond.status == 1)
+        #expect(try folder.lines("beyond/quarantine.ndjson").first?["reason"] as? String == "tooLarge")
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import ReceiptForge
+import Testing
+
+/// Forged receipts, and the certificates to trust them by.
+enum Forged {
+    private static let cases: [String: ForgedCase] = {
+        let all = (try? ForgedCase.all(largePurchaseCount: 0)) ?? []
+        return Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }()
+
+    static func named(_ name: String) throws -> ForgedCase {
+        try #require(cases[name], "no forged case is named \(name)")
+    }
+
+    /// Twelve different genuine receipts of two purchases each, in DER.
+    static let bulk: [[UInt8]] = (try? forgeReceipts(count: 12)) ?? []
+
+    static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+
+    /// NDJSON with the members `user` and `receipt`; the same receipts again and again.
+    static func ndjson(_ count: Int) -> [UInt8] {
+        let texts = bulk.map(base64)
+        var lines = ""
+        for index in 0..<count { lines += "{\"user\":\"u\(index)\",\"receipt\":\"\(texts[index % texts.count])\"}\n" }
+        return Array(lines.utf8)
+    }
+
+    static func pem(_ der: [UInt8]) -> [UInt8] {
+        let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return Array("-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n".utf8)
+    }
+}
+
+extension Folder {
+    /// A folder that holds `root.der`.
+    static func withRoot() throws -> Folder {
+        let folder = try Folder()
+        try folder.write("root.der", TestCertificateAuthority.rootDER)
+        return folder
+    }
+
+    /// Runs `inspect` on a forged case with its root trusted.
+    func inspect(_ name: String, _ options: String...) async throws -> Outcome {
+        let file = try write("receipt", Forged.named(name).bytes)
+        return try await Command.run(["inspect", file.path, "--trust-root", path("root.der")] + options)
+    }
+
+    /// Runs `migrate` in this folder with the test root trusted.
+    func migrate(_ arguments: String..., input: [UInt8]? = nil) async throws -> Outcome {
+        try await Command.run(["migrate"] + arguments + ["--trust-root", "root.der"], input: input, in: self)
+    }
+}

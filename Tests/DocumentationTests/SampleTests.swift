@@ -1,0 +1,70 @@
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import ReceiptMigration
+import Testing
+
+@Suite struct SampleTests {
+    /// 2024-03-16T00:00:00Z, a day after the forged receipt.
+    static let dayAfter: Int64 = 1_710_547_200_000
+
+    @Test func readmeSampleBelievesAppleAlone() throws {
+        let receipt = try forged()
+        #expect(throws: ReceiptError.self) { try transactions(in: receipt) }
+    }
+
+    @Test func verifyingSampleFindsThePurchase() throws {
+        let verifier = try testVerifier()
+        #expect(try isBought("com.example.orchard.tree", in: forged(), verifier: verifier))
+        #expect(try !isBought("com.example.orchard.apple", in: forged(), verifier: verifier))
+    }
+
+    @Test func statusSampleTellsTheThreeAnswersApart() throws {
+        let verifier = try testVerifier()
+        #expect(status(of: try forged(), verifier: verifier) == 0)
+        #expect(status(of: try forged(), verifier: ReceiptVerifier()) == 21003)
+        #expect(status(of: try forgedWithSwappedPayload(), verifier: verifier) == 21003)
+        #expect(status(of: Array("Zm9vYmFy".utf8), verifier: verifier) == 21002)
+    }
+
+    @Test func grantingAndReportingSamplesRun() throws {
+        let verifier = try testVerifier()
+        let receipt = try verifier.verifyAppReceipt(ReceiptContainer(stored: forged()).bytes)
+        #expect(grant(receipt, to: "ann") == ["ann: com.example.orchard.tree"])
+        #expect(try report(on: forgedWithSwappedPayload(), verifier: verifier).contains { $0.contains("failed") })
+    }
+
+    @Test func mappingSamplesGiveModernTransactions() throws {
+        let verifier = try testVerifier()
+        let json = try modernJSON(of: forged(), verifier: verifier)
+        let decoded = try json.map { try JSONDecoder().decode(JWSTransactionDecodedPayload.self, from: $0) }
+        #expect(decoded.map(\.transactionId) == ["530001234500001"])
+        // A non-consumable is no subscription.
+        let mapped = ReceiptMapper().map(try verifier.verify(stored: forged()))
+        #expect(states(of: mapped, at: Self.dayAfter).isEmpty)
+    }
+
+    @Test func recordedSampleMapsAReply() throws {
+        let reply = #"""
+            {"status":0,"environment":"Production","latest_receipt_info":[{"product_id":"com.example.orchard.monthly",
+            "transaction_id":"530001234567000","original_transaction_id":"530001234567000",
+            "purchase_date_ms":"1710498030000","expires_date_ms":"1713176430000"}]}
+            """#
+        let mapping = try recorded(Array(reply.utf8), mapper: ReceiptMapper())
+        #expect(mapping.transactions.map(\.standing) == [.recorded])
+    }
+
+    @Test func migrationSampleWritesWhatTheModelSampleReads() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "samples-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let input = folder.appending(path: "receipts.txt")
+        try Data(forged()).write(to: input)
+        let output = folder.appending(path: "migrated")
+        let policy = try TrustPolicy(additionalRoots: [testRoot()])
+        #expect(try await migrate([input.path], into: output.path, trust: policy) == 0)
+        let lines = try String(contentsOf: output.appending(path: "transactions.ndjson"), encoding: .utf8)
+        #expect(lines.contains("com.example.orchard.tree"))
+        #expect(try activeSubscriptions(ndjson: lines, at: Self.dayAfter).isEmpty)
+    }
+}

@@ -1,0 +1,130 @@
+// Every Swift sample of README.md and of the DocC catalogues, character for character. `SampleTests` runs them, and checks
+// that the documents show nothing else.
+
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import ReceiptForge
+import ReceiptMigration
+
+// MARK: README.md
+
+let verifier = ReceiptVerifier()  // make one and keep it
+let mapper = ReceiptMapper()
+
+func transactions(in stored: [UInt8]) throws(ReceiptError) -> [JWSTransactionDecodedPayload] {
+    let verified = try verifier.verify(stored: stored)  // throws unless Apple signed it
+    return mapper.map(verified).transactions.map(\.payload)
+}
+
+// MARK: LegacyReceipts
+
+/// Whether a receipt proves that one product of our app was bought, in production.
+func isBought(_ productId: String, in stored: [UInt8], verifier: ReceiptVerifier) throws(ReceiptError) -> Bool {
+    let verified = try verifier.verify(stored: stored)
+    guard verified.payload.bundleId == "com.example.orchard", verified.payload.environment == .production else {
+        return false
+    }
+    return switch verified.payload {
+    case .app(let receipt): receipt.inAppPurchases.contains { $0.productId == productId && $0.cancellationDate == nil }
+    case .transaction(let receipt): receipt.productId == productId && receipt.cancellationDate == nil
+    }
+}
+
+/// What verifyReceipt would have answered.
+func status(of stored: [UInt8], verifier: ReceiptVerifier) -> Int {
+    do throws(ReceiptError) {
+        _ = try verifier.verify(stored: stored)
+        return 0
+    } catch {
+        switch error.verdict {
+        case .notAReceipt: return 21002
+        case .notGenuine: return 21003
+        }
+    }
+}
+
+/// Grants only on what was verified: an `Unverified` receipt does not compile here.
+func grant(_ receipt: Verified<AppReceipt>, to account: String) -> [String] {
+    receipt.payload.inAppPurchases.map { "\(account): \($0.productId)" }
+}
+
+/// For a support page: what somebody sent us, and which check it fails.
+func report(on stored: [UInt8], verifier: ReceiptVerifier) throws(ReceiptError) -> [String] {
+    let inspection = verifier.inspect(try ReceiptContainer(stored: stored))
+    return inspection.checks.map { "\($0.name.rawValue): \($0.outcome)" }
+}
+
+// MARK: ReceiptMigration
+
+/// A stored receipt as modern transactions, in Apple's JSON.
+func modernJSON(of stored: [UInt8], verifier: ReceiptVerifier) throws -> [Data] {
+    let catalog = try ProductCatalog(entries: [])  // or ProductCatalog.load(paths: ["products.yaml"])
+    let verified = try verifier.verify(stored: stored)
+    let mapped = ReceiptMapper(catalog: catalog).map(verified)
+    for transaction in mapped.transactions {
+        print(transaction.payload.productId ?? "", transaction.provenance[.type].text)  // "attribute 1707"
+    }
+    return try mapped.transactions.map { try JSONEncoder().encode($0.payload) }
+}
+
+/// Whether the customer had access at a moment, and until when.
+func states(of mapped: MappedReceipt, at date: Int64) -> [SubscriptionState] {
+    SubscriptionChain.chains(of: mapped.transactions).compactMap { $0.state(at: date) }
+}
+
+/// A reply that a backend kept. Nobody signed it, and the type of the result says so.
+func recorded(_ json: [UInt8], mapper: ReceiptMapper) throws(RecordedReplyError) -> RecordedMapping {
+    mapper.map(try RecordedReply(json: json))
+}
+
+/// The command `legacy-receipts migrate` as a call.
+func migrate(_ paths: [String], into folder: String, trust: TrustPolicy) async throws(MigrationError) -> Int {
+    let options = MigrationOptions(trust: trust, environments: [.production], jobs: 4)
+    let summary = try await Migration(options: options).run(inputs: paths, output: folder)
+    return summary.quarantined
+}
+
+// MARK: AppStoreModels
+
+/// A line of `transactions.ndjson`.
+struct MigratedLine: Decodable {
+    let transaction: JWSTransactionDecodedPayload
+    let provenance: [String: String]
+    let standing: String
+}
+
+func activeSubscriptions(ndjson: String, at date: Int64) throws -> [JWSTransactionDecodedPayload] {
+    try ndjson.split(separator: "\n")
+        .map { try JSONDecoder().decode(MigratedLine.self, from: Data($0.utf8)).transaction }
+        .filter { $0.type == .autoRenewableSubscription && $0.isUpgraded != true && $0.revocationDate == nil }
+        .filter { ($0.purchaseDate ?? .max) <= date && date < ($0.expiresDate ?? .min) }
+}
+
+// MARK: ReceiptForge
+
+/// A receipt of the test authority with one purchase, as an app would send it.
+func forged() throws -> [UInt8] {
+    let date = ForgedInstant(2024, 3, 15, 10, 20, 30)
+    let receipt = ForgedAppReceipt.production(bundleId: "com.example.orchard", created: date).with {
+        $0.purchases = [
+            ForgedPurchase(.nonConsumable, product: "com.example.orchard.tree", id: "530001234500001", at: date)
+        ]
+    }
+    return Array(Data(try receipt.signedData(.g5).encoded()).base64EncodedString().utf8)
+}
+
+/// A verifier that trusts the test authority, which no verifier does by itself.
+func testVerifier() throws -> ReceiptVerifier {
+    try ReceiptVerifier(trust: TrustPolicy(additionalRoots: [TestCertificateAuthority.rootDER]))
+}
+
+/// A receipt whose content was exchanged after signing.
+func forgedWithSwappedPayload() throws -> [UInt8] {
+    let date = ForgedInstant(2024, 3, 15)
+    let honest = ForgedAppReceipt.production(bundleId: "com.example.orchard", created: date)
+    let greedy = honest.with {
+        $0.purchases = [ForgedPurchase(.nonConsumable, product: "everything", id: "530001234500002", at: date)]
+    }
+    return try greedy.signedData(.g5).with { $0.signers[0].signsInstead = honest.content }.encoded()
+}
