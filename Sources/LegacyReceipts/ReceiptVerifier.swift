@@ -52,12 +52,19 @@ public struct ReceiptVerifier: Sendable {
         }
     }
 
+    private func checkSize(_ bytes: [UInt8]) throws(ReceiptError) {
+        guard bytes.count <= limits.maximumSize else {
+            throw ReceiptError(.tooLarge, "\(bytes.count) bytes, the limit is \(limits.maximumSize)")
+        }
+    }
+
     // MARK: App receipts
 
     /// Verifies an app receipt: the octets of its PKCS#7 message.
     ///
     /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
     public func verifyAppReceipt(_ bytes: [UInt8]) throws(ReceiptError) -> Verified<AppReceipt> {
+        try checkSize(bytes)
         let message = try SignedDataMessage(bytes, limits: limits)
         let receipt = try ReceiptDecoder(limits: limits).appReceipt(message)
         guard let creationDate = receipt.receiptCreationDate else {
@@ -134,6 +141,7 @@ public struct ReceiptVerifier: Sendable {
     ///
     /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
     public func verifyTransactionReceipt(_ bytes: [UInt8]) throws(ReceiptError) -> Verified<TransactionReceipt> {
+        try checkSize(bytes)
         let (receipt, signature) = try TransactionReceiptDecoder.read(bytes, limits: limits)
         let blob = try signature.get()
         guard let purchaseDate = receipt.purchaseDate else {

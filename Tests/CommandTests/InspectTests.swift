@@ -95,7 +95,8 @@ struct InspectTests {
         "What is no receipt: 3, and a sentence that says why",
         arguments: [
             ("plain-text", "invalidBase64"), ("empty", "empty"), ("random-bytes", ""), ("base64-cut", "truncated"),
-            ("certificate", "notSignedData"), ("smime-message", "contentNotReceipt"),
+            ("pkcs7-data", "notSignedData"), ("certificate", "unrecognizedInput"),
+            ("smime-message", "contentNotReceipt"),
             ("content-detached", "contentMissing"),
             ("no-bundle-id", "missingAttribute"), ("ios6-no-signature", "missingKey"),
             ("ios6-unknown-version", "malformedSignature"),

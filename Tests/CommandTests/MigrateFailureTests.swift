@@ -150,7 +150,7 @@ struct MigrateFailureTests {
         // The pipe stays open: the run waits for more when it is killed.
         let script = """
             mkfifo pipe
-            "$COMMAND" migrate - --trust-root root.der --output out <pipe &
+            "$COMMAND" migrate - --quiet --jobs 1 --trust-root root.der --output out <pipe &
             exec 3>pipe
             cat dump.ndjson >&3
             for turn in $(seq 200); do
@@ -175,10 +175,10 @@ struct MigrateFailureTests {
     @Test("Two migrations into one folder at the same time: the second is refused, the first is whole")
     func twoAtOnce() async throws {
         let folder = try Folder.withRoot()
-        try folder.write("dump.ndjson", Forged.ndjson(300))
+        try folder.write("dump.ndjson", Forged.ndjson(600))
         let script = """
             { cat dump.ndjson; while [ ! -e second ]; do sleep 0.1; done; } \\
-                | "$COMMAND" migrate - --trust-root root.der --output out >first &
+                | "$COMMAND" migrate - --quiet --jobs 1 --trust-root root.der --output out >first &
             for turn in $(seq 200); do
                 [ -s out/transactions.ndjson.partial ] && break
                 sleep 0.1
@@ -191,8 +191,8 @@ struct MigrateFailureTests {
         let outcome = try await Command.shell(script, in: folder)
         #expect(outcome.status == 2)
         #expect(outcome.error == "Error: Another migration is writing into the output folder out at this moment.\n")
-        #expect(try folder.lines("out/transactions.ndjson").count == 600)
-        #expect(try folder.object("out/summary.json")["recordsRead"] as? Int == 300)
+        #expect(try folder.lines("out/transactions.ndjson").count == 1200)
+        #expect(try folder.object("out/summary.json")["recordsRead"] as? Int == 600)
     }
 }
 

@@ -74,7 +74,7 @@ struct MigrateInputTests {
         #expect(try folder.lines("first/quarantine.ndjson").first?["reason"] as? String == "ambiguousColumns")
         let chosen = try await folder.migrate("dump.ndjson", "--column", "new", "--output", "second")
         #expect(chosen.status == 0)
-        let app = try #require(try folder.lines("second/app-transactions.ndjson").first)
+        let app = try #require(try folder.payloads("second/app-transactions.ndjson").first)
         #expect(app["bundleId"] as? String == "com.example.bulk.app1")
     }
 

@@ -45,8 +45,8 @@ struct UsageTests {
             (["inspect", "--device", "12:34", "a"], "--device takes a UUID"),
             (["inspect", "--device", "68753A44-4D6F-1226-9C60-0050E4C0006G", "a"], "--device takes a UUID"),
             (["migrate"], "Missing expected argument '<input> ...'"),
-            (["migrate", "a", "--format", "xml"], "'ndjson' or 'csv'"),
-            (["migrate", "a", "--input-format", "xml"], "'ndjson', 'csv', 'json', 'lines' or 'file'"),
+            (["migrate", "a", "--format", "xml"], "'ndjson' and 'csv'"),
+            (["migrate", "a", "--input-format", "xml"], "one of the following:"),
             (["migrate", "a", "--environment", "Moon"], "Production, Sandbox or Xcode, not 'Moon'"),
             (["migrate", "a", "--jobs", "0"], "--jobs takes a number from 1 to 1024"),
             (["migrate", "a", "--jobs", "many"], "'many' is invalid for '--jobs <n>'"),
@@ -63,7 +63,8 @@ struct UsageTests {
         #expect(outcome.output.isEmpty)
         #expect(outcome.error.hasPrefix("Error: "))
         #expect(outcome.error.contains(message), "\(outcome.error)")
-        #expect(outcome.error.contains("--help' for more information"))
+        let command = ["inspect", "migrate", "completions"].contains(arguments[0]) ? " \(arguments[0])" : ""
+        #expect(outcome.error.contains("See 'legacy-receipts\(command) --help' for more information"))
     }
 
     @Test(

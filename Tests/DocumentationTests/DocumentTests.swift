@@ -1,5 +1,7 @@
 import Foundation
+import LegacyReceipts
 import ReceiptForge
+import ReceiptMigration
 import Testing
 
 func testRoot() throws -> [UInt8] { try TestCertificateAuthority.rootDER }
@@ -41,6 +43,50 @@ private let root: URL? = {
     func noDocumentNamesAMachine(_ document: String) throws {
         let content = try text(#require(root), document)
         for path in ["/work/", "/tmp/", "/root/", "/home/", "/Users/"] { #expect(!content.contains(path)) }
+    }
+
+    @Test func migrationGuideExplainsEveryReasonNoteAndRule() throws {
+        let guide = try text(#require(root), "MIGRATION.md")
+        var names = ReceiptError.Code.allCases.map(\.rawValue) + RecordedReplyError.Code.allCases.map(\.rawValue)
+        names += InputProblem.Code.allCases.map(\.rawValue)
+        names += ["storeKit2JWS", "bareTransactionId", "recordedNotAccepted", "otherEnvironment", "otherBundleId"]
+        names += MappingNote.allCases.map(\.name) + InferenceRule.allCases.map(\.name)
+        for name in names { #expect(guide.contains("`\(name)`"), "MIGRATION.md does not explain \(name)") }
+    }
+
+    @Test func migrationGuideNamesEveryModernField() throws {
+        let guide = try text(#require(root), "MIGRATION.md")
+        let names =
+            TransactionField.allCases.map { "\($0.name)" } + RenewalInfoField.allCases.map { "\($0.name)" }
+            + AppTransactionField.allCases.map { "\($0.name)" }
+        for name in names { #expect(guide.contains("`\(name)`"), "MIGRATION.md does not say where \(name) comes from") }
+    }
+
+    @Test func securityDocumentStatesTheLimitsOfTheCode() throws {
+        let security = try text(#require(root), "SECURITY.md")
+        let rows = [
+            ("defaultMaximumSize", "3,145,728", DecodingLimits.defaultMaximumSize, 3_145_728),
+            ("defaultMaximumDepth", "16", DecodingLimits.defaultMaximumDepth, 16),
+            ("defaultMaximumCertificates", "8", DecodingLimits.defaultMaximumCertificates, 8),
+            ("maximumSigners", "1", DecodingLimits.maximumSigners, 1),
+            ("defaultMaximumAttributes", "300,000", DecodingLimits.defaultMaximumAttributes, 300_000),
+            ("defaultMaximumKeys", "256", DecodingLimits.defaultMaximumKeys, 256),
+            ("recordSize", "16 MiB", InputLimits.recordSize, 16 << 20),
+            ("oversizeExcerpt", "64 KiB", InputLimits.oversizeExcerpt, 64 << 10),
+            ("detectionRows", "100", InputLimits.detectionRows, 100),
+            ("payloadNesting", "4", InputLimits.payloadNesting, 4),
+            ("folderDepth", "128", InputLimits.folderDepth, 128),
+            ("transactionIDDigits", "20", InputLimits.transactionIDDigits, 20),
+            ("maximumProducts", "10,000", MigrationSummary.maximumProducts, 10_000),
+            ("fileBytes", "16 MiB", CatalogLimits.fileBytes, 16 << 20),
+            ("feedPrologBytes", "65,536", CatalogLimits.feedPrologBytes, 65_536),
+            ("textBytes", "4,096", CatalogLimits.textBytes, 4_096),
+        ]
+        for (name, shown, value, expected) in rows {
+            #expect(value == expected, "\(name) has changed; SECURITY.md says \(shown)")
+            let row = security.split(separator: "\n").first { $0.contains("\(name)`") }
+            #expect(row?.contains("| \(shown)") == true, "SECURITY.md does not say \(shown) for \(name)")
+        }
     }
 
     private func text(_ root: URL, _ path: String) throws -> String {

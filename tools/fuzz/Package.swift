@@ -24,12 +24,5 @@ let package = Package(
             path: "Sources/fuzz",
             swiftSettings: settings,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
-        .executableTarget(
-            name: "write-corpus",
-            dependencies: [
-                .product(name: "LegacyReceipts", package: "legacy-receipts"),
-                .product(name: "ReceiptForge", package: "legacy-receipts"),
-            ],
-            path: "Sources/corpus", swiftSettings: settings),
     ]
 )

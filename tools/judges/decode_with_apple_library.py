@@ -12,6 +12,9 @@ Each line of the file is one JSON object with one of these forms:
     {"notification": {...}}      a ResponseBodyV2DecodedPayload
     {"enumeration": "Environment", "values": [...]}   every value that we know of one of Apple's enumerations
 
+The lines of a migration's output are such lines too: the members that `migrate` writes beside a payload (provenance,
+source and so on) are not Apple's, and are passed over.
+
 A payload is decoded as Apple's verifier does it after checking the signature. We and Apple agree if every member that we
 wrote is a field of Apple's model and if encoding the decoded model gives back the same members with the same values and
 JSON types. An enumeration agrees if it has exactly Apple's values.
@@ -149,6 +152,9 @@ def judge_enumeration(name, values):
         raise Disagreement(name, f"values that differ: {sorted(set(values) ^ (apples | extra))}")
 
 
+MIGRATION_MEMBERS = {"provenance", "notes", "termStart", "standing", "source", "record"}
+
+
 def judge_line(line):
     """Returns the kind of the line, or raises Disagreement."""
     record = json.loads(line, object_pairs_hook=unique_members)
@@ -157,6 +163,7 @@ def judge_line(line):
     if set(record) == {"enumeration", "values"}:
         judge_enumeration(record["enumeration"], record["values"])
         return "enumeration"
+    record = {name: value for name, value in record.items() if name not in MIGRATION_MEMBERS}
     if len(record) != 1 or not set(record) <= set(MODELS):
         raise Disagreement("line", f"expected one of {sorted(MODELS)}, or enumeration and values; got {sorted(record)}")
     kind, value = next(iter(record.items()))

@@ -138,7 +138,7 @@ public struct ReceiptContainer: Sendable {
     /// Whether the outermost element says that it is longer than what is there.
     private static func isIncomplete(_ octets: [UInt8]) -> Bool {
         guard form(of: octets[...]) == .pkcs7 else { return form(of: octets[...]) == nil }
-        var reader = BERReader(0..<octets.count, depth: 1)
+        var reader = BERReader(0..<octets.count, depth: DecodingLimits.defaultMaximumDepth)
         return (try? reader.skip(octets.span)) == nil
     }
 }

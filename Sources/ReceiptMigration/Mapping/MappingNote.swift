@@ -16,6 +16,7 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
     case termIgnoresQuantity
     case restoredTermCountedOnce
     case mergedRows
+    case contradictsSignedReceipt
     case ambiguousLocalTime
     case purchasedAfterExpiry
 
@@ -71,6 +72,11 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
             """
             The purchase date lies after the expiry date: receipts before 2015 gave restored transactions the date of \
             the restoration, so the beginning of the period is not known.
+            """
+        case .contradictsSignedReceipt:
+            """
+            A verified receipt in the same record says something else about this purchase; what it says stands in a line \
+            of its own.
             """
         case .mergedRows: "The transaction stood in more than one list of the document; the newer state was taken."
         }

@@ -20,6 +20,11 @@ struct BatchCounts: Sendable {
         summary.quarantinedByReason[reason.code, default: 0] += 1
     }
 
+    /// Counts something to know about a record that is no note of a mapping.
+    mutating func note(_ name: String, count: Int = 1) {
+        if count > 0 { summary.notes[name, default: 0] += count }
+    }
+
     mutating func embedded(_ outcome: String) {
         summary.embeddedReceiptsByOutcome[outcome, default: 0] += 1
     }

@@ -54,6 +54,7 @@ public struct Migration: Sendable {
         summary.inputs = source.statistics.inputs
         summary.bytesRead = source.statistics.bytes
         summary.blankLines = source.statistics.blankLines
+        summary.emptyInputs = source.statistics.emptyInputs
         try folder.write(summary.json(), to: 4)
         try folder.complete()
         return summary

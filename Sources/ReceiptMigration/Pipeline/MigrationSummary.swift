@@ -61,6 +61,8 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var inputs = 0
     public internal(set) var bytesRead = 0
     public internal(set) var blankLines = 0
+    /// Files and streams with no record in them.
+    public internal(set) var emptyInputs = 0
 
     init() {}
 
@@ -131,7 +133,8 @@ public struct MigrationSummary: Sendable, Equatable {
         group("notes", notes)
         line("inputs", inputs)
         line("bytesRead", bytesRead)
-        text += "  \"blankLines\": \(blankLines)\n}\n"
+        line("blankLines", blankLines)
+        text += "  \"emptyInputs\": \(emptyInputs)\n}\n"
         return Array(text.utf8)
     }
 

@@ -106,7 +106,8 @@ extension JSONWriter {
             key(column.name)
             switch column.value {
             case .text(let text): string(text)
-            case .json(let json): raw(json.utf8)
+            // Validated JSON has line breaks only between tokens; in the output a line is a record.
+            case .json(let json): raw(json.utf8.filter { $0 != 0x0A && $0 != 0x0D })
             }
         }
         endObject()

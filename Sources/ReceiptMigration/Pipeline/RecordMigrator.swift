@@ -70,9 +70,7 @@ struct RecordMigrator: Sendable {
     private func migrate(receipt stored: ArraySlice<UInt8>, of record: InputRecord, into output: inout BatchOutput) {
         do throws(RefusedReceipt) {
             let verified = try verify(stored)
-            if let reason = excluded(verified.environment, verified.bundleId) {
-                return quarantine(record, reason, verified.kind, into: &output)
-            }
+            if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
             write(verified, of: record, into: &output)
             output.counts.migrated(verified.kind, verified.environment)
         } catch {
@@ -112,15 +110,14 @@ struct RecordMigrator: Sendable {
             output.counts.migrated(receipt.kind, receipt.environment)
             return
         }
-        let verified = [receipt].compactMap { $0 } + embedded(in: mapping, &output.counts)
-        let environment = verified.first?.environment ?? mapping.environment
-        let bundleId = verified.first?.bundleId ?? mapping.bundleId
-        if let reason = excluded(environment, bundleId) { return quarantine(record, reason, kind, into: &output) }
+        let verified = ([receipt].compactMap { $0 } + embedded(in: mapping, &output.counts))
+            .sorted { $0.mapped.evidence.validationTime > $1.mapped.evidence.validationTime }
+        if let reason = excluded(mapping, verified) { return quarantine(record, reason, kind, into: &output) }
         if !options.acceptsRecorded, verified.isEmpty {
             return quarantine(record, .recordedNotAccepted, kind, into: &output)
         }
         write(mapping, kind, confirmedBy: verified, of: record, into: &output)
-        output.counts.migrated(kind, environment)
+        output.counts.migrated(kind, verified.first?.environment ?? mapping.environment)
     }
 
     /// The receipts inside a document that are genuine; of the others only the reason is counted, since documents are
@@ -143,20 +140,45 @@ struct RecordMigrator: Sendable {
         into output: inout BatchOutput
     ) {
         let signed = SignedTransactions(verified)
+        var written: Set<SignedTransactions.Key> = []
         if options.acceptsRecorded {
-            for transaction in mapping.transactions {
-                let confirmation = signed.confirmation(of: transaction)
-                let source = OutputSource(record: record, kind: kind, sha256: nil, confirmedBy: confirmation)
-                write(transaction, source, into: &output)
-            }
+            written = write(mapping.transactions, kind, confirmedBy: signed, of: record, into: &output)
             let source = OutputSource(record: record, kind: kind, sha256: nil, confirmedBy: nil)
             for info in mapping.renewalInfos { source.write(info, into: &output) }
             if verified.isEmpty, let app = mapping.appTransaction { source.write(app, into: &output) }
+        } else {
+            output.counts.note("recordedRowsLeftOut", count: mapping.transactions.count + mapping.renewalInfos.count)
         }
-        // What only the receipts inside say; a transaction that several of them have is written once.
-        var written = options.acceptsRecorded ? signed.confirmedIds(mapping.transactions) : []
-        for receipt in verified { write(receipt, of: record, leavingOut: &written, into: &output) }
+        // What only the receipts inside say. The newest comes first, and what it says of a purchase stands.
+        var apps: Set<String> = []
+        for receipt in verified {
+            let isFirstOfApp = receipt.bundleId.map { apps.insert($0).inserted } ?? true
+            write(receipt, of: record, leavingOut: &written, withApp: isFirstOfApp, into: &output)
+        }
         output.counts.add(mapping.notes)
+    }
+
+    /// Writes a document's own rows, each with what verified receipts beside it say about it. Returns the purchases that
+    /// need no line of their own any more; one that a row contradicts gets one.
+    private func write(
+        _ rows: [MappedTransaction], _ kind: RecordKind, confirmedBy signed: SignedTransactions, of record: InputRecord,
+        into output: inout BatchOutput
+    ) -> Set<SignedTransactions.Key> {
+        var confirmedKeys: Set<SignedTransactions.Key> = []
+        for row in rows {
+            var (row, confirmation) = (row, String?.none)
+            switch signed.confirmation(of: row) {
+            case .none: break
+            case .confirmed(let merged, let sha256):
+                row = merged
+                confirmation = sha256
+                if let key = SignedTransactions.Key(row.payload) { confirmedKeys.insert(key) }
+            case .contradicted: row.notes.append(.contradictsSignedReceipt)
+            }
+            let source = OutputSource(record: record, kind: kind, sha256: nil, confirmedBy: confirmation)
+            write(row, source, into: &output)
+        }
+        return confirmedKeys
     }
 
     // MARK: Writing
@@ -165,24 +187,31 @@ struct RecordMigrator: Sendable {
     private func write(_ verified: VerifiedRecord, of record: InputRecord, into output: inout BatchOutput) {
         let source = OutputSource(record: record, kind: verified.kind, sha256: verified.sha256, confirmedBy: nil)
         for transaction in verified.mapped.transactions { write(transaction, source, into: &output) }
-        writeRest(verified, source, into: &output)
+        writeRest(verified, source, withApp: true, into: &output)
     }
 
     private func write(
-        _ verified: VerifiedRecord, of record: InputRecord, leavingOut written: inout Set<String>,
-        into output: inout BatchOutput
+        _ verified: VerifiedRecord, of record: InputRecord, leavingOut written: inout Set<SignedTransactions.Key>,
+        withApp: Bool, into output: inout BatchOutput
     ) {
         let source = OutputSource(record: record, kind: verified.kind, sha256: verified.sha256, confirmedBy: nil)
+        var own: Set<SignedTransactions.Key> = []
         for transaction in verified.mapped.transactions {
-            if let id = transaction.payload.transactionId, !written.insert(id).inserted { continue }
+            if let key = SignedTransactions.Key(transaction.payload) {
+                guard !written.contains(key) else { continue }
+                own.insert(key)
+            }
             write(transaction, source, into: &output)
         }
-        writeRest(verified, source, into: &output)
+        written.formUnion(own)
+        writeRest(verified, source, withApp: withApp, into: &output)
     }
 
-    private func writeRest(_ verified: VerifiedRecord, _ source: OutputSource, into output: inout BatchOutput) {
+    private func writeRest(
+        _ verified: VerifiedRecord, _ source: OutputSource, withApp: Bool, into output: inout BatchOutput
+    ) {
         for info in verified.mapped.renewalInfos { source.write(info, into: &output) }
-        if let app = verified.mapped.appTransaction { source.write(app, into: &output) }
+        if withApp, let app = verified.mapped.appTransaction { source.write(app, into: &output) }
         output.counts.add(verified.mapped.notes)
     }
 
@@ -192,6 +221,24 @@ struct RecordMigrator: Sendable {
         case .csv: TransactionTable.write(transaction, source, to: &output.transactions.bytes)
         }
         output.counts.add(transaction, isConfirmed: source.confirmedBy != nil)
+    }
+
+    private func excluded(_ receipt: VerifiedRecord) -> QuarantineReason? {
+        excluded(receipt.environment, receipt.bundleId)
+    }
+
+    /// A document is kept out as a whole if any receipt or row of it is: its parts are of one customer, and half a record
+    /// is nowhere to be found again. Where a receipt was verified, the document's own claims count for nothing.
+    private func excluded(_ mapping: RecordedMapping, _ verified: [VerifiedRecord]) -> QuarantineReason? {
+        for receipt in verified {
+            if let reason = excluded(receipt) { return reason }
+        }
+        for row in mapping.transactions {
+            let environment = row.payload.environment ?? verified.first?.environment ?? mapping.environment
+            if let reason = excluded(environment, row.payload.bundleId) { return reason }
+        }
+        guard verified.isEmpty else { return nil }
+        return excluded(mapping.environment ?? mapping.transactions.first?.payload.environment, mapping.bundleId)
     }
 
     private func excluded(_ environment: Environment?, _ bundleId: String?) -> QuarantineReason? {
@@ -230,40 +277,5 @@ private struct RefusedReceipt: Error {
 extension RecordedMapping {
     fileprivate var bundleId: String? {
         appTransaction?.payload.bundleId ?? transactions.lazy.compactMap(\.payload.bundleId).first
-    }
-}
-
-/// The transactions that verified receipts inside one document hold, to hold the document's own rows against.
-private struct SignedTransactions {
-    private var byId: [String: (MappedTransaction, String)] = [:]
-
-    init(_ verified: [VerifiedRecord]) {
-        for receipt in verified {
-            for transaction in receipt.mapped.transactions {
-                guard let id = transaction.payload.transactionId else { continue }
-                if byId[id] == nil { byId[id] = (transaction, receipt.sha256) }
-            }
-        }
-    }
-
-    /// The SHA-256 of the receipt that has the same transaction with the same product, original, purchase and expiry.
-    func confirmation(of recorded: MappedTransaction) -> String? {
-        guard let id = recorded.payload.transactionId, let (signed, sha256) = byId[id] else { return nil }
-        let (left, right) = (recorded.payload, signed.payload)
-        let agrees =
-            left.productId == right.productId && left.originalTransactionId == right.originalTransactionId
-            && Self.sameSecond(left.purchaseDate, right.purchaseDate)
-            && Self.sameSecond(left.expiresDate, right.expiresDate)
-        return agrees ? sha256 : nil
-    }
-
-    func confirmedIds(_ recorded: [MappedTransaction]) -> Set<String> {
-        Set(recorded.filter { confirmation(of: $0) != nil }.compactMap(\.payload.transactionId))
-    }
-
-    /// Receipts have whole seconds where Apple's own records have milliseconds (verifyreceipt reference, 3.4).
-    private static func sameSecond(_ left: Int64?, _ right: Int64?) -> Bool {
-        guard let left, let right else { return left == nil && right == nil }
-        return left / 1000 == right / 1000
     }
 }

@@ -54,7 +54,8 @@ extension ReceiptMapper {
     private func correctEnvironment(
         _ context: inout RecordContext, _ facts: PurchaseFacts, _ notes: inout [MappingNote]
     ) {
-        guard let id = facts.transactionId ?? facts.originalTransactionId, TransactionReceipt.isSandbox(transactionId: id),
+        guard let id = facts.transactionId ?? facts.originalTransactionId,
+            TransactionReceipt.isSandbox(transactionId: id),
             context.environment != .sandbox, context.environment != .xcode
         else { return }
         if context.environment != nil { notes.append(.environmentContradiction) }

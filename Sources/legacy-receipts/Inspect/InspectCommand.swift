@@ -35,8 +35,14 @@ struct InspectCommand: ParsableCommand {
     @OptionGroup(title: "Trust")
     var trust: TrustOptions
 
+    func validate() throws {
+        if let device, DeviceIdentifier(device) == nil {
+            throw ValidationError("--device takes a UUID (16 bytes) or a MAC address (6 bytes), not '\(device)'.")
+        }
+    }
+
     func run() throws {
-        let identifier = try deviceIdentifier()
+        let identifier = device.flatMap { DeviceIdentifier($0) }
         let verifier = try ReceiptVerifier(trust: trust.policy())
         let bytes = try InputFile.read(file)
         let inspection: ReceiptInspection
@@ -61,13 +67,5 @@ struct InspectCommand: ParsableCommand {
 
     private func advise(_ bytes: [UInt8]) {
         if let advice = Advice.about(bytes) { Terminal.error(advice) }
-    }
-
-    private func deviceIdentifier() throws -> DeviceIdentifier? {
-        guard let device else { return nil }
-        guard let identifier = DeviceIdentifier(device) else {
-            throw ValidationError("--device takes a UUID (16 bytes) or a MAC address (6 bytes), not '\(device)'.")
-        }
-        return identifier
     }
 }

@@ -48,6 +48,15 @@ enum Command {
         }
     }
 
+    /// Whether util-linux's `script` is there, which gives a program a terminal; others take other options.
+    static var hasScript: Bool {
+        #if os(Linux)
+            hasProgram("script")
+        #else
+            false
+        #endif
+    }
+
     private static func launch(
         _ program: String, _ arguments: [String], input: [UInt8]?, in folder: Folder?
     ) async throws -> Outcome {

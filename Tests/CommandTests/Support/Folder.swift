@@ -43,6 +43,13 @@ final class Folder: Sendable {
         }
     }
 
+    /// The payloads of an output file: what stands in each line under `transaction` or `appTransaction`.
+    func payloads(_ name: String) throws -> [[String: Any]] {
+        try lines(name).map { line in
+            try #require((line["transaction"] ?? line["appTransaction"]) as? [String: Any])
+        }
+    }
+
     func object(_ name: String) throws -> [String: Any] {
         try #require(JSONSerialization.jsonObject(with: Data(bytes(name))) as? [String: Any])
     }

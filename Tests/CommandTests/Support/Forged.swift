@@ -46,8 +46,8 @@ extension Folder {
         return try await Command.run(["inspect", file.path, "--trust-root", path("root.der")] + options)
     }
 
-    /// Runs `migrate` in this folder with the test root trusted.
+    /// Runs `migrate` in this folder with the test root trusted, and without progress, which hangs on the machine's load.
     func migrate(_ arguments: String..., input: [UInt8]? = nil) async throws -> Outcome {
-        try await Command.run(["migrate"] + arguments + ["--trust-root", "root.der"], input: input, in: self)
+        try await Command.run(["migrate", "--quiet", "--trust-root", "root.der"] + arguments, input: input, in: self)
     }
 }

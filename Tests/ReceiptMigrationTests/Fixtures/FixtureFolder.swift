@@ -100,6 +100,10 @@ extension JSONValue {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
+    /// The elements of an array that stands for a set, in an order of ours: a receipt's attributes are in the order of
+    /// their encoding, which a list of expectations need not follow.
+    var elements: [String] { (array ?? []).map(\.sortedText).sorted() }
+
     // Only files of this repository are written, and none is deep.
     private func write(to writer: inout JSONWriter) {
         switch self {

@@ -35,7 +35,10 @@ struct FixtureTests {
         } else {
             let lines = migrated.transactions + migrated.appTransactions
             #expect(lines.filter { !$0.contains(#""standing":"recorded""#) } == [])
-            for original in migrated.quarantined { #expect(original == folder.receipt) }
+            // A line is kept without the line feed that ends it.
+            for original in migrated.quarantined {
+                #expect(original == folder.receipt || original + [0x0A] == folder.receipt)
+            }
         }
     }
 

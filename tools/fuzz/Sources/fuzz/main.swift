@@ -66,6 +66,11 @@ enum Shared {
     static let target = Result { try Target() }
 }
 
+// `fuzz-receipts seeds OUTPUT-FOLDER [FOLDER-OF-RECEIPTS ...]` writes the seed corpus; all else is libFuzzer's.
+if CommandLine.arguments.count > 2, CommandLine.arguments[1] == "seeds" {
+    try Seeds(writingTo: CommandLine.arguments[2]).write(receiptsIn: CommandLine.arguments.dropFirst(3))
+    exit(0)
+}
 _ = try Shared.target.get()
 var count = CommandLine.argc
 var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv

@@ -1,0 +1,108 @@
+import AppStoreModels
+
+/// The transactions of verified receipts inside one document, to hold the document's own, unsigned rows against.
+struct SignedTransactions {
+    /// A purchase within one document. The product belongs to it, because ids repeat in test data (`0`).
+    struct Key: Hashable {
+        let transactionId: String
+        let productId: String?
+
+        init?(_ payload: JWSTransactionDecodedPayload) {
+            guard let id = payload.transactionId else { return nil }
+            transactionId = id
+            productId = payload.productId
+        }
+    }
+
+    private var byKey: [Key: (transaction: MappedTransaction, sha256: String)] = [:]
+
+    /// - Parameter verified: newest first: of two receipts with the same purchase the newer one speaks.
+    init(_ verified: [VerifiedRecord]) {
+        for receipt in verified {
+            for transaction in receipt.mapped.transactions {
+                guard let key = Key(transaction.payload), byKey[key] == nil else { continue }
+                byKey[key] = (transaction, receipt.sha256)
+            }
+        }
+    }
+
+    /// What a verified receipt says about a recorded row.
+    enum Confirmation {
+        /// No receipt has the purchase.
+        case none
+        /// Nothing in the row contradicts the receipt: the row with what the receipt adds to it.
+        case confirmed(MappedTransaction, sha256: String)
+        /// The row says something else than the receipt does.
+        case contradicted
+    }
+
+    func confirmation(of recorded: MappedTransaction) -> Confirmation {
+        guard let key = Key(recorded.payload), let (signed, sha256) = byKey[key] else { return .none }
+        var merge = RowMerge(row: recorded, signed: signed)
+        return merge.isConsistent() ? .confirmed(merge.row, sha256: sha256) : .contradicted
+    }
+}
+
+/// Lays a recorded row over the signed statement of the same purchase. What both say gets the signed provenance, what only
+/// one says is kept from that one; a conclusion by rule never contradicts a statement.
+private struct RowMerge {
+    var row: MappedTransaction
+    let signed: MappedTransaction
+
+    mutating func isConsistent() -> Bool {
+        agree(\.originalTransactionId, .originalTransactionId) && agree(\.bundleId, .bundleId)
+            && agree(\.environment, .environment) && agree(\.webOrderLineItemId, .webOrderLineItemId)
+            && agree(\.quantity, .quantity) && agree(\.type, .type)
+            && agree(\.inAppOwnershipType, .inAppOwnershipType) && agree(\.offerType, .offerType)
+            && agree(\.offerIdentifier, .offerIdentifier) && agree(\.offerDiscountType, .offerDiscountType)
+            && agree(\.purchaseDate, .purchaseDate, Self.sameSecond)
+            && agree(\.originalPurchaseDate, .originalPurchaseDate, Self.sameSecond)
+            && agree(\.expiresDate, .expiresDate, Self.sameSecond) && revocationAgrees()
+    }
+
+    /// A receipt cannot tell an upgrade from a refund, and a row can be younger than the receipt; but a cancellation that
+    /// Apple signed must not vanish.
+    private mutating func revocationAgrees() -> Bool {
+        if row.payload.isUpgraded == true { return true }
+        if signed.payload.revocationDate != nil, row.payload.revocationDate == nil { return false }
+        return agree(\.revocationDate, .revocationDate, Self.sameSecond)
+            && agree(\.revocationReason, .revocationReason)
+    }
+
+    private mutating func agree<Value: Equatable>(
+        _ value: WritableKeyPath<JWSTransactionDecodedPayload, Value?>, _ field: TransactionField,
+        _ equal: (Value, Value) -> Bool = { $0 == $1 }
+    ) -> Bool {
+        guard let theirs = signed.payload[keyPath: value] else { return true }
+        let provenance = signed.provenance[field]
+        guard let ours = row.payload[keyPath: value] else {
+            row.payload[keyPath: value] = theirs
+            row.provenance.record(field, provenance)
+            return true
+        }
+        if ours == theirs {
+            if provenance.isSigned { row.provenance.record(field, provenance) }
+            return true
+        }
+        if equal(ours, theirs) { return true }
+        if provenance.isInferred { return true }
+        guard row.provenance[field].isInferred else { return false }
+        row.payload[keyPath: value] = theirs
+        row.provenance.record(field, provenance)
+        return true
+    }
+
+    /// Receipts have whole seconds where Apple's own records have milliseconds (verifyreceipt reference, 3.4).
+    private static func sameSecond(_ left: Int64, _ right: Int64) -> Bool {
+        left.flooredQuotient(1000) == right.flooredQuotient(1000)
+    }
+}
+
+extension Provenance {
+    fileprivate var isInferred: Bool {
+        switch self {
+        case .inferred, .catalogue: true
+        default: false
+        }
+    }
+}
