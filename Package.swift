@@ -101,6 +101,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge"],
+            swiftSettings: settings),
+        .testTarget(
             name: "CommandTests",
             dependencies: ["legacy-receipts", "LegacyReceipts", "ReceiptForge", "ReceiptMigration"],
             swiftSettings: settings),

@@ -19,6 +19,7 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
     case contradictsSignedReceipt
     case ambiguousLocalTime
     case purchasedAfterExpiry
+    case cancellationNotPlaced
 
     /// The name of the note, as it stands in the output.
     public var name: String { rawValue }
@@ -78,7 +79,12 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
             A verified receipt in the same record says something else about this purchase; what it says stands in a line \
             of its own.
             """
-        case .mergedRows: "The transaction stood in more than one list of the document; the newer state was taken."
+        case .mergedRows: "The transaction stood in the document more than once; the newer state was taken."
+        case .cancellationNotPlaced:
+            """
+            The document has a cancellation date of its own, and none of its rows is the purchase that it belongs to; no \
+            transaction was marked as revoked by it. The App Store Server API knows which one it is.
+            """
         }
     }
 }

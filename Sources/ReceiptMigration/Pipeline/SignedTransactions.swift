@@ -50,7 +50,8 @@ private struct RowMerge {
     let signed: MappedTransaction
 
     mutating func isConsistent() -> Bool {
-        agree(\.originalTransactionId, .originalTransactionId) && agree(\.bundleId, .bundleId)
+        agree(\.transactionId, .transactionId) && agree(\.productId, .productId)
+            && agree(\.originalTransactionId, .originalTransactionId) && agree(\.bundleId, .bundleId)
             && agree(\.environment, .environment) && agree(\.webOrderLineItemId, .webOrderLineItemId)
             && agree(\.quantity, .quantity) && agree(\.type, .type)
             && agree(\.inAppOwnershipType, .inAppOwnershipType) && agree(\.offerType, .offerType)
@@ -61,9 +62,9 @@ private struct RowMerge {
     }
 
     /// A receipt cannot tell an upgrade from a refund, and a row can be younger than the receipt; but a cancellation that
-    /// Apple signed must not vanish.
+    /// Apple signed must not vanish. Only subscriptions are upgraded.
     private mutating func revocationAgrees() -> Bool {
-        if row.payload.isUpgraded == true { return true }
+        if row.payload.isUpgraded == true, signed.payload.type == .autoRenewableSubscription { return true }
         if signed.payload.revocationDate != nil, row.payload.revocationDate == nil { return false }
         return agree(\.revocationDate, .revocationDate, Self.sameSecond)
             && agree(\.revocationReason, .revocationReason)

@@ -44,7 +44,7 @@ import Testing
                 if let product = object["product_id"]?.string,
                     let date = object["purchase_date_ms"] ?? object["purchase_date"]
                 {
-                    ids.insert(object["transaction_id"].map { "\($0)" } ?? "\(product) \(date)")
+                    ids.insert("\(product) " + (object["transaction_id"].map { "\($0)" } ?? "\(date)"))
                 }
                 // `recip` is an edited copy of `in_app` that no client knows.
                 pending += object.members.filter { $0.key != "recip" }.map(\.value)
