@@ -94,6 +94,8 @@ extension TransactionReceipt {
         versionExternalIdentifier = text("version-external-identifier")
         uniqueIdentifier = text("unique-identifier")
         uniqueVendorIdentifier = text("unique-vendor-identifier")
+        inAppOwnershipType = text("in-app-ownership-type")
+        subscriptionGroupIdentifier = text("subscription-group-identifier")
         isTrialPeriod = try flag("is-trial-period")
         isInIntroOfferPeriod = try flag("is-in-intro-offer-period")
         guard purchaseDate != nil else { throw ReceiptError(.missingKey, at: .key("purchase-date-ms")) }

@@ -63,6 +63,11 @@ public struct TransactionReceipt: Hashable, Sendable {
     /// `is-in-intro-offer-period`.
     public internal(set) var isInIntroOfferPeriod: Bool?
 
+    /// `in-app-ownership-type`: `PURCHASED` or `FAMILY_SHARED`; only in late receipts.
+    public internal(set) var inAppOwnershipType: String?
+    /// `subscription-group-identifier`; only in late receipts.
+    public internal(set) var subscriptionGroupIdentifier: String?
+
     /// The outer `environment`, **not signed**: `Sandbox`, or nil (which claims production).
     public internal(set) var claimedEnvironment: String?
     /// The outer `pod`, **not signed**.

@@ -39,6 +39,8 @@ extension PurchaseFacts {
         webOrderLineItemId = receipt.webOrderLineItemId.flatMap { $0 == "0" ? nil : $0.nonEmpty }
         cancellationDate = receipt.cancellationDate
         cancellationReason = receipt.cancellationReason
+        ownershipType = receipt.inAppOwnershipType.map { InAppOwnershipType(rawValue: $0) }
+        subscriptionGroupIdentifier = receipt.subscriptionGroupIdentifier
         isTrialPeriod = receipt.isTrialPeriod
         isInIntroOfferPeriod = receipt.isInIntroOfferPeriod
     }

@@ -6,8 +6,8 @@ import LegacyReceipts
 public struct RecordedMapping: Sendable {
     /// What kind of document it was.
     public let kind: RecordedReply.Kind
-    /// One transaction per transaction id, although most of them stand in several lists of a reply. Those of the
-    /// submitted receipt come first, in its order.
+    /// One transaction per transaction id and product, although most of them stand in several lists of a reply. Those of
+    /// the submitted receipt come first, in its order.
     public let transactions: [MappedTransaction]
     /// The app itself, from the `receipt` object of an app style reply.
     public let appTransaction: MappedAppTransaction?
@@ -54,7 +54,8 @@ extension ReceiptMapper {
     private func correctEnvironment(
         _ context: inout RecordContext, _ facts: PurchaseFacts, _ notes: inout [MappingNote]
     ) {
-        guard let id = facts.transactionId ?? facts.originalTransactionId,
+        let ownId = facts.transactionId.flatMap { RecordedRow.namesNothing($0) ? nil : $0 }
+        guard let id = ownId ?? facts.originalTransactionId,
             TransactionReceipt.isSandbox(transactionId: id),
             context.environment != .sandbox, context.environment != .xcode
         else { return }

@@ -21,6 +21,9 @@ struct RecordedObjectReader {
 
     func has(_ key: String) -> Bool { value(key) != nil }
 
+    /// Whether the object itself says that it is a purchase, whatever else stands in it.
+    var isPurchase: Bool { has("product_id") || has("transaction_id") }
+
     /// A string, or a number as it was written.
     func text(_ key: String) throws(RecordedReplyError) -> String? {
         switch value(key) {

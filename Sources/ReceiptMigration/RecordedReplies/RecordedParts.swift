@@ -43,7 +43,10 @@ struct RecordedAppTransaction {
         let external = try reader.integer("version_external_identifier")?.nonZero
         set(&result, \.versionExternalIdentifier, external, .versionExternalIdentifier, "version_external_identifier")
         try setDate(&result, \.receiptCreationDate, .receiptCreationDate, "receipt_creation_date")
-        try setDate(&result, \.originalPurchaseDate, .originalPurchaseDate, "original_purchase_date")
+        // In an object that is a purchase as well, the date is that of the purchase.
+        if !reader.isPurchase {
+            try setDate(&result, \.originalPurchaseDate, .originalPurchaseDate, "original_purchase_date")
+        }
         try setDate(&result, \.preorderDate, .preorderDate, "preorder_date")
         return result
     }

@@ -34,7 +34,7 @@ struct RecordedReplyBuilder {
             guard let object = value.object, object["product_id"] != nil else {
                 throw RecordedReplyError(.notRecognised, at: path)
             }
-            add(try RecordedRow(RecordedObjectReader(object: object, path: path), object: ""))
+            try addRow(RecordedObjectReader(object: object, path: path), "", .latest)
         }
     }
 
@@ -44,7 +44,7 @@ struct RecordedReplyBuilder {
         self.kind = kind
         top = RecordedObjectReader(object: document, path: "")
         guard kind != .rows else {
-            add(try RecordedRow(top, object: ""))
+            try addRow(top, "", .latest)
             return
         }
         let unified = try top.objects("unified_receipt").first
@@ -52,9 +52,9 @@ struct RecordedReplyBuilder {
         try readContext(unified)
         // The older state first: what comes later has the last word.
         try addReceipt()
-        try addRows(top, "latest_expired_receipt_info")
-        try addRows(top, "latest_receipt_info")
-        if let unified { try addRows(unified, "latest_receipt_info") }
+        try addRows(top, "latest_expired_receipt_info", .latestExpired)
+        try addRows(top, "latest_receipt_info", .latest)
+        if let unified { try addRows(unified, "latest_receipt_info", .latest) }
         try addCancellation()
         try addRenewals(unified)
         try addEmbedded(unified)
@@ -143,39 +143,49 @@ extension RecordedReplyBuilder {
         rows[index] = row
     }
 
-    private mutating func addRows(_ reader: RecordedObjectReader, _ key: String) throws(RecordedReplyError) {
+    private mutating func addRows(
+        _ reader: RecordedObjectReader, _ key: String, _ age: RecordedListAge
+    ) throws(RecordedReplyError) {
         let object = reader.path.isEmpty ? key : "\(reader.path).\(key)"
-        for entry in try reader.objects(key) { try addRow(entry, object) }
+        for entry in try reader.objects(key) { try addRow(entry, object, age) }
     }
 
-    /// A row, or an object in the style of `receipt` with rows inside.
-    private mutating func addRow(_ reader: RecordedObjectReader, _ object: String) throws(RecordedReplyError) {
-        guard reader.has("in_app") else { return add(try RecordedRow(reader, object: object)) }
-        for entry in try reader.objects("in_app") { add(try RecordedRow(entry, object: object + ".in_app")) }
+    /// A row, an object in the style of `receipt` with rows inside, or both in one: what looks like a purchase is added or
+    /// is an error, but never passed over.
+    private mutating func addRow(
+        _ reader: RecordedObjectReader, _ object: String, _ age: RecordedListAge
+    ) throws(RecordedReplyError) {
+        if reader.isPurchase || !reader.has("in_app") { add(try RecordedRow(reader, object: object, age: age)) }
+        let inside = object.isEmpty ? "in_app" : object + ".in_app"
+        for entry in try reader.objects("in_app") { add(try RecordedRow(entry, object: inside, age: age)) }
     }
 
     /// `receipt`: the app with its purchases (app style) or one purchase (iOS 6 style).
     private mutating func addReceipt() throws(RecordedReplyError) {
         for reader in try top.objects("receipt") {
-            let isAppStyle = reader.has("in_app") || reader.has("receipt_type") || reader.has("bundle_id")
-            guard isAppStyle else {
-                add(try RecordedRow(reader, object: "receipt"))
-                continue
+            let isApp =
+                reader.has("in_app") || reader.has("receipt_type") || (reader.has("bundle_id") && !reader.isPurchase)
+            if reader.isPurchase || !isApp { add(try RecordedRow(reader, object: "receipt", age: .receipt)) }
+            for entry in try reader.objects("in_app") {
+                add(try RecordedRow(entry, object: "receipt.in_app", age: .receipt))
             }
-            for entry in try reader.objects("in_app") { add(try RecordedRow(entry, object: "receipt.in_app")) }
-            if appTransaction == nil { appTransaction = try RecordedAppTransaction(reader).mapped() }
+            if isApp, appTransaction == nil { appTransaction = try RecordedAppTransaction(reader).mapped() }
         }
     }
 
     /// A cancellation beside the rows belongs to the subscription that the document is about: the row with the same
-    /// web order line item id, or the only row (verifyreceipt reference, 2.1 and 8).
+    /// web order line item id, or, where the row or the document names no order, the only row (verifyreceipt reference,
+    /// 2.1 and 8). One that fits no row is noted.
     private mutating func addCancellation() throws(RecordedReplyError) {
         guard let (date, key) = try top.date("cancellation_date") else { return }
         let reason = try top.integer("cancellation_reason")
         let order = try top.text("web_order_line_item_id")
-        let current = try currentRow()
-        let index = order.flatMap { order in rows.firstIndex { $0.facts.webOrderLineItemId == order } } ?? current
-        guard let index, rows[index].facts.cancellationDate == nil else { return }
+        guard let index = try cancelledRow(order == "0" ? nil : order, date.milliseconds) else {
+            let isKnown = order == nil && rows.contains { $0.facts.cancellationDate == date.milliseconds }
+            if !isKnown { notes.append(.cancellationNotPlaced) }
+            return
+        }
+        guard rows[index].facts.cancellationDate == nil else { return }
         rows[index].facts.cancellationDate = date.milliseconds
         rows[index].keys[Fact.cancellationDate.rawValue] = RecordedKey(key: key)
         guard let reason else { return }
@@ -183,18 +193,31 @@ extension RecordedReplyBuilder {
         rows[index].keys[Fact.cancellationReason.rawValue] = RecordedKey(key: "cancellation_reason")
     }
 
+    private func cancelledRow(_ order: String?, _ date: Int64) throws(RecordedReplyError) -> Int? {
+        let current = try currentRow()
+        guard let order else { return current }
+        let currentOrder = current.flatMap { rows[$0].facts.webOrderLineItemId }
+        if let current, currentOrder == order { return current }
+        let matches = rows.indices.filter { rows[$0].facts.webOrderLineItemId == order }
+        guard !matches.isEmpty else { return currentOrder == nil ? current : nil }
+        // Successive periods may have one order: the latest that had begun by then is meant.
+        func start(_ index: Int) -> Int64 { rows[index].facts.purchaseDate ?? .min }
+        let begun = matches.filter { start($0) <= date }
+        return (begun.isEmpty ? matches : begun).max { start($0) < start($1) }
+    }
+
     /// The row that a document about one subscription calls the latest; nil where a list leaves it open.
     private func currentRow() throws(RecordedReplyError) -> Int? {
         for key in ["latest_receipt_info", "latest_expired_receipt_info"] {
-            guard top.object[key]?.object != nil, let reader = try top.objects(key).first, !reader.has("in_app") else {
-                continue
-            }
-            return indices[try RecordedRow(reader, object: key).identity]
+            guard top.object[key]?.object != nil, let reader = try top.objects(key).first,
+                reader.isPurchase || !reader.has("in_app")
+            else { continue }
+            return indices[try RecordedRow(reader, object: key, age: .latest).identity]
         }
         if let unified = try top.objects("unified_receipt").first, unified.object["latest_receipt_info"]?.object != nil,
-            let reader = try unified.objects("latest_receipt_info").first
+            let reader = try unified.objects("latest_receipt_info").first, reader.isPurchase || !reader.has("in_app")
         {
-            return indices[try RecordedRow(reader, object: "").identity]
+            return indices[try RecordedRow(reader, object: "", age: .latest).identity]
         }
         return rows.count == 1 ? 0 : nil
     }

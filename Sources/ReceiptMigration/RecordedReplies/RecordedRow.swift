@@ -9,24 +9,40 @@ struct RecordedRow: Sendable {
     var bundleId: String?
     var bundleIdKey: RecordedKey?
     var notes: [MappingNote]
+    /// How new the list is in which it stands.
+    let age: RecordedListAge
 
-    /// What is the same for two records of one transaction.
+    /// What is the same for two records of one transaction. The product belongs to it, because ids repeat in documents
+    /// whose author replaced them, and a purchase that is taken for another one is lost.
     var identity: RecordedRowIdentity {
-        if let id = facts.transactionId { return .transaction(id) }
-        return .purchase(
-            original: facts.originalTransactionId ?? "", product: facts.productId ?? "", date: facts.purchaseDate)
+        let product = facts.productId ?? ""
+        if let id = facts.transactionId, !Self.namesNothing(id) { return .transaction(id, product: product) }
+        return .purchase(original: facts.originalTransactionId ?? "", product: product, date: facts.purchaseDate)
     }
+
+    /// Xcode writes 0 for every transaction, and people write as many zeros as the id had digits.
+    static func namesNothing(_ id: String) -> Bool { id.utf8.allSatisfy { $0 == 0x30 } }
 }
 
 enum RecordedRowIdentity: Hashable {
-    case transaction(String)
+    case transaction(String, product: String)
     case purchase(original: String, product: String, date: Int64?)
+}
+
+/// The lists of a document by the time at which Apple determined their state, the oldest first.
+enum RecordedListAge: Sendable {
+    /// The submitted receipt.
+    case receipt
+    case latestExpired
+    /// The latest state, in whichever of the places a reply or notification has for it; also rows without a document.
+    case latest
 }
 
 extension RecordedRow {
     /// Reads a row (verifyreceipt reference, 3.5 and 4).
     /// - Parameter object: the name of the list it stands in, for the provenance.
-    init(_ reader: RecordedObjectReader, object: String) throws(RecordedReplyError) {
+    init(_ reader: RecordedObjectReader, object: String, age: RecordedListAge) throws(RecordedReplyError) {
+        self.age = age
         facts = PurchaseFacts()
         keys = Array(repeating: nil, count: Fact.allCases.count)
         notes = []
@@ -91,8 +107,9 @@ extension RecordedRow {
 }
 
 extension RecordedRow {
-    /// The same transaction in an older list of the document: facts that this row lacks are taken from there, except the
-    /// state that Apple's database decides (cancellation and upgrade), of which the newer list has the last word.
+    /// The same transaction earlier in the document: facts that this row lacks are taken from there. Of the state that
+    /// Apple's database decides (cancellation and upgrade) a newer list has the last word; where both lists are of the same
+    /// age, nothing says that the cancellation was taken back.
     mutating func complete(from older: RecordedRow) {
         fill(\.quantity, .quantity, older)
         fill(\.productId, .productId, older)
@@ -109,7 +126,19 @@ extension RecordedRow {
         fill(\.appAccountToken, .appAccountToken, older)
         fill(\.offerCodeRefName, .offerCodeRefName, older)
         if bundleId == nil { (bundleId, bundleIdKey) = (older.bundleId, older.bundleIdKey) }
+        if age == older.age { keepCancellation(of: older) }
         if !notes.contains(.mergedRows) { notes.append(.mergedRows) }
+    }
+
+    /// The upgrade goes with the cancellation: it decides whether that one is a revocation.
+    private mutating func keepCancellation(of older: RecordedRow) {
+        if facts.cancellationDate == nil, older.facts.cancellationDate != nil, older.facts.isUpgraded != nil {
+            facts.isUpgraded = nil
+        }
+        fill(\.isUpgraded, .isUpgraded, older)
+        fill(\.cancellationDate, .cancellationDate, older)
+        guard facts.cancellationDate == older.facts.cancellationDate else { return }
+        fill(\.cancellationReason, .cancellationReason, older)
     }
 
     private mutating func fill<Value>(

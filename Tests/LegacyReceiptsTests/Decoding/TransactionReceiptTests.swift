@@ -24,7 +24,10 @@ struct TransactionReceiptTests {
             ("web-order-line-item-id", "30000012345678"), ("is-trial-period", "true"),
             ("is-in-intro-offer-period", "false"), ("cancellation-date-ms", "1445593678000"),
             ("cancellation-date", "2015-10-23 09:47:58 Etc/GMT"), ("cancellation-reason", "1"),
+            ("in-app-ownership-type", "FAMILY_SHARED"), ("subscription-group-identifier", "20500001"),
         ])
+        #expect(receipt.inAppOwnershipType == "FAMILY_SHARED")
+        #expect(receipt.subscriptionGroupIdentifier == "20500001")
         #expect(receipt.bundleId == "com.example.orchard")
         #expect(receipt.applicationVersion == "2.1")
         #expect(receipt.productId == "gold")
@@ -44,7 +47,7 @@ struct TransactionReceiptTests {
         #expect(receipt.isInIntroOfferPeriod == false)
         #expect(receipt.cancellationDate == 1_445_593_678_000)
         #expect(receipt.cancellationReason == 1)
-        #expect(receipt.purchaseInfo.count == 23)
+        #expect(receipt.purchaseInfo.count == 25)
     }
 
     @Test("Without the milliseconds, the text of a date is read")

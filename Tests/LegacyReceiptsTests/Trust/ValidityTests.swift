@@ -77,6 +77,20 @@ struct ValidityTests {
         }
     }
 
+    @Test("The root's first moment counts too")
+    func youngRoot() throws {
+        let young = try TestCertificateAuthority.rootDescription.with { $0.notBefore = ForgedInstant(2023, 1, 1) }
+            .issued(by: nil)
+        let chain = [try authority.leaf(.g5), try authority.intermediate(.g5), young]
+        let verifier = try ReceiptVerifier(trust: TrustPolicy(roots: [Fingerprint(of: young.der)]))
+        #expect(throws: Never.self) {
+            try verifier.verifyAppReceipt(signedReceipt(chain: chain, created: ForgedInstant(2023, 1, 2)))
+        }
+        expectRefusal(.certificateNotYetValid) {
+            try verifier.verifyAppReceipt(signedReceipt(chain: chain, created: ForgedInstant(2022, 12, 31)))
+        }
+    }
+
     @Test("Certificates that were never valid together are refused")
     func disjoint() {
         for instant in [ForgedInstant(2021, 6, 1), ForgedInstant(2023, 6, 1)] {
