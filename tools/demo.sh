@@ -10,8 +10,9 @@ swift build -c release --product legacy-receipts
 command=$(swift build -c release --show-bin-path)/legacy-receipts
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
-trust=(--trust-root LegacyFixtures/trust/root.der
-    --intermediate LegacyFixtures/trust/itunes-store-intermediate.der
+trust=(--trust-root LegacyFixtures/trust/root.der)
+# iOS 6 receipts embed no intermediate; those of the test authority have to be given.
+intermediates=(--intermediate LegacyFixtures/trust/itunes-store-intermediate.der
     --intermediate LegacyFixtures/trust/developer-relations-intermediate.der)
 
 # run COMMAND…: shows the command and accepts the exit status that it documents for "not all".
@@ -21,7 +22,8 @@ run() {
 }
 
 run inspect "${trust[@]}" LegacyFixtures/auto-renewable/receipt.b64
-run migrate LegacyFixtures/inputs --catalog LegacyFixtures/products.yaml "${trust[@]}" --output "$output/migrated"
+run migrate LegacyFixtures/inputs/customers.ndjson --catalog LegacyFixtures/products.yaml \
+    "${trust[@]}" "${intermediates[@]}" --output "$output/migrated"
 printf '\n$ head -n 1 migrated/transactions.ndjson\n'
 head -n 1 "$output/migrated/transactions.ndjson"
 printf '\n$ head -n 1 migrated/quarantine.ndjson\n'

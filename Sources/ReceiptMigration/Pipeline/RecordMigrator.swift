@@ -140,7 +140,7 @@ struct RecordMigrator: Sendable {
         into output: inout BatchOutput
     ) {
         let signed = SignedTransactions(verified)
-        var written: Set<SignedTransactions.Key> = []
+        var written: Set<PurchaseIdentity> = []
         if options.acceptsRecorded {
             written = write(mapping.transactions, kind, confirmedBy: signed, of: record, into: &output)
             let source = OutputSource(record: record, kind: kind, sha256: nil, confirmedBy: nil)
@@ -163,8 +163,8 @@ struct RecordMigrator: Sendable {
     private func write(
         _ rows: [MappedTransaction], _ kind: RecordKind, confirmedBy signed: SignedTransactions, of record: InputRecord,
         into output: inout BatchOutput
-    ) -> Set<SignedTransactions.Key> {
-        var confirmedKeys: Set<SignedTransactions.Key> = []
+    ) -> Set<PurchaseIdentity> {
+        var confirmed: Set<PurchaseIdentity> = []
         for row in rows {
             var (row, confirmation) = (row, String?.none)
             switch signed.confirmation(of: row) {
@@ -172,13 +172,13 @@ struct RecordMigrator: Sendable {
             case .confirmed(let merged, let sha256):
                 row = merged
                 confirmation = sha256
-                if let key = SignedTransactions.Key(row.payload) { confirmedKeys.insert(key) }
+                if let identity = PurchaseIdentity(row.payload) { confirmed.insert(identity) }
             case .contradicted: row.notes.append(.contradictsSignedReceipt)
             }
             let source = OutputSource(record: record, kind: kind, sha256: nil, confirmedBy: confirmation)
             write(row, source, into: &output)
         }
-        return confirmedKeys
+        return confirmed
     }
 
     // MARK: Writing
@@ -191,15 +191,15 @@ struct RecordMigrator: Sendable {
     }
 
     private func write(
-        _ verified: VerifiedRecord, of record: InputRecord, leavingOut written: inout Set<SignedTransactions.Key>,
+        _ verified: VerifiedRecord, of record: InputRecord, leavingOut written: inout Set<PurchaseIdentity>,
         withApp: Bool, into output: inout BatchOutput
     ) {
         let source = OutputSource(record: record, kind: verified.kind, sha256: verified.sha256, confirmedBy: nil)
-        var own: Set<SignedTransactions.Key> = []
+        var own: Set<PurchaseIdentity> = []
         for transaction in verified.mapped.transactions {
-            if let key = SignedTransactions.Key(transaction.payload) {
-                guard !written.contains(key) else { continue }
-                own.insert(key)
+            if let identity = PurchaseIdentity(transaction.payload) {
+                guard !written.contains(identity) else { continue }
+                own.insert(identity)
             }
             write(transaction, source, into: &output)
         }

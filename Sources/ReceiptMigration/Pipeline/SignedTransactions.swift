@@ -2,26 +2,16 @@ import AppStoreModels
 
 /// The transactions of verified receipts inside one document, to hold the document's own, unsigned rows against.
 struct SignedTransactions {
-    /// A purchase within one document. The product belongs to it, because ids repeat in test data (`0`).
-    struct Key: Hashable {
-        let transactionId: String
-        let productId: String?
-
-        init?(_ payload: JWSTransactionDecodedPayload) {
-            guard let id = payload.transactionId else { return nil }
-            transactionId = id
-            productId = payload.productId
-        }
-    }
-
-    private var byKey: [Key: (transaction: MappedTransaction, sha256: String)] = [:]
+    private var byIdentity: [PurchaseIdentity: (transaction: MappedTransaction, sha256: String)] = [:]
 
     /// - Parameter verified: newest first: of two receipts with the same purchase the newer one speaks.
     init(_ verified: [VerifiedRecord]) {
         for receipt in verified {
             for transaction in receipt.mapped.transactions {
-                guard let key = Key(transaction.payload), byKey[key] == nil else { continue }
-                byKey[key] = (transaction, receipt.sha256)
+                guard let identity = PurchaseIdentity(transaction.payload), byIdentity[identity] == nil else {
+                    continue
+                }
+                byIdentity[identity] = (transaction, receipt.sha256)
             }
         }
     }
@@ -37,7 +27,9 @@ struct SignedTransactions {
     }
 
     func confirmation(of recorded: MappedTransaction) -> Confirmation {
-        guard let key = Key(recorded.payload), let (signed, sha256) = byKey[key] else { return .none }
+        guard let identity = PurchaseIdentity(recorded.payload), let (signed, sha256) = byIdentity[identity] else {
+            return .none
+        }
         var merge = RowMerge(row: recorded, signed: signed)
         return merge.isConsistent() ? .confirmed(merge.row, sha256: sha256) : .contradicted
     }

@@ -64,10 +64,11 @@ extension SubscriptionChain {
 
     private static func ordered(_ transactions: [MappedTransaction]) -> [MappedTransaction] {
         var merged: [MappedTransaction] = []
-        var indices: [String: Int] = [:]
+        var indices: [PurchaseIdentity: Int] = [:]
         for transaction in transactions {
-            guard let id = transaction.payload.transactionId, let index = indices[id] else {
-                if let id = transaction.payload.transactionId { indices[id] = merged.count }
+            let identity = PurchaseIdentity(transaction.payload)
+            guard let identity, let index = indices[identity] else {
+                if let identity { indices[identity] = merged.count }
                 merged.append(transaction)
                 continue
             }
