@@ -12,7 +12,7 @@ public struct FieldProvenance<Field: MappedField>: Sendable {
 
     /// An entry without reference counts, because several million of them are made, moved and written in a migration:
     /// attributes and rules stand for themselves, everything else is looked up in `others`.
-    private struct Code: Sendable {
+    private struct Code: Sendable, Equatable {
         enum Kind: UInt8 { case attribute, rule, other }
 
         let field: Field
@@ -110,6 +110,11 @@ public struct FieldProvenance<Field: MappedField>: Sendable {
         }
         writer.endObject()
     }
+}
+
+extension FieldProvenance {
+    /// Whether both are written with the same octets. May be false where they are all the same.
+    func isWrittenAs(_ other: Self) -> Bool { others.isEmpty && other.others.isEmpty && codes == other.codes }
 }
 
 extension FieldProvenance: Equatable {

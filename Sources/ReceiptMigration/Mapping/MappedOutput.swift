@@ -6,11 +6,11 @@ package import AppStoreModels
 extension MappedTransaction {
     /// Writes `"transaction":{…},"provenance":{…}`, and `"termStart":…` and `"notes":[…]` where there is something to say,
     /// and `"standing"`, into an object that is open.
-    package func writeMembers(to writer: inout JSONWriter) {
+    package func writeMembers(to writer: inout JSONWriter, _ provenanceText: inout ProvenanceText<TransactionField>) {
         writer.key("transaction")
         payload.write(to: &writer)
         writer.key("provenance")
-        provenance.write(to: &writer)
+        provenanceText.write(provenance, to: &writer)
         writer.member("termStart", termStart)
         writer.writeNotes(notes)
         writer.member("standing", standing.rawValue)
@@ -19,11 +19,12 @@ extension MappedTransaction {
 
 extension MappedAppTransaction {
     /// Writes `"appTransaction":{…},"provenance":{…},"notes":[…],"standing":…` into an object that is open.
-    package func writeMembers(to writer: inout JSONWriter) {
+    package func writeMembers(to writer: inout JSONWriter, _ provenanceText: inout ProvenanceText<AppTransactionField>)
+    {
         writer.key("appTransaction")
         payload.write(to: &writer)
         writer.key("provenance")
-        provenance.write(to: &writer)
+        provenanceText.write(provenance, to: &writer)
         writer.writeNotes(notes)
         writer.member("standing", standing.rawValue)
     }

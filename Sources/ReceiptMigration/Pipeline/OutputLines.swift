@@ -1,49 +1,58 @@
 import AppStoreModels
 
-/// Where a line of output comes from: its `source` and `record` members.
+/// Where the lines of one record come from: their `source` and `record` members, made once and written with each.
 struct OutputSource {
-    let record: InputRecord
-    let kind: RecordKind
-    /// SHA-256 of the receipt's octets, base64 removed; nil for recorded documents.
-    let sha256: String?
-    /// SHA-256 of a verified receipt in the same document that has the same transaction.
-    let confirmedBy: String?
+    /// The JSON of the `source` member.
+    let source: [UInt8]
+    /// The JSON of the `record` member, the caller's own columns; empty if there are none.
+    let record: [UInt8]
+    let isConfirmed: Bool
 
-    func write(_ transaction: MappedTransaction, into output: inout BatchOutput) {
-        output.transactions.beginObject()
-        transaction.writeMembers(to: &output.transactions)
-        writeMembers(to: &output.transactions)
-        output.transactions.endObject()
-        output.transactions.newline()
-    }
-
-    func write(_ appTransaction: MappedAppTransaction, into output: inout BatchOutput) {
-        output.appTransactions.beginObject()
-        appTransaction.writeMembers(to: &output.appTransactions)
-        writeMembers(to: &output.appTransactions)
-        output.appTransactions.endObject()
-        output.appTransactions.newline()
-        output.counts.add(appTransaction)
-    }
-
-    func write(_ info: MappedRenewalInfo, into output: inout BatchOutput) {
-        output.renewalInfos.beginObject()
-        info.writeMembers(to: &output.renewalInfos)
-        writeMembers(to: &output.renewalInfos)
-        output.renewalInfos.endObject()
-        output.renewalInfos.newline()
-        output.counts.add(info)
-    }
-
-    private func writeMembers(to writer: inout JSONWriter) {
-        writer.key("source")
+    /// - Parameters:
+    ///   - sha256: SHA-256 of the receipt's octets, base64 removed; nil for recorded documents.
+    ///   - confirmedBy: SHA-256 of a verified receipt in the same document that has the same transaction.
+    init(record: InputRecord, kind: RecordKind, sha256: String?, confirmedBy: String?) {
+        var writer = JSONWriter(reservingCapacity: 256)
         writer.beginObject()
         record.place.writeMembers(to: &writer)
         writer.member("kind", kind.rawValue)
         writer.member("sha256", sha256)
         writer.member("confirmedBy", confirmedBy)
         writer.endObject()
-        writer.writeCarried(record.carried)
+        source = writer.bytes
+        self.record = JSONWriter.carriedColumns(record.carried)
+        isConfirmed = confirmedBy != nil
+    }
+
+    func write(_ transaction: MappedTransaction, into output: inout BatchOutput) {
+        output.transactions.beginObject()
+        transaction.writeMembers(to: &output.transactions, &output.transactionProvenance)
+        finishLine(&output.transactions)
+    }
+
+    func write(_ appTransaction: MappedAppTransaction, into output: inout BatchOutput) {
+        output.appTransactions.beginObject()
+        appTransaction.writeMembers(to: &output.appTransactions, &output.appTransactionProvenance)
+        finishLine(&output.appTransactions)
+        output.counts.add(appTransaction)
+    }
+
+    func write(_ info: MappedRenewalInfo, into output: inout BatchOutput) {
+        output.renewalInfos.beginObject()
+        info.writeMembers(to: &output.renewalInfos)
+        finishLine(&output.renewalInfos)
+        output.counts.add(info)
+    }
+
+    private func finishLine(_ writer: inout JSONWriter) {
+        writer.key("source")
+        writer.raw(source)
+        if !record.isEmpty {
+            writer.key("record")
+            writer.raw(record)
+        }
+        writer.endObject()
+        writer.newline()
     }
 }
 
@@ -78,32 +87,10 @@ enum TransactionTable {
         append(transaction.standing.rawValue, to: &bytes)
         append(transaction.notes.map(\.name).joined(separator: " "), to: &bytes)
         append(json { transaction.provenance.write(to: &$0) }, to: &bytes)
-        append(sourceText(source), to: &bytes)
-        append(carriedText(source.record.carried), to: &bytes)
+        append(String(decoding: source.source, as: UTF8.self), to: &bytes)
+        append(String(decoding: source.record, as: UTF8.self), to: &bytes)
         bytes[bytes.count - 1] = 0x0D
         bytes.append(0x0A)
-    }
-
-    private static func sourceText(_ source: OutputSource) -> String {
-        json { writer in
-            writer.beginObject()
-            source.record.place.writeMembers(to: &writer)
-            writer.member("kind", source.kind.rawValue)
-            writer.member("sha256", source.sha256)
-            writer.member("confirmedBy", source.confirmedBy)
-            writer.endObject()
-        }
-    }
-
-    private static func carriedText(_ carried: [CarriedColumn]) -> String {
-        guard !carried.isEmpty else { return "" }
-        // `"record":{…}` without the key.
-        let object = json { writer in
-            writer.beginObject()
-            writer.writeCarried(carried)
-            writer.endObject()
-        }
-        return String(object.dropFirst("{\"record\":".count).dropLast())
     }
 
     private static func json(_ body: (inout JSONWriter) -> Void) -> String {

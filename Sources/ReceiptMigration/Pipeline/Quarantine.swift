@@ -68,7 +68,11 @@ extension InputRecord {
         writer.member("kind", kind.rawValue)
         writer.member("sha256", Fingerprint(of: original).description)
         writer.endObject()
-        writer.writeCarried(carried)
+        let columns = JSONWriter.carriedColumns(carried)
+        if !columns.isEmpty {
+            writer.key("record")
+            writer.raw(columns)
+        }
         if original.count < length {
             writer.key("originalIsCut")
             writer.boolean(true)
@@ -97,19 +101,20 @@ extension RecordPlace {
 }
 
 extension JSONWriter {
-    /// Writes the caller's own columns as `"record":{…}`; no member if there are none.
-    mutating func writeCarried(_ columns: [CarriedColumn]) {
-        guard !columns.isEmpty else { return }
-        key("record")
-        beginObject()
+    /// The caller's own columns as a JSON object; empty if there are none.
+    static func carriedColumns(_ columns: [CarriedColumn]) -> [UInt8] {
+        guard !columns.isEmpty else { return [] }
+        var writer = JSONWriter()
+        writer.beginObject()
         for column in columns {
-            key(column.name)
+            writer.key(column.name)
             switch column.value {
-            case .text(let text): string(text)
+            case .text(let text): writer.string(text)
             // Validated JSON has line breaks only between tokens; in the output a line is a record.
-            case .json(let json): raw(json.utf8.filter { $0 != 0x0A && $0 != 0x0D })
+            case .json(let json): writer.raw(json.utf8.filter { $0 != 0x0A && $0 != 0x0D })
             }
         }
-        endObject()
+        writer.endObject()
+        return writer.bytes
     }
 }

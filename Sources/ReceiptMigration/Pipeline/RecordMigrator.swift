@@ -7,6 +7,8 @@ struct BatchOutput: Sendable {
     var appTransactions = JSONWriter(reservingCapacity: 1 << 16)
     var renewalInfos = JSONWriter()
     var quarantine = JSONWriter()
+    var transactionProvenance = ProvenanceText<TransactionField>()
+    var appTransactionProvenance = ProvenanceText<AppTransactionField>()
     var counts = BatchCounts()
 }
 
@@ -58,10 +60,16 @@ struct RecordMigrator: Sendable {
         var kind = RecordKind.notAReceipt
         do throws(ReceiptError) {
             let container = try ReceiptContainer(stored: stored, limits: options.limits)
-            if container.form == .pkcs7 { kind = .appReceipt } else { kind = .transactionReceipt }
-            let verified = try verifier.verify(container)
-            return VerifiedRecord(
-                kind: kind, mapped: mapper.map(verified), sha256: Fingerprint(of: container.bytes).description)
+            let mapped: MappedReceipt
+            switch container.form {
+            case .pkcs7:
+                kind = .appReceipt
+                mapped = mapper.map(try verifier.verifyAppReceipt(container.bytes))
+            case .propertyList:
+                kind = .transactionReceipt
+                mapped = mapper.map(try verifier.verifyTransactionReceipt(container.bytes))
+            }
+            return VerifiedRecord(kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description)
         } catch {
             throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
         }
@@ -220,7 +228,7 @@ struct RecordMigrator: Sendable {
         case .ndjson: source.write(transaction, into: &output)
         case .csv: TransactionTable.write(transaction, source, to: &output.transactions.bytes)
         }
-        output.counts.add(transaction, isConfirmed: source.confirmedBy != nil)
+        output.counts.add(transaction, isConfirmed: source.isConfirmed)
     }
 
     private func excluded(_ receipt: VerifiedRecord) -> QuarantineReason? {

@@ -12,7 +12,8 @@ import Testing
         let mapped = try Support.mapOne(purchase)
         var writer = JSONWriter()
         writer.beginObject()
-        mapped.writeMembers(to: &writer)
+        var provenance = ProvenanceText<TransactionField>()
+        mapped.writeMembers(to: &writer, &provenance)
         writer.member("source", "here")
         writer.endObject()
         let line = try JSONValue.parse(writer.bytes)
@@ -24,11 +25,29 @@ import Testing
         #expect(line["standing"] == .string("verifiedReceipt"))
     }
 
+    @Test func provenanceThatIsRememberedIsTheSameAsProvenanceMadeAnew() throws {
+        let purchases = [
+            InAppPurchase(quantity: 1, productId: "p", transactionId: "1", originalTransactionId: "1"),
+            InAppPurchase(quantity: 2, productId: "q", transactionId: "2", originalTransactionId: "2"),
+            InAppPurchase(productId: "p", transactionId: "3", originalTransactionId: "1", productType: .consumable),
+            InAppPurchase(quantity: 1, productId: "p", transactionId: "1", originalTransactionId: "1"),
+        ]
+        var remembered = ProvenanceText<TransactionField>()
+        for purchase in purchases {
+            let provenance = try Support.mapOne(purchase).provenance
+            var (anew, again) = (JSONWriter(), JSONWriter())
+            provenance.write(to: &anew)
+            remembered.write(provenance, to: &again)
+            #expect(anew.bytes == again.bytes)
+        }
+    }
+
     @Test func theAppTransactionIsWrittenTheSameWay() throws {
         let app = try Support.unwrap(Support.map([]).appTransaction)
         var writer = JSONWriter()
         writer.beginObject()
-        app.writeMembers(to: &writer)
+        var provenance = ProvenanceText<AppTransactionField>()
+        app.writeMembers(to: &writer, &provenance)
         writer.endObject()
         let line = try JSONValue.parse(writer.bytes)
         #expect(line["appTransaction"]?["appAppleId"] == .integer(42))
