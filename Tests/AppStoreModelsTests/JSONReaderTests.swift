@@ -119,6 +119,33 @@ struct JSONReaderTests {
         #expect(failure([0x22, 0x7F, 0x22]) == nil)
     }
 
+    @Test("in long strings too, what is special is found at every offset, the first of several")
+    func specialBytesInLongStrings() {
+        let plain = [0x22] + [UInt8](repeating: 0x61, count: 200) + [0x22]
+        #expect(failure(plain) == nil)
+        for offset in 1...200 {
+            for byte in [0x00, 0x1F] as [UInt8] {
+                var text = plain
+                text[offset] = byte
+                #expect(failure(text) == JSONReadingError(code: .controlCharacter, offset: offset))
+                // A second one after it, and a quote, change nothing.
+                if offset < 200 { text[200] = 0x01 }
+                if offset < 199 { text[offset + 1] = 0x22 }
+                #expect(failure(text) == JSONReadingError(code: .controlCharacter, offset: offset))
+            }
+            var closed = plain
+            closed[offset] = 0x22
+            #expect(failure(closed) == JSONReadingError(code: .trailingBytes, offset: offset + 1))
+            var escaped = plain
+            escaped[offset] = 0x5C
+            let code: JSONReadingError.Code = offset == 200 ? .unexpectedEnd : .invalidEscape
+            #expect(failure(escaped)?.code == code)
+            var invalid = plain
+            invalid[offset] = 0xFF
+            #expect(failure(invalid) == JSONReadingError(code: .invalidUTF8, offset: offset))
+        }
+    }
+
     @Test(
         "the grammar is strict",
         arguments: [

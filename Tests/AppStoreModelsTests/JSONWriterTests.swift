@@ -170,6 +170,49 @@ import Testing
         )
     }
 
+    @Test("What is written does not hang on the room that was made, and is the same however it is taken")
+    func room() {
+        func write(_ writer: inout JSONWriter) {
+            writer.beginArray()
+            for length in 0...70 { writer.string(String(repeating: "x", count: length)) }
+            for power in 0..<64 { writer.integer(UInt64(1) << power) }
+            writer.raw(Array("[1]".utf8))
+            writer.raw("{}".utf8)
+            writer.string("\"")
+            writer.boolean(true)
+            writer.null()
+            writer.endArray()
+            writer.newline()
+            writer.verbatim(Array("a;b\r\n".utf8))
+        }
+        let numbers = (0..<64).map { String(UInt64(1) << $0) }.joined(separator: ",")
+        let strings = (0...70).map { "\"" + String(repeating: "x", count: $0) + "\"" }.joined(separator: ",")
+        let expected = Array("[\(strings),\(numbers),[1],{},\"\\\"\",true,null]\na;b\r\n".utf8)
+        for capacity in Array(0...64) + [expected.count - 1, expected.count, expected.count + 8, 10_000] {
+            var writer = JSONWriter(reservingCapacity: capacity)
+            write(&writer)
+            #expect(writer.bytes == expected, "\(capacity)")
+            #expect(writer.withBytes { Array($0) } == expected)
+            let copy = writer
+            writer.removeAll()
+            #expect(writer.bytes.isEmpty)
+            write(&writer)
+            #expect(copy.finish() == expected)
+            #expect(writer.finish() == expected)
+        }
+        #expect(JSONWriter().finish().isEmpty)
+    }
+
+    @Test("Integers of every number of digits", arguments: 0..<20)
+    func digits(count: Int) {
+        let bound = (0..<count).reduce(UInt64(1)) { power, _ in power * 10 }
+        for value in [bound - 1, bound, bound + 1, bound &* 9] {
+            #expect(writtenText { $0.integer(value) } == String(value))
+        }
+        #expect(writtenText { $0.integer(UInt64.max) } == "18446744073709551615")
+        #expect(writtenText { $0.integer(Int64.min) } == "-9223372036854775808")
+    }
+
     @Test("Lines of NDJSON are independent, and a cleared writer begins anew")
     func lines() {
         var writer = JSONWriter()

@@ -14,16 +14,22 @@ package enum JSONStringScan {
         guard let base = bytes.baseAddress else { return bytes.count }
         let raw = UnsafeRawPointer(base)
         var index = start
+        // Receipts are long strings with nothing special in them: 64 bytes with one question at their end.
+        while index &+ 64 <= bytes.count {
+            var (marks, union) = (UInt64(0), UInt64(0))
+            for offset in 0..<8 {
+                let word = raw.loadUnaligned(fromByteOffset: index &+ offset &* 8, as: UInt64.self)
+                union |= word
+                marks |= specialMarks(word)
+            }
+            if marks & highBitOfEachByte != 0 { break }
+            highBits |= union
+            index &+= 64
+        }
         while index &+ 8 <= bytes.count {
             let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             highBits |= word
-            let quote = word ^ (lowBitOfEachByte &* 0x22)
-            let backslash = word ^ (lowBitOfEachByte &* 0x5C)
-            let found =
-                ((quote &- lowBitOfEachByte) & ~quote)
-                | ((backslash &- lowBitOfEachByte) & ~backslash)
-                | ((word &- (lowBitOfEachByte &* 0x20)) & ~word)
-            let marks = found & highBitOfEachByte
+            let marks = specialMarks(word) & highBitOfEachByte
             if marks != 0 { return index &+ marks.trailingZeroBitCount &>> 3 }
             index &+= 8
         }
@@ -34,6 +40,17 @@ package enum JSONStringScan {
             index &+= 1
         }
         return bytes.count
+    }
+
+    /// The high bit of each byte that is a quote, a backslash or a control character, and of some bytes above such a one;
+    /// the other bits mean nothing.
+    @inline(__always)
+    private static func specialMarks(_ word: UInt64) -> UInt64 {
+        let quote = word ^ (lowBitOfEachByte &* 0x22)
+        let backslash = word ^ (lowBitOfEachByte &* 0x5C)
+        return ((quote &- lowBitOfEachByte) & ~quote)
+            | ((backslash &- lowBitOfEachByte) & ~backslash)
+            | ((word &- (lowBitOfEachByte &* 0x20)) & ~word)
     }
 
     /// The UTF-16 code unit that four hexadecimal digits at `start` spell, or nil.

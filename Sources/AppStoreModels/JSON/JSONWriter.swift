@@ -13,8 +13,11 @@
 /// The output is always valid UTF-8. The writer does not check that brackets match or that a key precedes each value of
 /// an object; that is the duty of the caller, whose calls are fixed at compile time.
 package struct JSONWriter: Sendable {
-    /// What has been written so far. A caller may take it away and start over with ``removeAll()``.
-    package var bytes: [UInt8]
+    /// What has been written, then room for more: a value is put together in place, not piece by piece.
+    private var storage: [UInt8]
+
+    /// How many bytes have been written. What stands after them in the storage means nothing.
+    private var used = 0
 
     /// Whether a value was already written in the innermost array or object, so that the next one needs a comma.
     private var needsComma = false
@@ -22,13 +25,28 @@ package struct JSONWriter: Sendable {
     /// A writer with nothing in it.
     /// - Parameter capacity: how many bytes to make room for at once.
     package init(reservingCapacity capacity: Int = 0) {
-        bytes = []
-        bytes.reserveCapacity(capacity)
+        storage = [UInt8](repeating: 0, count: capacity)
+    }
+
+    /// What has been written so far, as a copy; ``withBytes(_:)`` and ``finish()`` make none.
+    package var bytes: [UInt8] { Array(storage[..<used]) }
+
+    /// Calls `body` with what has been written so far.
+    package func withBytes<Result, Failure: Error>(
+        _ body: (ArraySlice<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(storage[..<used])
+    }
+
+    /// Takes what has been written, without a copy.
+    package consuming func finish() -> [UInt8] {
+        storage.removeLast(storage.count - used)
+        return storage
     }
 
     /// Forgets everything written, keeps the memory: for writing one record after the other into the same buffer.
     package mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        used = 0
         needsComma = false
     }
 
@@ -48,13 +66,13 @@ package struct JSONWriter: Sendable {
     /// The name of the next member of an object, for names that are not known at compile time.
     package mutating func key(_ name: String) {
         string(name)
-        bytes.append(UInt8(ascii: ":"))
+        append(UInt8(ascii: ":"))
         needsComma = false
     }
 
     /// Ends one line of NDJSON: the next value starts a new top-level text.
     package mutating func newline() {
-        bytes.append(UInt8(ascii: "\n"))
+        append(UInt8(ascii: "\n"))
         needsComma = false
     }
 
@@ -86,7 +104,7 @@ package struct JSONWriter: Sendable {
     /// An exact integer: no detour through a floating-point number.
     package mutating func integer(_ value: Int64) {
         separate()
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        if value < 0 { append(UInt8(ascii: "-")) }
         appendDigits(value.magnitude)
     }
 
@@ -111,109 +129,164 @@ package struct JSONWriter: Sendable {
     package mutating func number(_ value: Double) {
         guard value.isFinite else { return null() }
         separate()
-        bytes.append(contentsOf: value.description.utf8)
+        var text = value.description
+        text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// A whole value that is already valid JSON.
+    package mutating func raw(_ json: [UInt8]) {
+        separate()
+        json.withUnsafeBytes { append($0) }
     }
 
     /// A whole value that is already valid JSON.
     package mutating func raw(_ json: some Sequence<UInt8>) {
         separate()
-        bytes.append(contentsOf: json)
+        let written: Void? = json.withContiguousStorageIfAvailable { append(UnsafeRawBufferPointer($0)) }
+        if written == nil { Array(json).withUnsafeBytes { append($0) } }
+    }
+
+    /// Text that is no JSON: the caller answers for what stands around it.
+    package mutating func verbatim(_ text: [UInt8]) {
+        text.withUnsafeBytes { append($0) }
     }
 
     // MARK: Output
 
     private mutating func open(_ bracket: UInt8) {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
-        bytes.append(bracket)
+        if needsComma { append(UInt8(ascii: ",")) }
+        append(bracket)
         needsComma = false
     }
 
     private mutating func close(_ bracket: UInt8) {
-        bytes.append(bracket)
+        append(bracket)
         needsComma = true
     }
 
     private mutating func separate() {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        if needsComma { append(UInt8(ascii: ",")) }
         needsComma = true
     }
 
     private mutating func append(_ text: StaticString) {
-        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        text.withUTF8Buffer { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    @inline(__always)
+    private mutating func append(_ byte: UInt8) {
+        if storage.count == used { grow(by: 1) }
+        storage[used] = byte
+        used &+= 1
+    }
+
+    private mutating func append(_ text: UnsafeRawBufferPointer) {
+        withRoom(for: text.count) { room in
+            room.copyMemory(from: text)
+            return text.count
+        }
+    }
+
+    /// Makes room for `count` bytes and a word more, and lets `body` write there; it returns how many bytes count.
+    @inline(__always)
+    private mutating func withRoom(for count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) {
+        if storage.count &- used < count &+ 8 { grow(by: count &+ 8) }
+        let start = used
+        let written = storage.withUnsafeMutableBytes {
+            body(UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
+        }
+        used = start &+ written
+    }
+
+    @inline(never)
+    private mutating func grow(by count: Int) {
+        let enough = max(64, used + count, storage.count * 2)
+        storage.reserveCapacity(enough)
+        storage.append(contentsOf: repeatElement(0, count: enough - storage.count))
     }
 
     private mutating func appendDigits(_ magnitude: UInt64) {
         // 20 digits hold UInt64.max.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var rest = magnitude
-            var start = digits.count
+        withRoom(for: 20) { room in
+            let count = Self.digitCount(magnitude)
+            var (rest, index) = (magnitude, count)
             repeat {
                 let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-                start &-= 1
-                digits.initializeElement(at: start, to: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit))
+                index &-= 1
+                room[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
                 rest = quotient
             } while rest != 0
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
+            return count
         }
+    }
+
+    private static func digitCount(_ magnitude: UInt64) -> Int {
+        var (count, bound) = (1, UInt64(10))
+        while count < 20, magnitude >= bound {
+            count &+= 1
+            bound = bound &* 10
+        }
+        return count
     }
 
     /// A comma if one is due, the quoted text, and one more byte if wanted.
+    @inline(__always)
     private mutating func appendQuoted(validUTF8 text: UnsafeBufferPointer<UInt8>, then last: UInt8? = nil) {
-        guard text.count <= Self.shortText, text.firstByteToEscape(from: 0) == nil else {
-            return appendLongOrEscaped(text, then: last)
-        }
-        // Almost every text is short and plain. Put together on the stack and appended at once, it costs one check for
-        // uniqueness and room instead of five.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortText + 4) { line in
+        var isPlain = true
+        let comma = needsComma
+        withRoom(for: text.count &+ 4) { room in
             var used = 0
-            if needsComma {
-                line.initializeElement(at: used, to: UInt8(ascii: ","))
+            if comma {
+                room[used] = UInt8(ascii: ",")
                 used &+= 1
             }
-            line.initializeElement(at: used, to: UInt8(ascii: "\""))
-            used = line[(used &+ 1)...].initialize(fromContentsOf: text)
-            line.initializeElement(at: used, to: UInt8(ascii: "\""))
+            room[used] = UInt8(ascii: "\"")
+            used &+= 1
+            isPlain = text.copyUnlessEscaped(to: UnsafeMutableRawBufferPointer(rebasing: room[used...]))
+            // Nothing of it counts then.
+            guard isPlain else { return 0 }
+            used &+= text.count
+            room[used] = UInt8(ascii: "\"")
             used &+= 1
             if let last {
-                line.initializeElement(at: used, to: last)
+                room[used] = last
                 used &+= 1
             }
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: line[..<used]))
+            return used
         }
+        guard isPlain else { return appendEscaped(text, then: last) }
         needsComma = true
     }
 
-    /// The longest text, in bytes, that is put together on the stack.
-    private static var shortText: Int { 124 }
-
-    private mutating func appendLongOrEscaped(_ text: UnsafeBufferPointer<UInt8>, then last: UInt8?) {
+    @inline(never)
+    private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, then last: UInt8?) {
         separate()
-        bytes.append(UInt8(ascii: "\""))
+        append(UInt8(ascii: "\""))
         var start = 0
         while let special = text.firstByteToEscape(from: start) {
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<special]))
+            append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[start..<special]))
             appendEscaped(text[special])
             start = special + 1
         }
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
-        bytes.append(UInt8(ascii: "\""))
-        if let last { bytes.append(last) }
+        append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[start...]))
+        append(UInt8(ascii: "\""))
+        if let last { append(last) }
     }
 
     /// Escapes the bytes that RFC 8259, section 7 requires to be escaped: quotation mark, backslash and U+0000…U+001F.
     private mutating func appendEscaped(_ byte: UInt8) {
-        bytes.append(UInt8(ascii: "\\"))
+        append(UInt8(ascii: "\\"))
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-        case 0x08: bytes.append(UInt8(ascii: "b"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
-        case 0x0A: bytes.append(UInt8(ascii: "n"))
-        case 0x0C: bytes.append(UInt8(ascii: "f"))
-        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(byte)
+        case 0x08: append(UInt8(ascii: "b"))
+        case 0x09: append(UInt8(ascii: "t"))
+        case 0x0A: append(UInt8(ascii: "n"))
+        case 0x0C: append(UInt8(ascii: "f"))
+        case 0x0D: append(UInt8(ascii: "r"))
         default:
             append("u00")
-            bytes.append(hexDigit(byte >> 4))
-            bytes.append(hexDigit(byte & 0xF))
+            append(hexDigit(byte >> 4))
+            append(hexDigit(byte & 0xF))
         }
     }
 

@@ -47,6 +47,42 @@ extension UnsafeBufferPointer<UInt8> {
         return nil
     }
 
+    /// Copies the bytes if none of them has to be escaped, and says whether so. If not, what was written means nothing.
+    ///
+    /// The target must have a word more than the bytes.
+    @inline(__always)
+    func copyUnlessEscaped(to target: UnsafeMutableRawBufferPointer) -> Bool {
+        guard let baseAddress else { return true }
+        guard target.count >= count &+ 8, let target = target.baseAddress else { return false }
+        let base = UnsafeRawPointer(baseAddress)
+        var flags: UInt64 = 0
+        guard count >= 8 else {
+            if count >= 4 {
+                let first = base.loadUnaligned(as: UInt32.self)
+                let last = base.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+                target.storeBytes(of: first, as: UInt32.self)
+                target.storeBytes(of: last, toByteOffset: count &- 4, as: UInt32.self)
+                return flagsToEscape(UInt64(first) << 32 | UInt64(last)) == 0
+            }
+            for index in 0..<count {
+                target.storeBytes(of: self[index], toByteOffset: index, as: UInt8.self)
+                flags |= flagsToEscape(UInt64(self[index]) &* everyByte)
+            }
+            return flags == 0
+        }
+        var index = 0
+        while index &+ 8 <= count {
+            let word = base.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            target.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
+            flags |= flagsToEscape(word)
+            index &+= 8
+        }
+        // The last word overlaps bytes that are already there.
+        let word = base.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+        target.storeBytes(of: word, toByteOffset: count &- 8, as: UInt64.self)
+        return flags | flagsToEscape(word) == 0
+    }
+
     /// Whether every byte is below 0x80, so that the bytes are valid UTF-8 without further checks.
     var isASCII: Bool {
         guard let baseAddress else { return true }

@@ -43,6 +43,9 @@ public struct AppTransaction: Codable, Hashable, Sendable {
     /// The platform on which the customer first obtained the app.
     public var originalPlatform: PurchasePlatform?
 
+    /// Without any field: what a migration begins with, for each of millions.
+    package init() {}
+
     /// Every field is absent unless given.
     public init(
         receiptType: Environment? = nil,

@@ -109,6 +109,9 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// The commitment behind a subscription that is billed monthly (App Store Server API 1.21).
     public var commitmentInfo: TransactionCommitmentInfo?
 
+    /// Without any field: what a migration begins with, for each of millions.
+    package init() {}
+
     /// Every field is absent unless given.
     public init(
         originalTransactionId: String? = nil,

@@ -134,12 +134,14 @@ struct BERReader {
     }
 
     /// Enters the constructed element that comes next, which must have this tag.
+    @inline(__always)
     mutating func enter(_ bytes: Span<UInt8>, _ tag: UInt8) throws(ReceiptError) -> BERReader {
         let header = try header(bytes, expecting: tag)
         return try enter(header)
     }
 
     /// Enters the constructed element whose header was just read.
+    @inline(__always)
     func enter(_ header: Header) throws(ReceiptError) -> BERReader {
         guard depthLeft > 0 else { throw ReceiptError(.nestedTooDeeply, at: .byte(header.start)) }
         return BERReader(
@@ -148,13 +150,9 @@ struct BERReader {
     }
 
     /// Leaves an element entered from here: it must have been read to its end.
+    @inline(__always)
     mutating func leave(_ inner: BERReader, _ bytes: Span<UInt8>) throws(ReceiptError) {
-        guard inner.isAtEnd(bytes) else {
-            let detail =
-                inner.offset >= inner.end ? "end-of-contents octets are missing" : "unexpected further contents"
-            throw ReceiptError(
-                inner.offset >= inner.end ? .truncated : .malformedEncoding, at: .byte(inner.offset), detail)
-        }
+        guard inner.isAtEnd(bytes) else { throw Self.notAtEnd(inner) }
         offset = inner.isIndefinite ? inner.offset + 2 : inner.end
     }
 
@@ -189,6 +187,13 @@ struct BERReader {
             "tag 0x\(String(expected, radix: 16)) was expected, 0x\(String(found, radix: 16)) found")
     }
 
+    private static func notAtEnd(_ inner: BERReader) -> ReceiptError {
+        let isPast = inner.offset >= inner.end
+        return ReceiptError(
+            isPast ? .truncated : .malformedEncoding, at: .byte(inner.offset),
+            isPast ? "end-of-contents octets are missing" : "unexpected further contents")
+    }
+
     private static func pastEnd(_ offset: Int) -> ReceiptError {
         ReceiptError(.truncated, at: .byte(offset), "the element is longer than what is left of its container")
     }
@@ -207,12 +212,15 @@ enum OctetString {
 extension BERReader {
     /// Reads an OCTET STRING, primitive or segmented (X.690, 8.7.3), and steps over it. Segments may be segmented
     /// themselves; the levels are counted, not recursed into.
+    @inline(__always)
     mutating func octetString(_ bytes: Span<UInt8>) throws(ReceiptError) -> OctetString {
         let first = try header(bytes)
-        if first.tag == Tag.octetString {
-            offset = first.end
-            return .contiguous(first.range)
-        }
+        guard first.tag == Tag.octetString else { return .joined(try segments(bytes, of: first)) }
+        offset = first.end
+        return .contiguous(first.range)
+    }
+
+    private mutating func segments(_ bytes: Span<UInt8>, of first: Header) throws(ReceiptError) -> [UInt8] {
         guard first.tag == Tag.constructedOctetString else {
             throw Self.unexpected(first.tag, expected: Tag.octetString, at: first.start)
         }
@@ -240,7 +248,7 @@ extension BERReader {
                 throw Self.unexpected(segment.tag, expected: Tag.octetString, at: segment.start)
             }
         }
-        return .joined(joined)
+        return joined
     }
 }
 

@@ -12,9 +12,10 @@ extension ReceiptMapper {
 
         var transactions: [MappedTransaction] = []
         transactions.reserveCapacity(receipt.inAppPurchases.count)
-        for purchase in receipt.inAppPurchases {
-            transactions.append(
-                transaction(PurchaseFacts(purchase), .attributes, context, notes: purchase.mappingNotes))
+        for index in receipt.inAppPurchases.indices {
+            transactions.append(MappedTransaction(standing: .verifiedReceipt, reservingFields: 18))
+            transactions[index].notes = receipt.inAppPurchases[index].mappingNotes
+            fill(&transactions[index], PurchaseFacts(receipt.inAppPurchases[index]), .attributes, context)
         }
         inferUpgrades(&transactions)
         addTerms(&transactions)

@@ -18,6 +18,12 @@ public struct FieldProvenance<Field: MappedField>: Sendable {
         let field: Field
         let kind: Kind
         let value: UInt16
+
+        @inline(__always)
+        static func == (left: Self, right: Self) -> Bool {
+            left.field.rawValue == right.field.rawValue && left.kind.rawValue == right.kind.rawValue
+                && left.value == right.value
+        }
     }
 
     private var codes: [Code]
@@ -69,10 +75,8 @@ public struct FieldProvenance<Field: MappedField>: Sendable {
     /// Some of them are absent because they do not apply, for example the expiry date of a consumable.
     public var absentFields: [Field] { Field.allCases.filter { !isPresent($0) } }
 
-    /// Calls `body` for each field that could not be carried over, without making an array.
-    package func forEachAbsentField(_ body: (Field) -> Void) {
-        for field in Field.allCases where !isPresent(field) { body(field) }
-    }
+    /// The fields that are present: bit n for the field with raw value n.
+    var presentFields: UInt64 { present }
 
     private func bit(_ field: Field) -> UInt64 { 1 << UInt64(field.rawValue & 63) }
 
@@ -113,8 +117,13 @@ public struct FieldProvenance<Field: MappedField>: Sendable {
 }
 
 extension FieldProvenance {
+    /// Whether it says nothing that belongs to one record only, so that others are likely to be the same.
+    var isRepeatable: Bool { others.isEmpty }
+
     /// Whether both are written with the same octets. May be false where they are all the same.
-    func isWrittenAs(_ other: Self) -> Bool { others.isEmpty && other.others.isEmpty && codes == other.codes }
+    func isWrittenAs(_ other: Self) -> Bool {
+        present == other.present && isRepeatable && other.isRepeatable && codes == other.codes
+    }
 }
 
 extension FieldProvenance: Equatable {

@@ -9,7 +9,11 @@ extension ReceiptMapper {
     /// purchase has its own term but extends nothing. A restored transaction is the purchase it restores: it starts when
     /// that one was bought and is counted once. Only the purchases of this record are seen.
     func addTerms(_ transactions: inout [MappedTransaction]) {
-        let candidates = transactions.indices.filter { transactions[$0].hasTerm }
+        var candidates: [Int] = []
+        // Looked at where they stand: nearly all receipts have only other kinds of products.
+        for index in transactions.indices where transactions[index].payload.type == .nonRenewingSubscription {
+            if transactions[index].hasTerm { candidates.append(index) }
+        }
         guard !candidates.isEmpty else { return }
         var purchases: [TermPurchase] = []
         for index in candidates {
@@ -97,8 +101,9 @@ private struct TermCalculator {
 }
 
 extension MappedTransaction {
+    /// Of a non-renewing subscription.
     fileprivate var hasTerm: Bool {
-        payload.type == .nonRenewingSubscription && !isFreeSubscription && payload.expiresDate == nil
+        !isFreeSubscription && payload.expiresDate == nil
     }
 
     fileprivate mutating func setTerm(start: Int64, end: Int64?, _ provenance: Provenance) {

@@ -1,21 +1,36 @@
 package import AppStoreModels
 
-/// The JSON of the provenance that was written last. Purchases of one kind have the same provenance, one after the other,
-/// for millions of lines: it is made once and copied from then on.
+/// The JSON of the provenances that were written last. Purchases of one kind have the same provenance, for millions of
+/// lines, and there are few kinds: it is made once and copied from then on.
 package struct ProvenanceText<Field: MappedField>: Sendable {
-    private var provenance: FieldProvenance<Field>?
-    private var json: [UInt8] = []
+    private struct Entry {
+        let provenance: FieldProvenance<Field>
+        let json: [UInt8]
+    }
+
+    private static var maximumEntries: Int { 16 }
+
+    private var entries: [Entry] = []
+    /// The entry to go next when there is no room.
+    private var oldest = 0
 
     package init() {}
 
     /// Writes `{"transactionId":"attribute 1703",…}` as the next value.
     package mutating func write(_ provenance: FieldProvenance<Field>, to writer: inout JSONWriter) {
-        if self.provenance?.isWrittenAs(provenance) != true {
-            var own = JSONWriter()
-            provenance.write(to: &own)
-            json = own.bytes
-            self.provenance = provenance
+        for index in entries.indices where entries[index].provenance.isWrittenAs(provenance) {
+            return writer.raw(entries[index].json)
         }
-        writer.raw(json)
+        guard provenance.isRepeatable else { return provenance.write(to: &writer) }
+        var own = JSONWriter()
+        provenance.write(to: &own)
+        let entry = Entry(provenance: provenance, json: own.finish())
+        if entries.count < Self.maximumEntries {
+            entries.append(entry)
+        } else {
+            entries[oldest] = entry
+            oldest = (oldest + 1) % Self.maximumEntries
+        }
+        writer.raw(entry.json)
     }
 }

@@ -1,10 +1,10 @@
 /// The order of transaction ids: they are decimal numbers of up to 18 digits and more, so 99 comes before 100
 /// (verifyreceipt reference, 12, "Sort key for newest").
-enum TransactionIdOrder {
+package enum TransactionIdOrder {
     case before, same, after
 
     /// Decimal ids by value, before all other ids in the order of their bytes; an absent id is the very first.
-    static func compare(_ left: String?, _ right: String?) -> TransactionIdOrder {
+    package static func compare(_ left: String?, _ right: String?) -> TransactionIdOrder {
         switch (left, right) {
         case (nil, nil): return .same
         case (nil, _): return .before

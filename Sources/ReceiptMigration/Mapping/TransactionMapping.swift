@@ -10,6 +10,15 @@ extension ReceiptMapper {
     ) -> MappedTransaction {
         var result = MappedTransaction(standing: source.standing, reservingFields: 18)
         result.notes = notes
+        fill(&result, facts, source, context)
+        return result
+    }
+
+    /// Fills a transaction where it stands: it is large, and there are many.
+    func fill(
+        _ result: inout MappedTransaction, _ facts: borrowing PurchaseFacts, _ source: FactSource,
+        _ context: borrowing RecordContext
+    ) {
         let product: CatalogProduct? =
             if let catalog, let productId = facts.productId { catalog.product(productId) } else { nil }
 
@@ -22,7 +31,6 @@ extension ReceiptMapper {
         result.setGroup(facts, source, product)
         result.setReason()
         result.setContext(context)
-        return result
     }
 }
 

@@ -7,7 +7,11 @@ extension ReceiptMapper {
     /// Receipts have whole seconds while Apple's replies have milliseconds in cancellation dates, hence the second.
     func inferUpgrades(_ transactions: inout [MappedTransaction]) {
         // Cancellations are rare: no table is made unless there is one.
-        guard transactions.contains(where: \.mayBeUpgrade) else { return }
+        var hasCandidate = false
+        for index in transactions.indices where transactions[index].payload.revocationDate != nil {
+            if transactions[index].mayBeUpgrade { hasCandidate = true }
+        }
+        guard hasCandidate else { return }
         struct Start: Hashable {
             let originalTransactionId: String
             let second: Int64

@@ -23,29 +23,34 @@ public struct Migration: Sendable {
     /// - Parameters:
     ///   - inputs: paths of files and folders, and `-` for standard input, in the order in which they are read.
     ///   - output: the path of the folder to write into; it is made if it is not there.
+    ///   - documents: is given the documents that were accepted, a batch at a time in the order of the input, before the
+    ///     output files have their final names. What it throws ends the migration.
     ///   - progress: called from time to time, not more than once per batch of records.
     /// - Throws: ``MigrationError``; then no output file has its final name.
     public func run(
-        inputs: [String], output: String, progress: @Sendable (Progress) -> Void = { _ in }
+        inputs: [String], output: String, documents: (@Sendable ([MigratedDocument]) async throws -> Void)? = nil,
+        progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> MigrationSummary {
         try checkOutput(output, isOutside: inputs)
         try checkInputs(inputs)
         let migrator: RecordMigrator
         do throws(ReceiptError) {
-            migrator = try RecordMigrator(options)
+            migrator = try RecordMigrator(options, collectsDocuments: documents != nil)
         } catch {
             throw MigrationError(.trust, path: "", error.message)
         }
         let folder = try OutputFolder(
             path: output, names: Self.names(options.outputFormat), others: otherNames, overwrites: options.overwrites)
-        if options.outputFormat == .csv { try folder.write(TransactionTable.header, to: 0) }
+        if options.outputFormat == .csv { try folder.write(TransactionTable.header[...], to: 0) }
         let source = RecordSource(inputs.map { InputArgument($0) }, options: inputOptions)
         var summary = MigrationSummary()
-        try await run(migrator, source) { (batch: BatchOutput) throws(MigrationError) in
-            try folder.write(batch.transactions.bytes, to: 0)
-            try folder.write(batch.appTransactions.bytes, to: 1)
-            try folder.write(batch.renewalInfos.bytes, to: 2)
-            try folder.write(batch.quarantine.bytes, to: 3)
+        try await run(migrator, source) { (batch: BatchOutput) async throws(MigrationError) in
+            if let documents { try await Self.hand(batch.documents, to: documents) }
+            for (index, writer) in [
+                batch.transactions, batch.appTransactions, batch.renewalInfos, batch.quarantine,
+            ].enumerated() {
+                try writer.withBytes { (bytes) throws(MigrationError) in try folder.write(bytes, to: index) }
+            }
             summary.add(batch.counts.total())
             progress(
                 Progress(
@@ -55,9 +60,20 @@ public struct Migration: Sendable {
         summary.bytesRead = source.statistics.bytes
         summary.blankLines = source.statistics.blankLines
         summary.emptyInputs = source.statistics.emptyInputs
-        try folder.write(summary.json(), to: 4)
+        try folder.write(summary.json()[...], to: 4)
         try folder.complete()
         return summary
+    }
+
+    private static func hand(
+        _ documents: [MigratedDocument], to taker: @Sendable ([MigratedDocument]) async throws -> Void
+    ) async throws(MigrationError) {
+        guard !documents.isEmpty else { return }
+        do {
+            try await taker(documents)
+        } catch {
+            throw MigrationError(.documents, path: "", "\(error)")
+        }
     }
 
     /// The files of a migration in the order of their writing; the summary, which speaks for all, is the last.
@@ -89,9 +105,20 @@ public struct Migration: Sendable {
     /// order of the input. No more batches are in memory than twice the jobs.
     private func run(
         _ migrator: RecordMigrator, _ source: RecordSource,
-        _ write: (BatchOutput) throws(MigrationError) -> Void
+        _ write: (BatchOutput) async throws(MigrationError) -> Void
     ) async throws(MigrationError) {
         let jobs = max(1, options.jobs)
+        if jobs == 1 {
+            // Everything on one thread and in the same memory, again and again.
+            var output = BatchOutput()
+            while let batch = try nextBatch(source) {
+                migrator.migrate(batch, into: &output)
+                try await write(output)
+                output.removeAll()
+                await Task.yield()
+            }
+            return
+        }
         do {
             try await withThrowingTaskGroup(of: (Int, BatchOutput).self) { group in
                 var (read, written, running) = (0, 0, 0)
@@ -112,7 +139,7 @@ public struct Migration: Sendable {
                     running -= 1
                     finished[index] = output
                     while let output = finished.removeValue(forKey: written) {
-                        try write(output)
+                        try await write(output)
                         written += 1
                     }
                 }

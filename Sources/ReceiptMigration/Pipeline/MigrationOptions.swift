@@ -83,6 +83,8 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         case outputConflict
         /// A certificate in the trust policy cannot be read.
         case trust
+        /// Whoever was given the accepted documents could not take them.
+        case documents
     }
 
     public let code: Code

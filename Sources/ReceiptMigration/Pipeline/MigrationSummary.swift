@@ -95,6 +95,10 @@ public struct MigrationSummary: Sendable, Equatable {
     /// Batches come in the order of the input and names are sorted within one, so that which products are counted by name
     /// does not hang on the number of jobs.
     private mutating func addProducts(_ counts: [String: Int]) {
+        // The order matters only where the bound is reached.
+        if transactionsByProduct.count + counts.count <= Self.maximumProducts {
+            return Self.add(counts, to: &transactionsByProduct)
+        }
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
             let isKnown = transactionsByProduct[name] != nil || transactionsByProduct.count < Self.maximumProducts
             transactionsByProduct[isKnown ? name : "(other)", default: 0] += count

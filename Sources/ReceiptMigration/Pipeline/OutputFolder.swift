@@ -38,7 +38,7 @@ final class OutputFolder {
 
     deinit { for file in files { file.abandon() } }
 
-    func write(_ bytes: [UInt8], to index: Int) throws(MigrationError) {
+    func write(_ bytes: ArraySlice<UInt8>, to index: Int) throws(MigrationError) {
         try files[index].write(bytes)
     }
 
@@ -108,7 +108,7 @@ final class OutputFile {
         guard descriptor >= 0 else { throw failure("made") }
     }
 
-    func write(_ bytes: [UInt8]) throws(MigrationError) {
+    func write(_ bytes: ArraySlice<UInt8>) throws(MigrationError) {
         var offset = 0
         while offset < bytes.count {
             let count = bytes.withUnsafeBytes {

@@ -19,12 +19,12 @@ struct OutputSource {
         writer.member("sha256", sha256)
         writer.member("confirmedBy", confirmedBy)
         writer.endObject()
-        source = writer.bytes
+        source = writer.finish()
         self.record = JSONWriter.carriedColumns(record.carried)
         isConfirmed = confirmedBy != nil
     }
 
-    func write(_ transaction: MappedTransaction, into output: inout BatchOutput) {
+    func write(_ transaction: borrowing MappedTransaction, into output: inout BatchOutput) {
         output.transactions.beginObject()
         transaction.writeMembers(to: &output.transactions, &output.transactionProvenance)
         finishLine(&output.transactions)
@@ -81,7 +81,9 @@ enum TransactionTable {
         return Array((names.joined(separator: ",") + "\r\n").utf8)
     }
 
-    static func write(_ transaction: MappedTransaction, _ source: OutputSource, to bytes: inout [UInt8]) {
+    static func write(_ transaction: MappedTransaction, _ source: OutputSource, to writer: inout JSONWriter) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(2048)
         for column in columns { append(column.value(transaction.payload) ?? "", to: &bytes) }
         append(transaction.termStart.map { String($0) } ?? "", to: &bytes)
         append(transaction.standing.rawValue, to: &bytes)
@@ -91,6 +93,7 @@ enum TransactionTable {
         append(String(decoding: source.record, as: UTF8.self), to: &bytes)
         bytes[bytes.count - 1] = 0x0D
         bytes.append(0x0A)
+        writer.verbatim(bytes)
     }
 
     private static func json(_ body: (inout JSONWriter) -> Void) -> String {

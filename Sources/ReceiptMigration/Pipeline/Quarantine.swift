@@ -115,6 +115,6 @@ extension JSONWriter {
             }
         }
         writer.endObject()
-        return writer.bytes
+        return writer.finish()
     }
 }

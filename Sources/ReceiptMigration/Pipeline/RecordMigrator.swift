@@ -1,37 +1,33 @@
 import AppStoreModels
 import LegacyReceipts
 
-/// What a batch of records became: octets for each output file, and its share of the summary.
-struct BatchOutput: Sendable {
-    var transactions = JSONWriter(reservingCapacity: 1 << 20)
-    var appTransactions = JSONWriter(reservingCapacity: 1 << 16)
-    var renewalInfos = JSONWriter()
-    var quarantine = JSONWriter()
-    var transactionProvenance = ProvenanceText<TransactionField>()
-    var appTransactionProvenance = ProvenanceText<AppTransactionField>()
-    var counts = BatchCounts()
-}
-
 /// Migrates records one by one: verifies, maps, writes. Holds no state of its own, so that batches can be worked on in
 /// any order and give the same output.
 struct RecordMigrator: Sendable {
     let verifier: ReceiptVerifier
     let mapper: ReceiptMapper
     let options: MigrationOptions
+    /// Whether accepted documents are handed on whole.
+    let collectsDocuments: Bool
 
-    init(_ options: MigrationOptions) throws(ReceiptError) {
+    init(_ options: MigrationOptions, collectsDocuments: Bool = false) throws(ReceiptError) {
         self.options = options
+        self.collectsDocuments = collectsDocuments
         verifier = try ReceiptVerifier(trust: options.trust, limits: options.limits)
         mapper = ReceiptMapper(catalog: options.catalog)
     }
 
     func migrate(_ batch: InputBatch) -> BatchOutput {
         var output = BatchOutput()
-        for record in batch.records() {
-            output.counts.recordsRead += 1
-            migrate(record, into: &output)
-        }
+        migrate(batch, into: &output)
         return output
+    }
+
+    func migrate(_ batch: InputBatch, into output: inout BatchOutput) {
+        for index in 0..<batch.count {
+            output.counts.recordsRead += 1
+            migrate(batch.record(index), into: &output)
+        }
     }
 
     private func migrate(_ record: InputRecord, into output: inout BatchOutput) {
@@ -61,15 +57,21 @@ struct RecordMigrator: Sendable {
         do throws(ReceiptError) {
             let container = try ReceiptContainer(stored: stored, limits: options.limits)
             let mapped: MappedReceipt
+            var document: MigratedDocument?
             switch container.form {
             case .pkcs7:
                 kind = .appReceipt
-                mapped = mapper.map(try verifier.verifyAppReceipt(container.bytes))
+                let receipt = try verifier.verifyAppReceipt(container.bytes)
+                mapped = mapper.map(receipt)
+                if collectsDocuments { document = .appReceipt(receipt, octets: container.bytes) }
             case .propertyList:
                 kind = .transactionReceipt
-                mapped = mapper.map(try verifier.verifyTransactionReceipt(container.bytes))
+                let receipt = try verifier.verifyTransactionReceipt(container.bytes)
+                mapped = mapper.map(receipt)
+                if collectsDocuments { document = .transactionReceipt(receipt, octets: container.bytes) }
             }
-            return VerifiedRecord(kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description)
+            return VerifiedRecord(
+                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document)
         } catch {
             throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
         }
@@ -79,6 +81,7 @@ struct RecordMigrator: Sendable {
         do throws(RefusedReceipt) {
             let verified = try verify(stored)
             if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
+            output.add(verified.document)
             write(verified, of: record, into: &output)
             output.counts.migrated(verified.kind, verified.environment)
         } catch {
@@ -114,6 +117,7 @@ struct RecordMigrator: Sendable {
             if let reason = excluded(receipt.environment, receipt.bundleId) {
                 return quarantine(record, reason, receipt.kind, into: &output)
             }
+            output.add(receipt.document)
             write(receipt, of: record, into: &output)
             output.counts.migrated(receipt.kind, receipt.environment)
             return
@@ -124,6 +128,8 @@ struct RecordMigrator: Sendable {
         if !options.acceptsRecorded, verified.isEmpty {
             return quarantine(record, .recordedNotAccepted, kind, into: &output)
         }
+        for receipt in verified { output.add(receipt.document) }
+        if options.acceptsRecorded, collectsDocuments { output.add(.recorded(mapping)) }
         write(mapping, kind, confirmedBy: verified, of: record, into: &output)
         output.counts.migrated(kind, verified.first?.environment ?? mapping.environment)
     }
@@ -194,7 +200,8 @@ struct RecordMigrator: Sendable {
     /// Writes every purchase of a receipt, also where two have the same id.
     private func write(_ verified: VerifiedRecord, of record: InputRecord, into output: inout BatchOutput) {
         let source = OutputSource(record: record, kind: verified.kind, sha256: verified.sha256, confirmedBy: nil)
-        for transaction in verified.mapped.transactions { write(transaction, source, into: &output) }
+        let transactions = verified.mapped.transactions.span
+        for index in transactions.indices { write(transactions[index], source, into: &output) }
         writeRest(verified, source, withApp: true, into: &output)
     }
 
@@ -223,10 +230,12 @@ struct RecordMigrator: Sendable {
         output.counts.add(verified.mapped.notes)
     }
 
-    private func write(_ transaction: MappedTransaction, _ source: OutputSource, into output: inout BatchOutput) {
+    private func write(
+        _ transaction: borrowing MappedTransaction, _ source: OutputSource, into output: inout BatchOutput
+    ) {
         switch options.outputFormat {
         case .ndjson: source.write(transaction, into: &output)
-        case .csv: TransactionTable.write(transaction, source, to: &output.transactions.bytes)
+        case .csv: TransactionTable.write(transaction, source, to: &output.transactions)
         }
         output.counts.add(transaction, isConfirmed: source.isConfirmed)
     }
@@ -267,6 +276,7 @@ struct VerifiedRecord {
     let kind: RecordKind
     let mapped: MappedReceipt
     let sha256: String
+    let document: MigratedDocument?
 
     var environment: Environment? {
         mapped.appTransaction?.payload.receiptType ?? mapped.transactions.first?.payload.environment

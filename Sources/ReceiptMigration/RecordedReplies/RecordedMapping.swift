@@ -22,6 +22,8 @@ public struct RecordedMapping: Sendable {
     /// When the reply was made, in milliseconds since 1970-01-01T00:00:00Z, if it says so: renewal information is of
     /// that time.
     public let recordedAt: Int64?
+    /// What the rows state and the modern model has no field for; one element per transaction, in the same order.
+    package let legacyFacts: [RecordedLegacyFacts]
 }
 
 extension ReceiptMapper {
@@ -47,7 +49,7 @@ extension ReceiptMapper {
             kind: reply.kind, transactions: transactions, appTransaction: reply.appTransaction,
             renewalInfos: reply.renewals.map { completed($0, reply.context, transactions) },
             embeddedReceipts: reply.embeddedReceipts, notes: reply.notes, environment: reply.context.environment,
-            recordedAt: reply.context.recordedAt)
+            recordedAt: reply.context.recordedAt, legacyFacts: reply.rows.map { RecordedLegacyFacts($0.facts) })
     }
 
     /// A sandbox id makes a sandbox transaction, whatever the document claims (verifyreceipt reference, 7.5).

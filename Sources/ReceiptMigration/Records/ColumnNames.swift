@@ -11,25 +11,39 @@ enum ColumnNames {
     static func meaning(of name: String) -> Meaning? {
         // No name below is longer; this keeps a huge name from being copied.
         guard name.utf8.count <= 64 else { return nil }
-        var normalised = ""
-        for byte in name.utf8 {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): normalised.unicodeScalars.append(Unicode.Scalar(byte | 0x20))
-            case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: " "): continue
-            case 0x80...: return nil
-            default: normalised.unicodeScalars.append(Unicode.Scalar(byte))
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { normalised in
+            var count = 0
+            for byte in name.utf8 {
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"): normalised.initializeElement(at: count, to: byte | 0x20)
+                case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: " "): continue
+                case 0x80...: return nil
+                default: normalised.initializeElement(at: count, to: byte)
+                }
+                count += 1
             }
+            guard count < meanings.count else { return nil }
+            let normalised = normalised[..<count]
+            return meanings[count].first { $0.name.elementsEqual(normalised) }?.meaning
         }
-        return meanings[normalised]
     }
 
-    private static let meanings: [String: Meaning] = {
-        var meanings: [String: Meaning] = [
-            "originaltransactionid": .originalTransactionID, "originaltransactionidentifier": .originalTransactionID,
-            "transactionid": .transactionID, "transactionidentifier": .transactionID,
-        ]
-        for name in receiptNames { meanings[name] = .receipt }
-        return meanings
+    private struct Entry: Sendable {
+        let name: [UInt8]
+        let meaning: Meaning
+    }
+
+    /// By the length of the name, so that most names are told apart by that alone.
+    private static let meanings: [[Entry]] = {
+        var entries: [Entry] = []
+        func add(_ names: [String], _ meaning: Meaning) {
+            entries += names.map { Entry(name: Array($0.utf8), meaning: meaning) }
+        }
+        add(["originaltransactionid", "originaltransactionidentifier"], .originalTransactionID)
+        add(["transactionid", "transactionidentifier"], .transactionID)
+        add(receiptNames, .receipt)
+        let longest = entries.map(\.name.count).max() ?? 0
+        return (0...longest).map { length in entries.filter { $0.name.count == length } }
     }()
 
     private static let receiptNames = [

@@ -60,6 +60,8 @@ struct EnvelopeReader {
     }
 
     private func resolve(_ candidates: [Candidate], others: [Candidate]) -> Recognition {
+        // One receipt in the caller's object, as nearly always.
+        if candidates.count == 1, others.isEmpty { return object.envelope(candidates[0]) }
         let all = candidates + others.filter { other in !candidates.contains { $0.column.name == other.column.name } }
         if let pair = pair(candidates: candidates, all: all) { return pair }
         if let first = candidates.first, candidates.allSatisfy({ $0.recognition.payload == first.recognition.payload })

@@ -14,16 +14,20 @@ package struct InputBatch: Sendable {
 
     /// Recognises every record, in the order of the input.
     package func records() -> [InputRecord] {
-        frames.map { frame in
-            let context = contexts[frame.context]
-            let original = storage[frame.kept]
-            let reader = RecordReader(receiptColumn: receiptColumn)
-            let recognition =
-                frame.problem.map { Recognition(.unrecognised($0)) } ?? reader.read(original, context: context)
-            return InputRecord(
-                place: context.place(of: frame), original: original, length: frame.length,
-                carried: recognition.carried, payload: recognition.payload)
-        }
+        (0..<count).map(record)
+    }
+
+    /// Recognises one record.
+    package func record(_ index: Int) -> InputRecord {
+        let frame = frames[index]
+        let context = contexts[frame.context]
+        let original = storage[frame.kept]
+        let reader = RecordReader(receiptColumn: receiptColumn)
+        let recognition =
+            frame.problem.map { Recognition(.unrecognised($0)) } ?? reader.read(original, context: context)
+        return InputRecord(
+            place: context.place(of: frame), original: original, length: frame.length,
+            carried: recognition.carried, payload: recognition.payload)
     }
 }
 

@@ -38,10 +38,13 @@ struct ObjectReader {
             for (index, column) in columns.enumerated() { last[column.name] = index }
             return columns.enumerated().filter { last[$1.name] == $0 }.map(\.element)
         }
-        let isLast = columns.indices.map { index in
-            !columns[(index + 1)...].contains { $0.name == columns[index].name }
+        func isLast(_ index: Int) -> Bool {
+            for later in columns.indices.dropFirst(index + 1) where columns[later].name == columns[index].name {
+                return false
+            }
+            return true
         }
-        return isLast.contains(false) ? zip(columns, isLast).filter(\.1).map(\.0) : columns
+        return columns.indices.allSatisfy(isLast) ? columns : columns.indices.filter(isLast).map { columns[$0] }
     }
 
     func column(_ name: String) -> Column? {

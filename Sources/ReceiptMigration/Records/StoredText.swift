@@ -127,6 +127,7 @@ enum StoredText {
     /// Decodes as far as the alphabet goes; a last group of two or three characters gives its bytes too.
     static func decode(_ text: some Sequence<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.underestimatedCount / 4 * 3 + 3)
         var (bits, count): (UInt32, Int) = (0, 0)
         for character in text {
             guard let value = character.base64Value else { break }

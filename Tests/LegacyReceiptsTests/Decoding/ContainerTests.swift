@@ -63,6 +63,32 @@ struct ContainerTests {
         #expect(try ReceiptContainer(stored: Array(damaged.utf8)).bytes == bytes)
     }
 
+    @Test("Plus that a form decoder turned into blanks, in BER whose lengths are indefinite", arguments: 0..<40)
+    func plusAsBlankInBER(salt: UInt8) throws {
+        // Attributes of three different lengths, so that plus signs stand at every place of a group of four digits.
+        let content = DERWriter.set(
+            inOrderGiven: leastAttributes
+                + [30, 31, 32].map { attribute(4, [UInt8](repeating: 0xFB ^ salt, count: $0)) })
+        let bytes = BERWriter.indefinite(
+            ASN1Tag.sequence, DERWriter.objectIdentifier(.signedData),
+            BERWriter.indefinite(
+                ASN1Tag.context(0),
+                BERWriter.indefinite(
+                    ASN1Tag.sequence, DERWriter.integer(1), DERWriter.setOf([]),
+                    BERWriter.indefinite(
+                        ASN1Tag.sequence, DERWriter.objectIdentifier(.data),
+                        BERWriter.indefinite(
+                            ASN1Tag.context(0), BERWriter.segmentedOctetString(content, segmentLength: 50))),
+                    DERWriter.setOf([]))))
+        let text = String(decoding: base64(bytes), as: UTF8.self)
+        let container = try ReceiptContainer(stored: Array(text.replacing("+", with: " ").utf8))
+        #expect(container.form == .pkcs7)
+        #expect(container.bytes == bytes)
+        // Blanks that were put between the digits are no plus signs.
+        let spaced = text.replacing("/", with: " /")
+        if !text.contains("+") { #expect(try ReceiptContainer(stored: Array(spaced.utf8)).bytes == bytes) }
+    }
+
     @Test("Base64 twice is unwrapped")
     func twice() throws {
         #expect(try ReceiptContainer(stored: base64(base64(Self.receipt))).bytes == Self.receipt)

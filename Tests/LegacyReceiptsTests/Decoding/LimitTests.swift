@@ -54,6 +54,32 @@ struct LimitTests {
         }
     }
 
+    @Test("The verifier has the same size limit, at the limit accepted and one byte beyond it refused: app receipts")
+    func verifiedSize() throws {
+        let bytes = try plainReceipt().signedData(.g5).encoded()
+        let exact = try testVerifier(limits: DecodingLimits(maximumSize: bytes.count))
+        let less = try testVerifier(limits: DecodingLimits(maximumSize: bytes.count - 1))
+        #expect(try exact.verifyAppReceipt(bytes).payload.bundleId == "com.example.orchard")
+        let error = expectRefusal(.tooLarge) { try less.verifyAppReceipt(bytes) }
+        #expect(error?.verdict == .notAReceipt)
+        // Octets after the message count too: nobody may make the verifier hold more than the limit.
+        expectRefusal(.tooLarge) { try exact.verifyAppReceipt(bytes + [0]) }
+    }
+
+    @Test("The verifier has the same size limit, at the limit accepted and one byte beyond it refused: transactions")
+    func verifiedTransactionSize() throws {
+        let date = ForgedInstant(2013, 5, 6, 7, 8, 9)
+        let receipt = ForgedTransactionReceipt.production(
+            product: "com.example.gold", pod: "30", serial: "0000181531396", at: date)
+        let bytes = try ForgedTransactionSignature.version2(at: date).signed(receipt)
+        let exact = try testVerifier(limits: DecodingLimits(maximumSize: bytes.count))
+        let less = try testVerifier(limits: DecodingLimits(maximumSize: bytes.count - 1))
+        #expect(try exact.verifyTransactionReceipt(bytes).payload.productId == "com.example.gold")
+        let error = expectRefusal(.tooLarge) { try less.verifyTransactionReceipt(bytes) }
+        #expect(error?.verdict == .notAReceipt)
+        expectRefusal(.tooLarge) { try exact.verifyTransactionReceipt(bytes + [0x0A]) }
+    }
+
     @Test("Text far beyond the limit is refused before it is decoded")
     func hugeText() {
         let limits = DecodingLimits(maximumSize: 1000)

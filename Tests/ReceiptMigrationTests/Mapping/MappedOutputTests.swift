@@ -42,6 +42,28 @@ import Testing
         }
     }
 
+    @Test func moreProvenancesThanAreRememberedAreAllWrittenRight() throws {
+        // Every set of five optional attributes is a provenance of its own: 32, again and again in another order.
+        let provenances = try (0..<32).map { set in
+            try Support.mapOne(
+                InAppPurchase(
+                    quantity: set & 1 == 0 ? nil : 1, productId: "p", transactionId: "1",
+                    purchaseDate: set & 2 == 0 ? nil : 1, originalPurchaseDate: set & 4 == 0 ? nil : 1,
+                    productType: set & 8 == 0 ? nil : .consumable, isTrialPeriod: set & 16 == 0 ? nil : true)
+            ).provenance
+        }
+        var remembered = ProvenanceText<TransactionField>()
+        for step in [1, 3, 5, 7, 11] {
+            for index in 0..<64 {
+                let provenance = provenances[index * step % 32]
+                var (anew, again) = (JSONWriter(), JSONWriter())
+                provenance.write(to: &anew)
+                remembered.write(provenance, to: &again)
+                #expect(anew.bytes == again.bytes)
+            }
+        }
+    }
+
     @Test func theAppTransactionIsWrittenTheSameWay() throws {
         let app = try Support.unwrap(Support.map([]).appTransaction)
         var writer = JSONWriter()
