@@ -10,6 +10,15 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (strictWarnings ? [.treatAllWarnings(as: .error)] : [])
 
+/// Products of packages that only some of our libraries need, see `traits` below.
+func server(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Server"]))
+}
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams", condition: .when(traits: ["ReceiptMigration"]))
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+
 let package = Package(
     name: "legacy-receipts",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -18,47 +27,114 @@ let package = Package(
         .library(name: "LegacyReceipts", targets: ["LegacyReceipts"]),
         .library(name: "ReceiptMigration", targets: ["ReceiptMigration"]),
         .library(name: "ReceiptForge", targets: ["ReceiptForge"]),
+        .library(name: "TransactionStore", targets: ["TransactionStore"]),
+        .library(name: "SQLiteTransactionStore", targets: ["SQLiteTransactionStore"]),
+        .library(name: "PostgreSQLTransactionStore", targets: ["PostgreSQLTransactionStore"]),
+        .library(name: "AppStoreServer", targets: ["AppStoreServer"]),
+        .library(name: "VerifyReceipt", targets: ["VerifyReceipt"]),
+        .library(name: "VerifyReceiptServer", targets: ["VerifyReceiptServer"]),
         .executable(name: "legacy-receipts", targets: ["legacy-receipts"]),
+    ],
+    // Everything is on by default. Who wants one library names what it needs (`traits: []` for LegacyReceipts alone), and
+    // the packages of the others are not even fetched.
+    traits: [
+        .default(enabledTraits: ["ReceiptMigration", "SQLite", "Server", "CommandLine"]),
+        .trait(name: "ReceiptMigration", description: "Reading product catalogues in YAML."),
+        .trait(
+            name: "SQLite", description: "The SQLite engine of TransactionStore.", enabledTraits: ["ReceiptMigration"]),
+        .trait(
+            name: "Server", description: "The HTTP endpoint.", enabledTraits: ["ReceiptMigration"]),
+        .trait(
+            name: "CommandLine", description: "The command legacy-receipts.", enabledTraits: ["SQLite", "Server"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON", "YAML"]),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
         .target(name: "AppStoreModels", swiftSettings: settings),
         .target(
             name: "LegacyReceipts",
-            dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ],
+            dependencies: [crypto, cryptoExtras],
             swiftSettings: settings),
         .target(
             name: "ReceiptMigration",
-            dependencies: ["AppStoreModels", "LegacyReceipts", .product(name: "Yams", package: "Yams")],
+            dependencies: ["AppStoreModels", "LegacyReceipts", yams],
             swiftSettings: settings),
         .target(
             name: "ReceiptForge",
+            dependencies: [crypto, cryptoExtras],
+            swiftSettings: settings),
+        .target(
+            name: "TransactionStore", dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration"],
+            swiftSettings: settings),
+        .target(
+            name: "SQLiteTransactionStore",
+            dependencies: ["AppStoreModels", "TransactionStore", grdb],
+            swiftSettings: settings),
+        .systemLibrary(
+            name: "CLibPQ", path: "Sources/CLibPQ", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .target(
+            name: "PostgreSQLTransactionStore", dependencies: ["AppStoreModels", "TransactionStore", "CLibPQ"],
+            swiftSettings: settings),
+        .target(
+            name: "AppStoreServer",
             dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "AppStoreModels", crypto, server("AsyncHTTPClient", "async-http-client"),
+                server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "VerifyReceipt",
+            dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "TransactionStore", crypto],
+            swiftSettings: settings),
+        .target(
+            name: "VerifyReceiptServer",
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "TransactionStore", "VerifyReceipt",
+                yams, server("AsyncHTTPClient", "async-http-client"), server("Configuration", "swift-configuration"),
+                server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
+                server("HummingbirdHTTP2", "hummingbird"), server("HummingbirdTLS", "hummingbird"),
+                server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"),
+                server("Metrics", "swift-metrics"), server("NIOCore", "swift-nio"),
+                server("NIOHTTPTypes", "swift-nio-extras"), server("NIOPosix", "swift-nio"),
+                server("NIOSSL", "swift-nio-ssl"), server("NIOTLS", "swift-nio"),
+                server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "legacy-receipts",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptMigration",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "TransactionStore", "SQLiteTransactionStore",
+                "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
+                server("Logging", "swift-log"), server("ServiceLifecycle", "swift-service-lifecycle"),
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "legacy-receipts-benchmark",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge", "TransactionStore",
+                "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
+                "CLibPQ",
+                crypto, cryptoExtras, grdb, server("AsyncHTTPClient", "async-http-client"),
+                server("Hummingbird", "hummingbird"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
+                server("NIOPosix", "swift-nio"), server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
             path: "tools/benchmark",
             swiftSettings: settings),
@@ -67,6 +143,14 @@ let package = Package(
             dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge"],
             path: "tools/fixtures",
             swiftSettings: settings),
+
+        // What the tests kill while it writes to a store.
+        .executableTarget(
+            name: "legacy-receipts-store-loader",
+            dependencies: [
+                "AppStoreModels", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
+            ],
+            path: "Tests/StoreLoader", swiftSettings: settings),
 
         // Outside judges, for the tests only: nothing above may depend on these.
         .systemLibrary(
@@ -80,7 +164,7 @@ let package = Package(
             name: "LegacyReceiptsTests",
             dependencies: [
                 "LegacyReceipts", "ReceiptForge", "OpenSSLOracle",
-                .product(name: "Crypto", package: "swift-crypto"),
+                crypto,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -90,14 +174,43 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ReceiptForgeTests",
-            dependencies: ["ReceiptForge", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["ReceiptForge", crypto],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TransactionStoreTests",
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration", "TransactionStore",
+                "SQLiteTransactionStore", "PostgreSQLTransactionStore", grdb,
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AppStoreServerTests",
+            dependencies: [
+                "AppStoreModels", "AppStoreServer", crypto, server("NIOCore", "swift-nio"),
+                server("NIOPosix", "swift-nio"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "VerifyReceiptTests",
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration", "TransactionStore",
+                "SQLiteTransactionStore", "VerifyReceipt", crypto,
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "VerifyReceiptServerTests",
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "TransactionStore", "SQLiteTransactionStore",
+                "VerifyReceipt", "VerifyReceiptServer", server("AsyncHTTPClient", "async-http-client"),
+                server("Logging", "swift-log"), server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
+                server("NIOSSL", "swift-nio-ssl"), server("ServiceLifecycle", "swift-service-lifecycle"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "OpenSSLOracleTests",
             dependencies: [
                 "OpenSSLOracle", "COpenSSL",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                crypto, cryptoExtras,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -106,7 +219,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["legacy-receipts", "LegacyReceipts", "ReceiptForge", "ReceiptMigration"],
+            dependencies: [
+                "legacy-receipts", "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration",
+                "TransactionStore",
+                "SQLiteTransactionStore",
+            ],
             swiftSettings: settings),
     ]
 )

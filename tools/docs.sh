@@ -8,7 +8,8 @@ rm -rf .build/documentation
 mkdir -p .build/documentation
 
 log=.build/documentation/log
-for target in AppStoreModels LegacyReceipts ReceiptMigration ReceiptForge; do
+for target in AppStoreModels LegacyReceipts ReceiptMigration ReceiptForge TransactionStore SQLiteTransactionStore \
+    PostgreSQLTransactionStore VerifyReceipt VerifyReceiptServer; do
     if ! swift package --allow-writing-to-directory .build/documentation \
         generate-documentation --target "$target" --warnings-as-errors \
         --output-path ".build/documentation/$target.doccarchive" >"$log" 2>&1; then

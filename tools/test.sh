@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/install.sh
-install_packages libssl-dev libxml2-dev pkg-config openssl python3 python3-venv
+install_packages libssl-dev libxml2-dev libsqlite3-dev libpq-dev pkg-config openssl curl python3 python3-venv postgresql
 
 export LEGACY_RECEIPTS_WARNINGS_AS_ERRORS=1
 
@@ -18,9 +18,12 @@ venv=.build/judges
 "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/judges/requirements.txt
 export LEGACY_RECEIPTS_PYTHON="$PWD/$venv/bin/python3"
 
+step "What one library alone fetches"
+bash tools/minimal.sh
+
 step "Tests, debug"
 swift build --build-tests
-swift test --skip-build
+bash tools/postgres.sh run swift test --skip-build
 
 step "Documentation"
 bash tools/docs.sh
@@ -30,4 +33,12 @@ bash tools/demo.sh
 
 step "Tests, release"
 swift build -c release --build-tests
-swift test -c release --skip-build
+bash tools/postgres.sh run swift test -c release --skip-build
+
+command=$(swift build -c release --show-bin-path)/legacy-receipts
+
+step "Outside judges of the server"
+bash tools/judges/server.sh "$command"
+
+step "Unmodified clients from PyPI"
+CLIENT_JUDGES_COMMAND=$command bash tools/judges/clients/run.sh

@@ -8,14 +8,18 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
         abstract: "Keeps purchases alive after Apple's verifyReceipt.",
         discussion: """
             Decodes and verifies legacy App Store receipts (PKCS#7 app receipts, iOS 6 transaction receipts) against \
-            Apple's pinned roots, without network, and turns stored ones into modern transactions.
+            Apple's pinned roots, without network, turns stored ones into modern transactions, and answers \
+            verifyReceipt requests.
 
             EXAMPLES:
               legacy-receipts inspect receipt.b64
               legacy-receipts migrate receipts.ndjson --output migrated
+              legacy-receipts serve --port 8080
             """,
         version: "0.1.0",
-        subcommands: [InspectCommand.self, MigrateCommand.self, CompletionsCommand.self])
+        subcommands: [
+            InspectCommand.self, MigrateCommand.self, ServeCommand.self, CompareCommand.self, CompletionsCommand.self,
+        ])
 
     /// Runs the command; usage errors exit with 2, as input and output errors do, so that 1 keeps its one meaning.
     static func main() async {

@@ -1,19 +1,51 @@
 import Foundation
+import SQLiteTransactionStore
 
 // Prints one JSON object per line: name, value, unit, and where there is one the reference and the ratio to it. The
 // machines that run this are noisy: quote ratios, and numbers of one run together.
+//
+//     legacy-receipts-benchmark [--receipts N]                    verification and migration
+//     legacy-receipts-benchmark store [--store-transactions N]    SQLite: bulk load and look-ups
+//     legacy-receipts-benchmark postgres                          PostgreSQL, see PostgreSQLBenchmark
+//     legacy-receipts-benchmark server                            requests per second and latency
 
-var receiptCount = 100_000
-let arguments = Array(CommandLine.arguments.dropFirst())
-if let index = arguments.firstIndex(of: "--receipts") {
-    guard index + 1 < arguments.count, let count = Int(arguments[index + 1]), count > 0 else {
-        FileHandle.standardError.write(Data("--receipts takes a positive number\n".utf8))
-        exit(2)
-    }
-    receiptCount = count
+func usage(_ message: String) -> Never {
+    FileHandle.standardError.write(Data((message + "\n").utf8))
+    exit(2)
 }
 
-try VerificationBenchmark().run()
-// Before the very large receipts, since the peak of memory is that of the process.
-try await MigrationBenchmark(receiptCount: receiptCount).run()
-try LinearityBenchmark().run()
+func verificationAndMigration(_ arguments: [String]) async throws {
+    var receiptCount = 100_000
+    if let index = arguments.firstIndex(of: "--receipts") {
+        guard index + 1 < arguments.count, let count = Int(arguments[index + 1]), count > 0 else {
+            usage("--receipts takes a positive number")
+        }
+        receiptCount = count
+    }
+    try VerificationBenchmark().run()
+    // Before the very large receipts, since the peak of memory is that of the process.
+    try await MigrationBenchmark(receiptCount: receiptCount).run()
+    try LinearityBenchmark().run()
+}
+
+func server() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("server-benchmark-\(getpid())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var benchmark = ServerBenchmark()
+    benchmark.stores = [
+        ("SQLite", { try SQLiteTransactionStore.open(path: folder.appendingPathComponent("store.sqlite").path) })
+    ]
+    try await benchmark.run()
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+switch arguments.first {
+case "load": try LoadGenerator.main(Array(arguments.dropFirst()))
+case "store": try await StoreBenchmark(arguments: arguments).run()
+case "postgres":
+    guard let benchmark = PostgreSQLBenchmark() else { usage("LEGACY_RECEIPTS_POSTGRES is not set") }
+    try await benchmark.run()
+case "server": try await server()
+default: try await verificationAndMigration(arguments)
+}

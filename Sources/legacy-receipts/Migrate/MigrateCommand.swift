@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import LegacyReceipts
 import ReceiptMigration
+import TransactionStore
 
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -90,6 +91,12 @@ struct MigrateCommand: AsyncParsableCommand {
         help: ArgumentHelp("The largest receipt, in bytes without base64.", valueName: "bytes"))
     var maximumSize = DecodingLimits.defaultMaximumSize
 
+    @Option(
+        help: ArgumentHelp(
+            "Also put what the documents state into this store, for serve: sqlite:PATH or postgres://…",
+            valueName: "url"))
+    var store: String?
+
     @Flag(help: "Replace the files of an earlier migration in the output folder.")
     var overwrite = false
 
@@ -115,17 +122,24 @@ struct MigrateCommand: AsyncParsableCommand {
     func run() async throws {
         let options = try migrationOptions()
         let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
+        let loader = try store.map { try StoreLoader(address: $0) }
+        var documents: (@Sendable ([MigratedDocument]) async throws -> Void)?
+        if let loader { documents = { batch in try await loader.load(batch) } }
         let summary: MigrationSummary
         do throws(MigrationError) {
-            summary = try await Migration(options: options).run(inputs: inputs, output: output) { reporter.report($0) }
+            summary = try await Migration(options: options).run(
+                inputs: inputs, output: output, documents: documents, progress: { reporter.report($0) })
         } catch {
             reporter.finish()
+            await loader?.close()
             let advice =
                 error.code == .outputExists ? " Name another with --output, or replace it with --overwrite." : ""
             throw CommandFailure(error.message + advice)
         }
         reporter.finish()
+        let loaded = await loader?.close()
         try Terminal.output(SummaryText.text(summary, output: output))
+        if let loaded { try Terminal.output("\n" + loaded) }
         if summary.quarantined > 0 { throw ExitStatus.someQuarantined }
     }
 

@@ -1,0 +1,224 @@
+/// The purchase of a product that does not renew, to be signed and passed to StoreKit (Advanced Commerce API,
+/// OneTimeChargeCreateRequest).
+public struct AdvancedCommerceOneTimeChargeCreateRequest: Codable, Hashable, Sendable {
+    /// The ISO 4217 code of the currency.
+    public var currency: String
+
+    /// The product.
+    public var item: AdvancedCommerceOneTimeChargeItem
+
+    /// What names the request.
+    public var requestInfo: AdvancedCommerceRequestInfo
+
+    /// The tax code of the product.
+    public var taxCode: String
+
+    /// The ISO 3166-1 alpha-3 code of the storefront.
+    public var storefront: String?
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        currency: String,
+        item: AdvancedCommerceOneTimeChargeItem,
+        requestInfo: AdvancedCommerceRequestInfo,
+        taxCode: String,
+        storefront: String? = nil
+    ) {
+        self.currency = currency
+        self.item = item
+        self.requestInfo = requestInfo
+        self.taxCode = taxCode
+        self.storefront = storefront
+    }
+}
+
+extension AdvancedCommerceOneTimeChargeCreateRequest {
+    private enum CodingKeys: String, CodingKey {
+        case operation, version, currency, item, requestInfo, taxCode, storefront
+    }
+
+    /// Reads the JSON that `encode(to:)` writes; `operation` and `version` must be those of this request.
+    /// - Throws: `DecodingError` if a member is missing or has a wrong type or value.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        try values.require(Self.operation, forKey: .operation)
+        try values.require(Self.version, forKey: .version)
+        currency = try values.decode(String.self, forKey: .currency)
+        item = try values.decode(AdvancedCommerceOneTimeChargeItem.self, forKey: .item)
+        requestInfo = try values.decode(AdvancedCommerceRequestInfo.self, forKey: .requestInfo)
+        taxCode = try values.decode(String.self, forKey: .taxCode)
+        storefront = try values.decodeIfPresent(String.self, forKey: .storefront)
+    }
+
+    /// Writes the members that are set, with `operation` and `version`, which Apple requires.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(Self.operation, forKey: .operation)
+        try values.encode(Self.version, forKey: .version)
+        try values.encode(currency, forKey: .currency)
+        try values.encode(item, forKey: .item)
+        try values.encode(requestInfo, forKey: .requestInfo)
+        try values.encode(taxCode, forKey: .taxCode)
+        try values.encodeIfPresent(storefront, forKey: .storefront)
+    }
+}
+
+extension AdvancedCommerceOneTimeChargeCreateRequest: AdvancedCommerceInAppRequest {
+    /// The value of `operation` in the JSON: CREATE_ONE_TIME_CHARGE.
+    public static let operation = "CREATE_ONE_TIME_CHARGE"
+}
+
+/// A product that does not renew (Advanced Commerce API, OneTimeChargeItem).
+public struct AdvancedCommerceOneTimeChargeItem: Codable, Hashable, Sendable {
+    /// The developer's identifier of the item, at most 128 characters.
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    public var SKU: String
+
+    /// The description of the item, at most 45 characters.
+    public var description: String
+
+    /// The name of the item shown to the customer, at most 30 characters.
+    public var displayName: String
+
+    /// The price of the item. In milliunits of the currency: 10.99 is 10990.
+    public var price: Int64
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        SKU: String,
+        description: String,
+        displayName: String,
+        price: Int64
+    ) {
+        self.SKU = SKU
+        self.description = description
+        self.displayName = displayName
+        self.price = price
+    }
+}
+
+/// The purchase of a subscription, to be signed and passed to StoreKit (Advanced Commerce API,
+/// SubscriptionCreateRequest).
+public struct AdvancedCommerceSubscriptionCreateRequest: Codable, Hashable, Sendable {
+    /// The ISO 4217 code of the currency.
+    public var currency: String
+
+    /// The texts of the subscription; Apple requires both.
+    public var descriptors: AdvancedCommerceDescriptors
+
+    /// The items, at least one.
+    public var items: [AdvancedCommerceSubscriptionCreateItem]
+
+    /// The renewal period.
+    public var period: AdvancedCommercePeriod
+
+    /// What names the request.
+    public var requestInfo: AdvancedCommerceRequestInfo
+
+    /// The tax code of the product.
+    public var taxCode: String
+
+    /// The ISO 3166-1 alpha-3 code of the storefront.
+    public var storefront: String?
+
+    /// A transaction of a former subscription of the customer.
+    public var previousTransactionId: String?
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        currency: String,
+        descriptors: AdvancedCommerceDescriptors,
+        items: [AdvancedCommerceSubscriptionCreateItem],
+        period: AdvancedCommercePeriod,
+        requestInfo: AdvancedCommerceRequestInfo,
+        taxCode: String,
+        storefront: String? = nil,
+        previousTransactionId: String? = nil
+    ) {
+        self.currency = currency
+        self.descriptors = descriptors
+        self.items = items
+        self.period = period
+        self.requestInfo = requestInfo
+        self.taxCode = taxCode
+        self.storefront = storefront
+        self.previousTransactionId = previousTransactionId
+    }
+}
+
+extension AdvancedCommerceSubscriptionCreateRequest {
+    private enum CodingKeys: String, CodingKey {
+        case operation, version, currency, descriptors, items, period, requestInfo, taxCode, storefront,
+            previousTransactionId
+    }
+
+    /// Reads the JSON that `encode(to:)` writes; `operation` and `version` must be those of this request.
+    /// - Throws: `DecodingError` if a member is missing or has a wrong type or value.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        try values.require(Self.operation, forKey: .operation)
+        try values.require(Self.version, forKey: .version)
+        currency = try values.decode(String.self, forKey: .currency)
+        descriptors = try values.decode(AdvancedCommerceDescriptors.self, forKey: .descriptors)
+        items = try values.decode([AdvancedCommerceSubscriptionCreateItem].self, forKey: .items)
+        period = try values.decode(AdvancedCommercePeriod.self, forKey: .period)
+        requestInfo = try values.decode(AdvancedCommerceRequestInfo.self, forKey: .requestInfo)
+        taxCode = try values.decode(String.self, forKey: .taxCode)
+        storefront = try values.decodeIfPresent(String.self, forKey: .storefront)
+        previousTransactionId = try values.decodeIfPresent(String.self, forKey: .previousTransactionId)
+    }
+
+    /// Writes the members that are set, with `operation` and `version`, which Apple requires.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(Self.operation, forKey: .operation)
+        try values.encode(Self.version, forKey: .version)
+        try values.encode(currency, forKey: .currency)
+        try values.encode(descriptors, forKey: .descriptors)
+        try values.encode(items, forKey: .items)
+        try values.encode(period, forKey: .period)
+        try values.encode(requestInfo, forKey: .requestInfo)
+        try values.encode(taxCode, forKey: .taxCode)
+        try values.encodeIfPresent(storefront, forKey: .storefront)
+        try values.encodeIfPresent(previousTransactionId, forKey: .previousTransactionId)
+    }
+}
+
+extension AdvancedCommerceSubscriptionCreateRequest: AdvancedCommerceInAppRequest {
+    /// The value of `operation` in the JSON: CREATE_SUBSCRIPTION.
+    public static let operation = "CREATE_SUBSCRIPTION"
+}
+
+/// An item of a new subscription (Advanced Commerce API, SubscriptionCreateItem).
+public struct AdvancedCommerceSubscriptionCreateItem: Codable, Hashable, Sendable {
+    /// The developer's identifier of the item, at most 128 characters.
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    public var SKU: String
+
+    /// The description of the item, at most 45 characters.
+    public var description: String
+
+    /// The name of the item shown to the customer, at most 30 characters.
+    public var displayName: String
+
+    /// The price of the item. In milliunits of the currency: 10.99 is 10990.
+    public var price: Int64
+
+    /// The offer that applies to the item.
+    public var offer: AdvancedCommerceOffer?
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        SKU: String,
+        description: String,
+        displayName: String,
+        price: Int64,
+        offer: AdvancedCommerceOffer? = nil
+    ) {
+        self.SKU = SKU
+        self.description = description
+        self.displayName = displayName
+        self.price = price
+        self.offer = offer
+    }
+}

@@ -1,0 +1,131 @@
+/// The images that were uploaded (Retention Messaging API, GetImageListResponse).
+public struct GetImageListResponse: Codable, Hashable, Sendable {
+    /// One element for each image.
+    public var imageIdentifiers: [GetImageListResponseItem]?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        imageIdentifiers: [GetImageListResponseItem]? = nil
+    ) {
+        self.imageIdentifiers = imageIdentifiers
+    }
+}
+
+extension GetImageListResponse {
+    private enum CodingKeys: String, CodingKey {
+        case imageIdentifiers
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        imageIdentifiers = try values.value(.imageIdentifiers)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(imageIdentifiers, forKey: .imageIdentifiers)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// One image (Retention Messaging API, GetImageListResponseItem).
+public struct GetImageListResponseItem: Codable, Hashable, Sendable {
+    /// The UUID text that names the image.
+    public var imageIdentifier: String?
+
+    /// Whether Apple approved it.
+    public var imageState: ImageState?
+
+    /// The size it was uploaded for.
+    public var imageSize: ImageSize?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        imageIdentifier: String? = nil,
+        imageState: ImageState? = nil,
+        imageSize: ImageSize? = nil
+    ) {
+        self.imageIdentifier = imageIdentifier
+        self.imageState = imageState
+        self.imageSize = imageSize
+    }
+}
+
+extension GetImageListResponseItem {
+    private enum CodingKeys: String, CodingKey {
+        case imageIdentifier, imageState, imageSize
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        imageIdentifier = try values.value(.imageIdentifier)
+        imageState = try values.value(.imageState)
+        imageSize = try values.value(.imageSize)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(imageIdentifier, forKey: .imageIdentifier)
+        try values.encodeIfPresent(imageState, forKey: .imageState)
+        try values.encodeIfPresent(imageSize, forKey: .imageSize)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// Whether Apple approved an image (Retention Messaging API, imageState).
+public struct ImageState: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Not decided yet.
+    public static let pending = Self(rawValue: "PENDING")
+    /// Approved.
+    public static let approved = Self(rawValue: "APPROVED")
+    /// Rejected.
+    public static let rejected = Self(rawValue: "REJECTED")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .pending, .approved, .rejected,
+    ]
+}
+
+/// What an image is made for (Retention Messaging API, imageSize).
+public struct ImageSize: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The image of a message.
+    public static let fullSize = Self(rawValue: "FULL_SIZE")
+    /// The image of a point.
+    public static let bulletPoint = Self(rawValue: "BULLET_POINT")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .fullSize, .bulletPoint,
+    ]
+}

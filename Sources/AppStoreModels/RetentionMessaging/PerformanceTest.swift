@@ -1,0 +1,289 @@
+/// A wish to test the developer's server (Retention Messaging API, PerformanceTestRequest; sandbox only).
+public struct PerformanceTestRequest: Codable, Hashable, Sendable {
+    /// A sandbox purchase to test with.
+    public var originalTransactionId: String
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        originalTransactionId: String
+    ) {
+        self.originalTransactionId = originalTransactionId
+    }
+}
+
+/// A performance test has begun (Retention Messaging API, PerformanceTestResponse).
+public struct PerformanceTestResponse: Codable, Hashable, Sendable {
+    /// How the test is made.
+    public var config: PerformanceTestConfig?
+
+    /// The name of the test.
+    public var requestId: String?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        config: PerformanceTestConfig? = nil,
+        requestId: String? = nil
+    ) {
+        self.config = config
+        self.requestId = requestId
+    }
+}
+
+extension PerformanceTestResponse {
+    private enum CodingKeys: String, CodingKey {
+        case config, requestId
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        config = try values.value(.config)
+        requestId = try values.value(.requestId)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(config, forKey: .config)
+        try values.encodeIfPresent(requestId, forKey: .requestId)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// How a performance test is made (Retention Messaging API, PerformanceTestConfig).
+public struct PerformanceTestConfig: Codable, Hashable, Sendable {
+    /// The most requests at the same time.
+    public var maxConcurrentRequests: Int64?
+
+    /// The number of requests.
+    public var totalRequests: Int64?
+
+    /// The duration of the test, in milliseconds.
+    public var totalDuration: Int64?
+
+    /// The longest time to answer, in milliseconds.
+    public var responseTimeThreshold: Int64?
+
+    /// The share of good answers needed, in percent.
+    public var successRateThreshold: Int32?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        maxConcurrentRequests: Int64? = nil,
+        totalRequests: Int64? = nil,
+        totalDuration: Int64? = nil,
+        responseTimeThreshold: Int64? = nil,
+        successRateThreshold: Int32? = nil
+    ) {
+        self.maxConcurrentRequests = maxConcurrentRequests
+        self.totalRequests = totalRequests
+        self.totalDuration = totalDuration
+        self.responseTimeThreshold = responseTimeThreshold
+        self.successRateThreshold = successRateThreshold
+    }
+}
+
+extension PerformanceTestConfig {
+    private enum CodingKeys: String, CodingKey {
+        case maxConcurrentRequests, totalRequests, totalDuration, responseTimeThreshold, successRateThreshold
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        maxConcurrentRequests = try values.value(.maxConcurrentRequests)
+        totalRequests = try values.value(.totalRequests)
+        totalDuration = try values.value(.totalDuration)
+        responseTimeThreshold = try values.value(.responseTimeThreshold)
+        successRateThreshold = try values.value(.successRateThreshold)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(maxConcurrentRequests, forKey: .maxConcurrentRequests)
+        try values.encodeIfPresent(totalRequests, forKey: .totalRequests)
+        try values.encodeIfPresent(totalDuration, forKey: .totalDuration)
+        try values.encodeIfPresent(responseTimeThreshold, forKey: .responseTimeThreshold)
+        try values.encodeIfPresent(successRateThreshold, forKey: .successRateThreshold)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// The result of a performance test (Retention Messaging API, PerformanceTestResultResponse).
+public struct PerformanceTestResultResponse: Codable, Hashable, Sendable {
+    /// How the test is made.
+    public var config: PerformanceTestConfig?
+
+    /// The URL that is tested.
+    public var target: String?
+
+    /// Whether it passed.
+    public var result: PerformanceTestStatus?
+
+    /// The share of good answers, in percent.
+    public var successRate: Int32?
+
+    /// How many requests are not answered yet.
+    public var numPending: Int32?
+
+    /// How long the answers took.
+    public var responseTimes: PerformanceTestResponseTimes?
+
+    /// How many requests failed, by the raw value of ``SendAttemptResult``.
+    public var failures: [String: Int32]?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        config: PerformanceTestConfig? = nil,
+        target: String? = nil,
+        result: PerformanceTestStatus? = nil,
+        successRate: Int32? = nil,
+        numPending: Int32? = nil,
+        responseTimes: PerformanceTestResponseTimes? = nil,
+        failures: [String: Int32]? = nil
+    ) {
+        self.config = config
+        self.target = target
+        self.result = result
+        self.successRate = successRate
+        self.numPending = numPending
+        self.responseTimes = responseTimes
+        self.failures = failures
+    }
+}
+
+extension PerformanceTestResultResponse {
+    private enum CodingKeys: String, CodingKey {
+        case config, target, result, successRate, numPending, responseTimes, failures
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        config = try values.value(.config)
+        target = try values.value(.target)
+        result = try values.value(.result)
+        successRate = try values.value(.successRate)
+        numPending = try values.value(.numPending)
+        responseTimes = try values.value(.responseTimes)
+        failures = try values.value(.failures)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(config, forKey: .config)
+        try values.encodeIfPresent(target, forKey: .target)
+        try values.encodeIfPresent(result, forKey: .result)
+        try values.encodeIfPresent(successRate, forKey: .successRate)
+        try values.encodeIfPresent(numPending, forKey: .numPending)
+        try values.encodeIfPresent(responseTimes, forKey: .responseTimes)
+        try values.encodeIfPresent(failures, forKey: .failures)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// How long the answers took in a performance test, in milliseconds (Retention Messaging API,
+/// PerformanceTestResponseTimes).
+public struct PerformanceTestResponseTimes: Codable, Hashable, Sendable {
+    /// The mean.
+    public var average: Int64?
+
+    /// The 50th percentile.
+    public var p50: Int64?
+
+    /// The 90th percentile.
+    public var p90: Int64?
+
+    /// The 95th percentile.
+    public var p95: Int64?
+
+    /// The 99th percentile.
+    public var p99: Int64?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        average: Int64? = nil,
+        p50: Int64? = nil,
+        p90: Int64? = nil,
+        p95: Int64? = nil,
+        p99: Int64? = nil
+    ) {
+        self.average = average
+        self.p50 = p50
+        self.p90 = p90
+        self.p95 = p95
+        self.p99 = p99
+    }
+}
+
+extension PerformanceTestResponseTimes {
+    private enum CodingKeys: String, CodingKey {
+        case average, p50, p90, p95, p99
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        average = try values.value(.average)
+        p50 = try values.value(.p50)
+        p90 = try values.value(.p90)
+        p95 = try values.value(.p95)
+        p99 = try values.value(.p99)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(average, forKey: .average)
+        try values.encodeIfPresent(p50, forKey: .p50)
+        try values.encodeIfPresent(p90, forKey: .p90)
+        try values.encodeIfPresent(p95, forKey: .p95)
+        try values.encodeIfPresent(p99, forKey: .p99)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// Whether a performance test passed (Retention Messaging API, PerformanceTestStatus).
+public struct PerformanceTestStatus: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Not finished.
+    public static let pending = Self(rawValue: "PENDING")
+    /// Passed.
+    public static let pass = Self(rawValue: "PASS")
+    /// Failed.
+    public static let fail = Self(rawValue: "FAIL")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .pending, .pass, .fail,
+    ]
+}

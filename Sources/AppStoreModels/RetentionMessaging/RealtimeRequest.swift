@@ -1,0 +1,79 @@
+/// A request for a message, without its signature (Retention Messaging API, DecodedRealtimeRequestBody). Apple sends
+/// all members; they are optional here so that a payload without one can still be read.
+public struct DecodedRealtimeRequestBody: Codable, Hashable, Sendable {
+    /// The transaction identifier of the original purchase.
+    public var originalTransactionId: String?
+
+    /// The App Store's identifier of the app.
+    public var appAppleId: Int64?
+
+    /// The subscription that the customer is about to cancel.
+    public var productId: String?
+
+    /// The locale of the device.
+    public var userLocale: String?
+
+    /// The UUID text by which Apple names the request.
+    public var requestIdentifier: String?
+
+    /// The server environment that the data belongs to.
+    public var environment: Environment?
+
+    /// When Apple signed the request. In milliseconds since 1970-01-01 00:00 UTC.
+    public var signedDate: Int64?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        originalTransactionId: String? = nil,
+        appAppleId: Int64? = nil,
+        productId: String? = nil,
+        userLocale: String? = nil,
+        requestIdentifier: String? = nil,
+        environment: Environment? = nil,
+        signedDate: Int64? = nil
+    ) {
+        self.originalTransactionId = originalTransactionId
+        self.appAppleId = appAppleId
+        self.productId = productId
+        self.userLocale = userLocale
+        self.requestIdentifier = requestIdentifier
+        self.environment = environment
+        self.signedDate = signedDate
+    }
+}
+
+extension DecodedRealtimeRequestBody {
+    private enum CodingKeys: String, CodingKey {
+        case originalTransactionId, appAppleId, productId, userLocale, requestIdentifier, environment, signedDate
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        originalTransactionId = try values.value(.originalTransactionId)
+        appAppleId = try values.value(.appAppleId)
+        productId = try values.value(.productId)
+        userLocale = try values.value(.userLocale)
+        requestIdentifier = try values.value(.requestIdentifier)
+        environment = try values.value(.environment)
+        signedDate = try values.milliseconds(.signedDate)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(originalTransactionId, forKey: .originalTransactionId)
+        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
+        try values.encodeIfPresent(productId, forKey: .productId)
+        try values.encodeIfPresent(userLocale, forKey: .userLocale)
+        try values.encodeIfPresent(requestIdentifier, forKey: .requestIdentifier)
+        try values.encodeIfPresent(environment, forKey: .environment)
+        try values.encodeIfPresent(signedDate, forKey: .signedDate)
+        try unknownMembers.encode(to: encoder)
+    }
+}

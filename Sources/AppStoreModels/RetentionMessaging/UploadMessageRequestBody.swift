@@ -1,0 +1,94 @@
+/// A retention message (Retention Messaging API, UploadMessageRequestBody).
+public struct UploadMessageRequestBody: Codable, Hashable, Sendable {
+    /// The heading, at most 66 characters.
+    public var header: String
+
+    /// The text, at most 144 characters.
+    public var body: String
+
+    /// The image of a text-based message.
+    public var image: UploadMessageImage?
+
+    /// Where the heading stands; above the text if absent.
+    public var headerPosition: HeaderPosition?
+
+    /// At most 5 points.
+    public var bulletPoints: [BulletPoint]?
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        header: String,
+        body: String,
+        image: UploadMessageImage? = nil,
+        headerPosition: HeaderPosition? = nil,
+        bulletPoints: [BulletPoint]? = nil
+    ) {
+        self.header = header
+        self.body = body
+        self.image = image
+        self.headerPosition = headerPosition
+        self.bulletPoints = bulletPoints
+    }
+}
+
+/// The image of a retention message (Retention Messaging API, UploadMessageImage).
+public struct UploadMessageImage: Codable, Hashable, Sendable {
+    /// The UUID text that names the image.
+    public var imageIdentifier: String
+
+    /// A text for who cannot see the image, at most 150 characters.
+    public var altText: String
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        imageIdentifier: String,
+        altText: String
+    ) {
+        self.imageIdentifier = imageIdentifier
+        self.altText = altText
+    }
+}
+
+/// One point of a retention message (Retention Messaging API, BulletPoint).
+public struct BulletPoint: Codable, Hashable, Sendable {
+    /// The text, at most 66 characters.
+    public var text: String
+
+    /// The UUID text that names the image.
+    public var imageIdentifier: String
+
+    /// A text for who cannot see the image, at most 150 characters.
+    public var altText: String
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        text: String,
+        imageIdentifier: String,
+        altText: String
+    ) {
+        self.text = text
+        self.imageIdentifier = imageIdentifier
+        self.altText = altText
+    }
+}
+
+/// Where the heading of a retention message stands (Retention Messaging API, headerPosition).
+public struct HeaderPosition: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Above the text.
+    public static let aboveBody = Self(rawValue: "ABOVE_BODY")
+    /// Above the image; the message needs one.
+    public static let aboveImage = Self(rawValue: "ABOVE_IMAGE")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .aboveBody, .aboveImage,
+    ]
+}

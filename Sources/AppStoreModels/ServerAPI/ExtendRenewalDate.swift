@@ -1,0 +1,106 @@
+/// A wish to extend the renewal date of one subscription (App Store Server API, ExtendRenewalDateRequest). A customer
+/// can get at most two extensions in 365 days.
+public struct ExtendRenewalDateRequest: Codable, Hashable, Sendable {
+    /// The number of days, 1 to 90.
+    public var extendByDays: Int32
+
+    /// Why the renewal date is extended.
+    public var extendReasonCode: ExtendReasonCode
+
+    /// The developer's name for the request, at most 128 characters. Use the same again only to retry.
+    public var requestIdentifier: String
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        extendByDays: Int32,
+        extendReasonCode: ExtendReasonCode,
+        requestIdentifier: String
+    ) {
+        self.extendByDays = extendByDays
+        self.extendReasonCode = extendReasonCode
+        self.requestIdentifier = requestIdentifier
+    }
+}
+
+/// What became of an extension (App Store Server API, ExtendRenewalDateResponse).
+public struct ExtendRenewalDateResponse: Codable, Hashable, Sendable {
+    /// The transaction identifier of the original purchase.
+    public var originalTransactionId: String?
+
+    /// The identifier of the subscription period that was extended.
+    public var webOrderLineItemId: String?
+
+    /// Whether the date was extended.
+    public var success: Bool?
+
+    /// The new renewal date. In milliseconds since 1970-01-01 00:00 UTC.
+    public var effectiveDate: Int64?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        originalTransactionId: String? = nil,
+        webOrderLineItemId: String? = nil,
+        success: Bool? = nil,
+        effectiveDate: Int64? = nil
+    ) {
+        self.originalTransactionId = originalTransactionId
+        self.webOrderLineItemId = webOrderLineItemId
+        self.success = success
+        self.effectiveDate = effectiveDate
+    }
+}
+
+extension ExtendRenewalDateResponse {
+    private enum CodingKeys: String, CodingKey {
+        case originalTransactionId, webOrderLineItemId, success, effectiveDate
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        originalTransactionId = try values.value(.originalTransactionId)
+        webOrderLineItemId = try values.value(.webOrderLineItemId)
+        success = try values.value(.success)
+        effectiveDate = try values.milliseconds(.effectiveDate)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(originalTransactionId, forKey: .originalTransactionId)
+        try values.encodeIfPresent(webOrderLineItemId, forKey: .webOrderLineItemId)
+        try values.encodeIfPresent(success, forKey: .success)
+        try values.encodeIfPresent(effectiveDate, forKey: .effectiveDate)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// Why a renewal date is extended (App Store Server API, extendReasonCode).
+public struct ExtendReasonCode: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: Int32
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// No reason given.
+    public static let undeclared = Self(rawValue: 0)
+    /// For customer satisfaction.
+    public static let customerSatisfaction = Self(rawValue: 1)
+    /// Another reason.
+    public static let other = Self(rawValue: 2)
+    /// A service issue or outage.
+    public static let serviceIssueOrOutage = Self(rawValue: 3)
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .undeclared, .customerSatisfaction, .other, .serviceIssueOrOutage,
+    ]
+}

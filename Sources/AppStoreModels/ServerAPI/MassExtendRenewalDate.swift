@@ -1,0 +1,135 @@
+/// A wish to extend the renewal dates of all active subscribers of a product (App Store Server API,
+/// MassExtendRenewalDateRequest).
+public struct MassExtendRenewalDateRequest: Codable, Hashable, Sendable {
+    /// The number of days, 1 to 90.
+    public var extendByDays: Int32
+
+    /// Why the renewal date is extended.
+    public var extendReasonCode: ExtendReasonCode
+
+    /// The developer's name for the request, at most 128 characters. Use the same again only to retry.
+    public var requestIdentifier: String
+
+    /// The subscription.
+    public var productId: String
+
+    /// ISO 3166-1 alpha-3 codes of the storefronts; nil for all. Apple refuses an empty list (4000027).
+    public var storefrontCountryCodes: [String]?
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        extendByDays: Int32,
+        extendReasonCode: ExtendReasonCode,
+        requestIdentifier: String,
+        productId: String,
+        storefrontCountryCodes: [String]? = nil
+    ) {
+        self.extendByDays = extendByDays
+        self.extendReasonCode = extendReasonCode
+        self.requestIdentifier = requestIdentifier
+        self.productId = productId
+        self.storefrontCountryCodes = storefrontCountryCodes
+    }
+}
+
+/// A mass extension was accepted; it takes hours to days (App Store Server API, MassExtendRenewalDateResponse).
+public struct MassExtendRenewalDateResponse: Codable, Hashable, Sendable {
+    /// The name given in the request.
+    public var requestIdentifier: String?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        requestIdentifier: String? = nil
+    ) {
+        self.requestIdentifier = requestIdentifier
+    }
+}
+
+extension MassExtendRenewalDateResponse {
+    private enum CodingKeys: String, CodingKey {
+        case requestIdentifier
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        requestIdentifier = try values.value(.requestIdentifier)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(requestIdentifier, forKey: .requestIdentifier)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// How far a mass extension has come (App Store Server API, MassExtendRenewalDateStatusResponse).
+public struct MassExtendRenewalDateStatusResponse: Codable, Hashable, Sendable {
+    /// The name given in the request.
+    public var requestIdentifier: String?
+
+    /// Whether all subscriptions were handled.
+    public var complete: Bool?
+
+    /// When it was complete. In milliseconds since 1970-01-01 00:00 UTC.
+    public var completeDate: Int64?
+
+    /// How many dates were extended, once complete.
+    public var succeededCount: Int64?
+
+    /// How many were not, once complete.
+    public var failedCount: Int64?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        requestIdentifier: String? = nil,
+        complete: Bool? = nil,
+        completeDate: Int64? = nil,
+        succeededCount: Int64? = nil,
+        failedCount: Int64? = nil
+    ) {
+        self.requestIdentifier = requestIdentifier
+        self.complete = complete
+        self.completeDate = completeDate
+        self.succeededCount = succeededCount
+        self.failedCount = failedCount
+    }
+}
+
+extension MassExtendRenewalDateStatusResponse {
+    private enum CodingKeys: String, CodingKey {
+        case requestIdentifier, complete, completeDate, succeededCount, failedCount
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        requestIdentifier = try values.value(.requestIdentifier)
+        complete = try values.value(.complete)
+        completeDate = try values.milliseconds(.completeDate)
+        succeededCount = try values.value(.succeededCount)
+        failedCount = try values.value(.failedCount)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(requestIdentifier, forKey: .requestIdentifier)
+        try values.encodeIfPresent(complete, forKey: .complete)
+        try values.encodeIfPresent(completeDate, forKey: .completeDate)
+        try values.encodeIfPresent(succeededCount, forKey: .succeededCount)
+        try values.encodeIfPresent(failedCount, forKey: .failedCount)
+        try unknownMembers.encode(to: encoder)
+    }
+}

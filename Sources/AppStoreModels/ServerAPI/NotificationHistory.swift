@@ -1,0 +1,140 @@
+/// Which notifications are wanted (App Store Server API, NotificationHistoryRequest). They reach back 180 days, in the
+/// sandbox 30 days.
+public struct NotificationHistoryRequest: Codable, Hashable, Sendable {
+    /// Only notifications sent at this time or later. In milliseconds since 1970-01-01 00:00 UTC.
+    public var startDate: Int64
+
+    /// Only notifications sent before this time; the future means now. In milliseconds since 1970-01-01 00:00 UTC.
+    public var endDate: Int64
+
+    /// Only this type; not together with `transactionId`.
+    public var notificationType: NotificationTypeV2?
+
+    /// Only this subtype; needs `notificationType`.
+    public var notificationSubtype: Subtype?
+
+    /// Only the customer who has this transaction; not together with `notificationType`.
+    public var transactionId: String?
+
+    /// True for notifications that did not reach the server, or are still being retried.
+    public var onlyFailures: Bool?
+
+    /// What has no default must be given; what is nil is left out of the JSON.
+    public init(
+        startDate: Int64,
+        endDate: Int64,
+        notificationType: NotificationTypeV2? = nil,
+        notificationSubtype: Subtype? = nil,
+        transactionId: String? = nil,
+        onlyFailures: Bool? = nil
+    ) {
+        self.startDate = startDate
+        self.endDate = endDate
+        self.notificationType = notificationType
+        self.notificationSubtype = notificationSubtype
+        self.transactionId = transactionId
+        self.onlyFailures = onlyFailures
+    }
+}
+
+/// One page of notifications, at most 20 (App Store Server API, NotificationHistoryResponse).
+public struct NotificationHistoryResponse: Codable, Hashable, Sendable {
+    /// The token for the next page, only while there are more; it expires.
+    public var paginationToken: String?
+
+    /// Whether there are more pages.
+    public var hasMore: Bool?
+
+    /// The notifications.
+    public var notificationHistory: [NotificationHistoryResponseItem]?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        paginationToken: String? = nil,
+        hasMore: Bool? = nil,
+        notificationHistory: [NotificationHistoryResponseItem]? = nil
+    ) {
+        self.paginationToken = paginationToken
+        self.hasMore = hasMore
+        self.notificationHistory = notificationHistory
+    }
+}
+
+extension NotificationHistoryResponse {
+    private enum CodingKeys: String, CodingKey {
+        case paginationToken, hasMore, notificationHistory
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        paginationToken = try values.value(.paginationToken)
+        hasMore = try values.value(.hasMore)
+        notificationHistory = try values.value(.notificationHistory)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(paginationToken, forKey: .paginationToken)
+        try values.encodeIfPresent(hasMore, forKey: .hasMore)
+        try values.encodeIfPresent(notificationHistory, forKey: .notificationHistory)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// A notification and what became of it (App Store Server API, notificationHistoryResponseItem).
+public struct NotificationHistoryResponseItem: Codable, Hashable, Sendable {
+    /// The notification signed by the App Store, in JWS compact form. Verify it before use.
+    public var signedPayload: String?
+
+    /// The attempts to send it, at most 6.
+    public var sendAttempts: [SendAttemptItem]?
+
+    /// The result of the first attempt. Deprecated by Apple in favour of `sendAttempts`.
+    public var firstSendAttemptResult: SendAttemptResult?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        signedPayload: String? = nil,
+        sendAttempts: [SendAttemptItem]? = nil,
+        firstSendAttemptResult: SendAttemptResult? = nil
+    ) {
+        self.signedPayload = signedPayload
+        self.sendAttempts = sendAttempts
+        self.firstSendAttemptResult = firstSendAttemptResult
+    }
+}
+
+extension NotificationHistoryResponseItem {
+    private enum CodingKeys: String, CodingKey {
+        case signedPayload, sendAttempts, firstSendAttemptResult
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        signedPayload = try values.value(.signedPayload)
+        sendAttempts = try values.value(.sendAttempts)
+        firstSendAttemptResult = try values.value(.firstSendAttemptResult)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(signedPayload, forKey: .signedPayload)
+        try values.encodeIfPresent(sendAttempts, forKey: .sendAttempts)
+        try values.encodeIfPresent(firstSendAttemptResult, forKey: .firstSendAttemptResult)
+        try unknownMembers.encode(to: encoder)
+    }
+}

@@ -1,0 +1,154 @@
+/// One page of a customer's refunds, at most 20, ascending by revocation date. A page may be empty (App Store Server
+/// API, RefundHistoryResponse).
+public struct RefundHistoryResponse: Codable, Hashable, Sendable {
+    /// Refunded transactions signed by the App Store, in JWS compact form. Verify each before use.
+    public var signedTransactions: [String]?
+
+    /// The token for the next page, or for later refunds if `hasMore` is false.
+    public var revision: String?
+
+    /// Whether there are more pages.
+    public var hasMore: Bool?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        signedTransactions: [String]? = nil,
+        revision: String? = nil,
+        hasMore: Bool? = nil
+    ) {
+        self.signedTransactions = signedTransactions
+        self.revision = revision
+        self.hasMore = hasMore
+    }
+}
+
+extension RefundHistoryResponse {
+    private enum CodingKeys: String, CodingKey {
+        case signedTransactions, revision, hasMore
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        signedTransactions = try values.value(.signedTransactions)
+        revision = try values.value(.revision)
+        hasMore = try values.value(.hasMore)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(signedTransactions, forKey: .signedTransactions)
+        try values.encodeIfPresent(revision, forKey: .revision)
+        try values.encodeIfPresent(hasMore, forKey: .hasMore)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// The newest refunds of a customer, at most 50 (App Store Server API, Get Refund History V1, deprecated).
+public struct RefundLookupResponse: Codable, Hashable, Sendable {
+    /// Refunded transactions signed by the App Store, in JWS compact form. Verify each before use.
+    public var signedTransactions: [String]?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        signedTransactions: [String]? = nil
+    ) {
+        self.signedTransactions = signedTransactions
+    }
+}
+
+extension RefundLookupResponse {
+    private enum CodingKeys: String, CodingKey {
+        case signedTransactions
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        signedTransactions = try values.value(.signedTransactions)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(signedTransactions, forKey: .signedTransactions)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// The purchases of one order (App Store Server API, OrderLookupResponse).
+public struct OrderLookupResponse: Codable, Hashable, Sendable {
+    /// Whether the order is one of this app.
+    public var status: OrderLookupStatus?
+
+    /// The order's transactions signed by the App Store, in JWS compact form; absent for an invalid order. Verify each
+    /// before use.
+    public var signedTransactions: [String]?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        status: OrderLookupStatus? = nil,
+        signedTransactions: [String]? = nil
+    ) {
+        self.status = status
+        self.signedTransactions = signedTransactions
+    }
+}
+
+extension OrderLookupResponse {
+    private enum CodingKeys: String, CodingKey {
+        case status, signedTransactions
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        status = try values.value(.status)
+        signedTransactions = try values.value(.signedTransactions)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(status, forKey: .status)
+        try values.encodeIfPresent(signedTransactions, forKey: .signedTransactions)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// Whether an order identifier is valid for the app (App Store Server API, OrderLookupStatus).
+public struct OrderLookupStatus: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: Int32
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// The order is one of this app.
+    public static let valid = Self(rawValue: 0)
+    /// The order is unknown, or without In-App Purchases of this app.
+    public static let invalid = Self(rawValue: 1)
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .valid, .invalid,
+    ]
+}

@@ -1,0 +1,171 @@
+/// One attempt to send a notification (App Store Server API, sendAttemptItem).
+public struct SendAttemptItem: Codable, Hashable, Sendable {
+    /// When it was tried. In milliseconds since 1970-01-01 00:00 UTC.
+    public var attemptDate: Int64?
+
+    /// How it went.
+    public var sendAttemptResult: SendAttemptResult?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        attemptDate: Int64? = nil,
+        sendAttemptResult: SendAttemptResult? = nil
+    ) {
+        self.attemptDate = attemptDate
+        self.sendAttemptResult = sendAttemptResult
+    }
+}
+
+extension SendAttemptItem {
+    private enum CodingKeys: String, CodingKey {
+        case attemptDate, sendAttemptResult
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        attemptDate = try values.milliseconds(.attemptDate)
+        sendAttemptResult = try values.value(.sendAttemptResult)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(attemptDate, forKey: .attemptDate)
+        try values.encodeIfPresent(sendAttemptResult, forKey: .sendAttemptResult)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// How an attempt to send a notification went (App Store Server API, sendAttemptResult).
+public struct SendAttemptResult: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The server answered with a status of success.
+    public static let success = Self(rawValue: "SUCCESS")
+    /// No answer in time.
+    public static let timedOut = Self(rawValue: "TIMED_OUT")
+    /// The TLS certificate, protocol or cipher was not acceptable.
+    public static let tlsIssue = Self(rawValue: "TLS_ISSUE")
+    /// The server redirected in a circle.
+    public static let circularRedirect = Self(rawValue: "CIRCULAR_REDIRECT")
+    /// No answer.
+    public static let noResponse = Self(rawValue: "NO_RESPONSE")
+    /// A network error.
+    public static let socketIssue = Self(rawValue: "SOCKET_ISSUE")
+    /// The character set of the answer is not supported.
+    public static let unsupportedCharset = Self(rawValue: "UNSUPPORTED_CHARSET")
+    /// The answer was not HTTP as it should be.
+    public static let invalidResponse = Self(rawValue: "INVALID_RESPONSE")
+    /// The connection was closed while sending.
+    public static let prematureClose = Self(rawValue: "PREMATURE_CLOSE")
+    /// The status was not one of success.
+    public static let unsuccessfulHTTPResponseCode = Self(rawValue: "UNSUCCESSFUL_HTTP_RESPONSE_CODE")
+    /// Another error.
+    public static let other = Self(rawValue: "OTHER")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .success, .timedOut, .tlsIssue, .circularRedirect, .noResponse, .socketIssue, .unsupportedCharset,
+        .invalidResponse, .prematureClose, .unsuccessfulHTTPResponseCode, .other,
+    ]
+}
+
+/// A test notification was asked for (App Store Server API, SendTestNotificationResponse).
+public struct SendTestNotificationResponse: Codable, Hashable, Sendable {
+    /// The name of the test, good for 6 months.
+    public var testNotificationToken: String?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        testNotificationToken: String? = nil
+    ) {
+        self.testNotificationToken = testNotificationToken
+    }
+}
+
+extension SendTestNotificationResponse {
+    private enum CodingKeys: String, CodingKey {
+        case testNotificationToken
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        testNotificationToken = try values.value(.testNotificationToken)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(testNotificationToken, forKey: .testNotificationToken)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// What became of a test notification (App Store Server API, CheckTestNotificationResponse).
+public struct CheckTestNotificationResponse: Codable, Hashable, Sendable {
+    /// The notification signed by the App Store, in JWS compact form. Verify it before use.
+    public var signedPayload: String?
+
+    /// The attempts to send it.
+    public var sendAttempts: [SendAttemptItem]?
+
+    /// The result of the first attempt. Deprecated by Apple in favour of `sendAttempts`.
+    public var firstSendAttemptResult: SendAttemptResult?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        signedPayload: String? = nil,
+        sendAttempts: [SendAttemptItem]? = nil,
+        firstSendAttemptResult: SendAttemptResult? = nil
+    ) {
+        self.signedPayload = signedPayload
+        self.sendAttempts = sendAttempts
+        self.firstSendAttemptResult = firstSendAttemptResult
+    }
+}
+
+extension CheckTestNotificationResponse {
+    private enum CodingKeys: String, CodingKey {
+        case signedPayload, sendAttempts, firstSendAttemptResult
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        signedPayload = try values.value(.signedPayload)
+        sendAttempts = try values.value(.sendAttempts)
+        firstSendAttemptResult = try values.value(.firstSendAttemptResult)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(signedPayload, forKey: .signedPayload)
+        try values.encodeIfPresent(sendAttempts, forKey: .sendAttempts)
+        try values.encodeIfPresent(firstSendAttemptResult, forKey: .firstSendAttemptResult)
+        try unknownMembers.encode(to: encoder)
+    }
+}

@@ -1,0 +1,145 @@
+/// One page of a customer's transaction history, at most 20 transactions (App Store Server API, HistoryResponse).
+public struct HistoryResponse: Codable, Hashable, Sendable {
+    /// The token for the next page, or for later changes if `hasMore` is false.
+    public var revision: String?
+
+    /// Whether there are more pages.
+    public var hasMore: Bool?
+
+    /// The bundle identifier of the app.
+    public var bundleId: String?
+
+    /// The App Store's identifier of the app; absent in the sandbox.
+    public var appAppleId: Int64?
+
+    /// The server environment that the data belongs to.
+    public var environment: Environment?
+
+    /// Transactions signed by the App Store, in JWS compact form. Verify each before use.
+    public var signedTransactions: [String]?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        revision: String? = nil,
+        hasMore: Bool? = nil,
+        bundleId: String? = nil,
+        appAppleId: Int64? = nil,
+        environment: Environment? = nil,
+        signedTransactions: [String]? = nil
+    ) {
+        self.revision = revision
+        self.hasMore = hasMore
+        self.bundleId = bundleId
+        self.appAppleId = appAppleId
+        self.environment = environment
+        self.signedTransactions = signedTransactions
+    }
+}
+
+extension HistoryResponse {
+    private enum CodingKeys: String, CodingKey {
+        case revision, hasMore, bundleId, appAppleId, environment, signedTransactions
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        revision = try values.value(.revision)
+        hasMore = try values.value(.hasMore)
+        bundleId = try values.value(.bundleId)
+        appAppleId = try values.value(.appAppleId)
+        environment = try values.value(.environment)
+        signedTransactions = try values.value(.signedTransactions)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(revision, forKey: .revision)
+        try values.encodeIfPresent(hasMore, forKey: .hasMore)
+        try values.encodeIfPresent(bundleId, forKey: .bundleId)
+        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
+        try values.encodeIfPresent(environment, forKey: .environment)
+        try values.encodeIfPresent(signedTransactions, forKey: .signedTransactions)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// A single transaction (App Store Server API, TransactionInfoResponse).
+public struct TransactionInfoResponse: Codable, Hashable, Sendable {
+    /// Transaction information signed by the App Store, in JWS compact form. Verify it before use.
+    public var signedTransactionInfo: String?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        signedTransactionInfo: String? = nil
+    ) {
+        self.signedTransactionInfo = signedTransactionInfo
+    }
+}
+
+extension TransactionInfoResponse {
+    private enum CodingKeys: String, CodingKey {
+        case signedTransactionInfo
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        signedTransactionInfo = try values.value(.signedTransactionInfo)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(signedTransactionInfo, forKey: .signedTransactionInfo)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
+/// The purchase or download of the app itself (App Store Server API 1.17, AppTransactionInfoResponse).
+public struct AppTransactionInfoResponse: Codable, Hashable, Sendable {
+    /// The app transaction signed by the App Store, in JWS compact form. Verify it before use.
+    public var signedAppTransactionInfo: String?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        signedAppTransactionInfo: String? = nil
+    ) {
+        self.signedAppTransactionInfo = signedAppTransactionInfo
+    }
+}
+
+extension AppTransactionInfoResponse {
+    private enum CodingKeys: String, CodingKey {
+        case signedAppTransactionInfo
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        signedAppTransactionInfo = try values.value(.signedAppTransactionInfo)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(signedAppTransactionInfo, forKey: .signedAppTransactionInfo)
+        try unknownMembers.encode(to: encoder)
+    }
+}

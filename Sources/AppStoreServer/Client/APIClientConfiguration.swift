@@ -1,0 +1,84 @@
+/// How an ``AppStoreServerAPIClient`` works. The default suits Apple's servers.
+public struct APIClientConfiguration: Sendable {
+    /// Where the server is, for example `http://127.0.0.1:8080`; nil for Apple's of the client's environment.
+    public var baseURL: String?
+
+    /// How long one attempt may take, to the last byte of the answer. Apple's own libraries wait 30 seconds.
+    public var timeout: Duration
+
+    /// The largest answer, in bytes. A page of 20 transactions has some 150 KiB, each subscription of a status answer some
+    /// 15 KiB. Apple's own Swift library takes 1 MiB; the default of 4 MiB also holds a customer with hundreds of
+    /// subscriptions.
+    public var maximumResponseSize: Int
+
+    /// The header field `User-Agent`.
+    public var userAgent: String
+
+    /// How fast each endpoint may be called.
+    public var rateBudgets: RateBudgets
+
+    /// When a request is sent again.
+    public var retryPolicy: RetryPolicy
+
+    /// The time.
+    public var clock: ServerClock
+
+    /// Is told of every attempt when it has ended, for logs and metrics. It is called on the task of the call: be quick.
+    public var observer: (@Sendable (APIAttempt) -> Void)?
+
+    /// A configuration of these parts.
+    public init(
+        baseURL: String? = nil,
+        timeout: Duration = .seconds(30),
+        maximumResponseSize: Int = 4 << 20,
+        userAgent: String = "legacy-receipts",
+        rateBudgets: RateBudgets = .apple,
+        retryPolicy: RetryPolicy = RetryPolicy(),
+        clock: ServerClock = .system,
+        observer: (@Sendable (APIAttempt) -> Void)? = nil
+    ) {
+        self.baseURL = baseURL
+        self.timeout = timeout
+        self.maximumResponseSize = maximumResponseSize
+        self.userAgent = userAgent
+        self.rateBudgets = rateBudgets
+        self.retryPolicy = retryPolicy
+        self.clock = clock
+        self.observer = observer
+    }
+}
+
+/// One request that was sent, and how it ended. It names no customer.
+public struct APIAttempt: Sendable {
+    /// The endpoint.
+    public let endpoint: APIEndpoint
+
+    /// Which attempt of the call it was, from 1.
+    public let number: Int
+
+    /// How long it took.
+    public let duration: Duration
+
+    /// What went wrong; nil for success.
+    public let error: AppStoreServerAPIError?
+
+    /// The wait before the next attempt; nil if there is none.
+    public let retryDelay: Duration?
+}
+
+/// Why a client cannot be made.
+public enum APIClientConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The environment has no server of Apple's, and no base URL was given.
+    case noServer(String)
+    /// The base URL is not `http://` or `https://` with a host, or it has a query or a fragment.
+    case invalidBaseURL
+
+    /// One sentence for a person.
+    public var description: String {
+        switch self {
+        case .noServer(let environment):
+            "Apple has no server for the environment \(environment); give a base URL or another environment."
+        case .invalidBaseURL: "The base URL must be http:// or https:// with a host, without query and fragment."
+        }
+    }
+}

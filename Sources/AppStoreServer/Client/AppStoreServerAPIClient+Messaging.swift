@@ -1,0 +1,80 @@
+public import AppStoreModels
+
+/// The Retention Messaging API (reference section 2.4). An account without access to it gets 404 without a reason.
+/// Identifiers of images and messages are UUID texts.
+extension AppStoreServerAPIClient {
+    /// Uploads an image: PNG without transparency. An identifier can be used once (4090000).
+    /// - Parameter imageSize: what the image is for; nil for Apple's default.
+    public func uploadImage(_ imageIdentifier: String, png: [UInt8], imageSize: ImageSize? = nil) async throws {
+        let query = imageSize.map { [(name: "imageSize", value: $0.rawValue)] } ?? []
+        try await pipeline.perform(.uploadImage, imageIdentifier, query: query, png: png)
+    }
+
+    /// Deletes an image that no message uses.
+    public func deleteImage(_ imageIdentifier: String) async throws {
+        try await pipeline.perform(.deleteImage, imageIdentifier)
+    }
+
+    /// All images.
+    public func getImageList() async throws -> GetImageListResponse {
+        try await pipeline.call(.getImageList)
+    }
+
+    /// Uploads a message. An identifier can be used once (4090001).
+    public func uploadMessage(_ messageIdentifier: String, _ message: UploadMessageRequestBody) async throws {
+        try await pipeline.perform(.uploadMessage, messageIdentifier, body: message)
+    }
+
+    /// Deletes a message.
+    public func deleteMessage(_ messageIdentifier: String) async throws {
+        try await pipeline.perform(.deleteMessage, messageIdentifier)
+    }
+
+    /// All messages.
+    public func getMessageList() async throws -> GetMessageListResponse {
+        try await pipeline.call(.getMessageList)
+    }
+
+    /// Sets the message to show when the developer's server gives none.
+    /// - Parameter locale: for example `en-US`.
+    public func configureDefaultMessage(
+        productId: String, locale: String, _ request: DefaultConfigurationRequest
+    ) async throws {
+        try await pipeline.perform(.configureDefaultMessage, productId, locale, body: request)
+    }
+
+    /// Takes the default message away.
+    public func deleteDefaultMessage(productId: String, locale: String) async throws {
+        try await pipeline.perform(.deleteDefaultMessage, productId, locale)
+    }
+
+    /// The message shown when the developer's server gives none.
+    public func getDefaultMessage(productId: String, locale: String) async throws -> DefaultConfigurationResponse {
+        try await pipeline.call(.getDefaultMessage, productId, locale)
+    }
+
+    /// Sets where Apple asks for a message. For production the server must have passed the test (4030026).
+    public func configureRealtimeURL(_ request: RealtimeUrlRequest) async throws {
+        try await pipeline.perform(.configureRealtimeURL, body: request)
+    }
+
+    /// Takes the URL away.
+    public func deleteRealtimeURL() async throws {
+        try await pipeline.perform(.deleteRealtimeURL)
+    }
+
+    /// Where Apple asks for a message.
+    public func getRealtimeURL() async throws -> RealtimeUrlResponse {
+        try await pipeline.call(.getRealtimeURL)
+    }
+
+    /// Begins a test of the developer's server. Sandbox only.
+    public func initiatePerformanceTest(_ request: PerformanceTestRequest) async throws -> PerformanceTestResponse {
+        try await pipeline.call(.initiatePerformanceTest, body: request)
+    }
+
+    /// The result of a test of the developer's server.
+    public func getPerformanceTestResults(_ requestId: String) async throws -> PerformanceTestResultResponse {
+        try await pipeline.call(.getPerformanceTestResults, requestId)
+    }
+}

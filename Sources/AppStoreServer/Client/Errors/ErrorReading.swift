@@ -1,0 +1,46 @@
+internal import AppStoreModels
+
+/// Reads what an answer without success says (reference section 3).
+enum ErrorReading {
+    /// The longest text of Apple's that is kept, in characters.
+    static let longestMessage = 1000
+
+    /// The error that an answer stands for. A body that is missing or no error object leaves the HTTP status alone.
+    static func error(
+        from response: APITransportResponse, endpoint: APIEndpoint, environment: Environment, now: Int64
+    ) -> AppStoreServerAPIError {
+        var error = AppStoreServerAPIError(
+            .unexpectedStatus, endpoint: endpoint, environment: environment, httpStatus: response.status)
+        if case .object(let object)? = try? JSONValue.parse(response.body), let code = object["errorCode"]?.integer {
+            error.reason = .refused
+            error.code = APIErrorCode(rawValue: code)
+            error.message = object["errorMessage"]?.string.map { String($0.prefix(longestMessage)) }
+        }
+        switch response.status {
+        case 401: error.reason = .unauthorized
+        case 429: error.reason = .rateLimited
+        default: break
+        }
+        error.retryAfter = response.retryAfter.flatMap { retryAfter($0, now: now) }
+        return error
+    }
+
+    /// `Retry-After` in milliseconds since 1970, which is how Apple writes it.
+    ///
+    /// A number too small for that is taken as seconds from now, as RFC 9110 section 10.2.3 has it, for it can only come from
+    /// a proxy in between. Anything else counts as absent.
+    static func retryAfter(_ text: String, now: Int64) -> Int64? {
+        guard let number = Int64(text.trimmingSpaces), number >= 0 else { return nil }
+        return number >= 1_000_000_000_000 ? number : now + min(number, 86_400) * 1000
+    }
+}
+
+extension String {
+    fileprivate var trimmingSpaces: Substring {
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        guard let start = firstIndex(where: { !isSpace($0) }), let end = lastIndex(where: { !isSpace($0) }) else {
+            return ""
+        }
+        return self[start...end]
+    }
+}

@@ -1,0 +1,87 @@
+internal import AppStoreModels
+internal import Synchronization
+
+/// Keeps the calls of one client within its rate budgets: a token bucket for each endpoint, in the form that remembers one
+/// point in time (the generic cell rate algorithm). Waiting calls go in the order in which they came.
+final class RateLimiter: Sendable {
+    private let budgets: RateBudgets
+    private let environment: Environment
+    private let clock: ServerClock
+    private let states = Mutex<[APIEndpoint: State]>([:])
+
+    private struct State {
+        /// When the bucket would be full again if nothing more came.
+        var full = Duration.zero
+        /// Apple asked for no request before.
+        var blockedUntil = Duration.zero
+    }
+
+    /// The bucket of an endpoint.
+    private struct Bucket {
+        /// The time in which one request becomes available.
+        let interval: Duration
+        /// The time in which all that fit become available, but for one.
+        let tolerance: Duration
+
+        /// The bucket holds the requests of one second, at least one. It fills a little slower than Apple's rate, so that a
+        /// full bucket and what flows in within an hour are together no more than Apple's number for an hour.
+        init(requestsPerSecond rate: Double) {
+            let capacity = max(1, rate.rounded(.down))
+            let hour = 3600.0
+            let refill = rate * hour > capacity ? rate - capacity / hour : rate
+            interval = .seconds(1 / refill)
+            tolerance = .seconds((capacity - 1) / refill)
+        }
+    }
+
+    init(budgets: RateBudgets, environment: Environment, clock: ServerClock) {
+        self.budgets = budgets
+        self.environment = environment
+        self.clock = clock
+    }
+
+    /// Waits for the turn of one call.
+    /// - Throws: ``Exhausted`` if it would take too long, `CancellationError` if the task is cancelled while it waits.
+    func waitForTurn(_ endpoint: APIEndpoint) async throws {
+        let rate = budgets.requestsPerSecond(for: endpoint, in: environment)
+        let bucket = rate.map(Bucket.init)
+        let wait = try reserve(endpoint, bucket)
+        guard wait > .zero else { return }
+        do {
+            try await clock.sleep(wait)
+        } catch {
+            if let bucket { states.withLock { $0[endpoint, default: State()].full -= bucket.interval } }
+            throw error
+        }
+    }
+
+    /// Lets no call of the endpoint through for a while: Apple said so.
+    func block(_ endpoint: APIEndpoint, for time: Duration) {
+        let end = clock.uptime() + time
+        states.withLock { states in
+            states[endpoint, default: State()].blockedUntil = max(states[endpoint, default: State()].blockedUntil, end)
+        }
+    }
+
+    /// The call would wait longer than the budgets allow.
+    struct Exhausted: Error {
+        let wait: Duration
+    }
+
+    private func reserve(_ endpoint: APIEndpoint, _ bucket: Bucket?) throws -> Duration {
+        let now = clock.uptime()
+        return try states.withLock { states in
+            var state = states[endpoint, default: State()]
+            var start = max(now, state.blockedUntil)
+            if let bucket {
+                let full = max(state.full, now)
+                start = max(start, full - bucket.tolerance)
+                state.full = max(full, start) + bucket.interval
+            }
+            let wait = start - now
+            if let maximum = budgets.maximumWait, wait > maximum { throw Exhausted(wait: wait) }
+            states[endpoint] = state
+            return wait
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// When the client sends a request again by itself.
+///
+/// It does so where that is safe and likely to help:
+/// - after an error that Apple names "Retryable" (4040002, 4040004, 4040006, 5000001), on every endpoint;
+/// - after 429, which says that the request was not carried out, on every endpoint, if the wait is not too long;
+/// - when no connection came about, on every endpoint;
+/// - after a broken connection, a timeout, or HTTP 500, 502, 503 or 504 without a code from Apple, only on endpoints where
+///   sending twice does no harm (``APIEndpoint/isIdempotent``).
+///
+/// 5000000 is not among them: Apple names it without "Retryable" and says to try later, which is for the caller to decide.
+public struct RetryPolicy: Sendable {
+    /// How many times a request is sent at most, the first time included; 1 for no retries.
+    public var maximumAttempts: Int
+
+    /// The wait before the first retry. It doubles with each, and its length varies at random between a half and the whole,
+    /// so that many clients do not come back together.
+    public var firstDelay: Duration
+
+    /// The longest wait between two attempts, but for the one that Apple asks for.
+    public var maximumDelay: Duration
+
+    /// The longest wait that Apple may ask for by `Retry-After`; beyond it the call fails and its error says until when. As
+    /// rates count by the hour, an answer may ask for many minutes.
+    public var maximumRetryAfter: Duration
+
+    /// Random numbers from 0 to 1.
+    public var random: @Sendable () -> Double
+
+    /// A policy of these parts.
+    public init(
+        maximumAttempts: Int = 4,
+        firstDelay: Duration = .milliseconds(500),
+        maximumDelay: Duration = .seconds(20),
+        maximumRetryAfter: Duration = .seconds(60),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+    ) {
+        self.maximumAttempts = maximumAttempts
+        self.firstDelay = firstDelay
+        self.maximumDelay = maximumDelay
+        self.maximumRetryAfter = maximumRetryAfter
+        self.random = random
+    }
+
+    /// Every request is sent once.
+    public static let never = RetryPolicy(maximumAttempts: 1)
+
+    /// How long to wait before the next attempt; nil if there is to be none.
+    /// - Parameter now: milliseconds since 1970.
+    func delay(after error: AppStoreServerAPIError, attempt: Int, now: Int64) -> Duration? {
+        guard attempt < maximumAttempts, isWorthwhile(error) else { return nil }
+        let backoff = delay(beforeRetry: attempt)
+        guard let retryAfter = error.retryAfter else { return backoff }
+        // 503 may carry the field too (RFC 9110, section 15.6.4).
+        let asked = Duration.milliseconds(max(0, retryAfter - now))
+        return asked <= maximumRetryAfter ? max(asked, backoff) : nil
+    }
+
+    private func isWorthwhile(_ error: AppStoreServerAPIError) -> Bool {
+        if let code = error.code, code.isRetryable { return true }
+        switch error.reason {
+        case .rateLimited, .notConnected: return true
+        case .interrupted, .timedOut: return error.endpoint.isIdempotent
+        case .unexpectedStatus:
+            return error.endpoint.isIdempotent && [500, 502, 503, 504].contains(error.httpStatus)
+        default: return false
+        }
+    }
+
+    private func delay(beforeRetry number: Int) -> Duration {
+        var delay = firstDelay
+        var doublings = number - 1
+        while doublings > 0, delay < maximumDelay {
+            delay *= 2
+            doublings -= 1
+        }
+        delay = min(delay, maximumDelay)
+        return delay / 2 + delay * (min(max(random(), 0), 1) / 2)
+    }
+}

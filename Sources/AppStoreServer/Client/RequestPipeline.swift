@@ -1,0 +1,214 @@
+internal import AppStoreModels
+internal import Foundation
+
+/// One request, before it has a host and a token.
+struct APIRequest {
+    enum Body {
+        case none
+        case json([UInt8])
+        case png([UInt8])
+    }
+
+    let endpoint: APIEndpoint
+    let pathAndQuery: String
+    let body: Body
+}
+
+/// Sends requests: rate budget, token, transport, errors, retries.
+struct RequestPipeline: Sendable {
+    let baseURL: String
+    let environment: Environment
+    let configuration: APIClientConfiguration
+    let tokens: BearerTokenSource
+    let transport: any APITransport
+    private let limiter: RateLimiter
+
+    init(
+        baseURL: String, environment: Environment, configuration: APIClientConfiguration, tokens: BearerTokenSource,
+        transport: any APITransport
+    ) {
+        self.baseURL = baseURL
+        self.environment = environment
+        self.configuration = configuration
+        self.tokens = tokens
+        self.transport = transport
+        limiter = RateLimiter(
+            budgets: configuration.rateBudgets, environment: environment, clock: configuration.clock)
+    }
+
+    /// Sends a request until it succeeds or there is no point in trying again, and returns the body of the answer.
+    func send(_ request: APIRequest) async throws -> [UInt8] {
+        let clock = configuration.clock
+        var attempt = 1
+        while true {
+            try await waitForTurn(request.endpoint, attempts: attempt - 1)
+            let start = clock.uptime()
+            let (body, failure) = try await sendOnce(request, attempt: attempt)
+            let delay = failure.flatMap {
+                configuration.retryPolicy.delay(after: $0, attempt: attempt, now: clock.now())
+            }
+            configuration.observer?(
+                APIAttempt(
+                    endpoint: request.endpoint, number: attempt, duration: clock.uptime() - start, error: failure,
+                    retryDelay: delay))
+            guard let failure else { return body }
+            react(to: failure)
+            guard let delay else { throw failure }
+            try await clock.sleep(delay)
+            attempt += 1
+        }
+    }
+
+    /// One attempt: the body, or what went wrong.
+    /// - Throws: only `CancellationError`.
+    private func sendOnce(
+        _ request: APIRequest, attempt: Int
+    ) async throws -> (body: [UInt8], failure: AppStoreServerAPIError?) {
+        func failure(_ reason: AppStoreServerAPIError.Reason, _ detail: String? = nil) -> AppStoreServerAPIError {
+            error(reason, request.endpoint, detail: detail, attempts: attempt)
+        }
+        guard let token = try? tokens.token() else { return ([], failure(.tokenFailure)) }
+        do {
+            let response = try await transport.send(outgoing(request, token: token))
+            if 200..<300 ~= response.status { return (response.body, nil) }
+            var error = ErrorReading.error(
+                from: response, endpoint: request.endpoint, environment: environment, now: configuration.clock.now())
+            error.attempts = attempt
+            return ([], error)
+        } catch let error as APITransportError {
+            switch error {
+            case .notConnected(let detail): return ([], failure(.notConnected, detail))
+            case .interrupted(let detail): return ([], failure(.interrupted, detail))
+            case .timedOut: return ([], failure(.timedOut))
+            case .responseTooLarge: return ([], failure(.responseTooLarge))
+            }
+        } catch {
+            if error is CancellationError || Task.isCancelled { throw CancellationError() }
+            return ([], failure(.interrupted, "\(type(of: error))"))
+        }
+    }
+
+    private func outgoing(_ request: APIRequest, token: String) -> APITransportRequest {
+        var headers = [
+            (name: "Authorization", value: "Bearer \(token)"),
+            (name: "Accept", value: "application/json"),
+            (name: "User-Agent", value: configuration.userAgent),
+        ]
+        var body: [UInt8]?
+        switch request.body {
+        case .none: break
+        case .json(let bytes):
+            headers.append((name: "Content-Type", value: "application/json"))
+            body = bytes
+        case .png(let bytes):
+            headers.append((name: "Content-Type", value: "image/png"))
+            body = bytes
+        }
+        return APITransportRequest(
+            method: request.endpoint.method, url: baseURL + request.pathAndQuery, headers: headers, body: body,
+            timeout: configuration.timeout, maximumResponseSize: configuration.maximumResponseSize)
+    }
+
+    private func waitForTurn(_ endpoint: APIEndpoint, attempts: Int) async throws {
+        do {
+            try Task.checkCancellation()
+            try await limiter.waitForTurn(endpoint)
+        } catch let exhausted as RateLimiter.Exhausted {
+            var error = error(.rateBudgetExhausted, endpoint, attempts: attempts)
+            error.retryAfter = configuration.clock.now() + exhausted.wait.milliseconds
+            throw error
+        }
+    }
+
+    /// The longest time for which one answer can stop an endpoint: rates count by the hour, so more is not meant.
+    private static let longestBlock = Duration.seconds(3600)
+
+    private func react(to failure: AppStoreServerAPIError) {
+        if failure.reason == .unauthorized { tokens.invalidate() }
+        if failure.reason == .rateLimited, let retryAfter = failure.retryAfter {
+            let wait = Duration.milliseconds(max(0, retryAfter - configuration.clock.now()))
+            limiter.block(failure.endpoint, for: min(wait, Self.longestBlock))
+        }
+    }
+
+    func error(
+        _ reason: AppStoreServerAPIError.Reason, _ endpoint: APIEndpoint, detail: String? = nil, attempts: Int = 0
+    ) -> AppStoreServerAPIError {
+        AppStoreServerAPIError(reason, endpoint: endpoint, environment: environment, detail: detail, attempts: attempts)
+    }
+}
+
+// MARK: - Making requests, reading answers
+
+extension RequestPipeline {
+    typealias Query = [(name: String, value: String)]
+
+    /// Calls an endpoint and reads the JSON of the answer.
+    func call<Response: Decodable>(
+        _ endpoint: APIEndpoint, _ parameters: String..., query: Query = [], body: (any Encodable)? = nil
+    ) async throws -> Response {
+        let bytes = try await send(try request(endpoint, parameters, query: query, body: body))
+        return try decode(bytes, endpoint)
+    }
+
+    /// Calls an endpoint whose answer has no content.
+    func perform(_ endpoint: APIEndpoint, _ parameters: String..., body: (any Encodable)? = nil) async throws {
+        _ = try await send(try request(endpoint, parameters, query: [], body: body))
+    }
+
+    /// Calls the endpoint that takes a picture.
+    func perform(_ endpoint: APIEndpoint, _ parameters: String..., query: Query, png: [UInt8]) async throws {
+        let pathAndQuery = try pathAndQuery(endpoint, parameters, query)
+        _ = try await send(APIRequest(endpoint: endpoint, pathAndQuery: pathAndQuery, body: .png(png)))
+    }
+
+    private func request(
+        _ endpoint: APIEndpoint, _ parameters: [String], query: Query, body: (any Encodable)?
+    ) throws -> APIRequest {
+        let pathAndQuery = try pathAndQuery(endpoint, parameters, query)
+        guard let body else { return APIRequest(endpoint: endpoint, pathAndQuery: pathAndQuery, body: .none) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let json = try? encoder.encode(body) else {
+            throw error(.invalidRequest, endpoint, detail: "The request body cannot be written as JSON.")
+        }
+        return APIRequest(endpoint: endpoint, pathAndQuery: pathAndQuery, body: .json([UInt8](json)))
+    }
+
+    private func pathAndQuery(_ endpoint: APIEndpoint, _ parameters: [String], _ query: Query) throws -> String {
+        guard let path = endpoint.path(parameters) else {
+            throw error(.invalidRequest, endpoint, detail: "A path parameter is empty or names another place.")
+        }
+        return path + PercentEncoding.query(query)
+    }
+
+    private func decode<Response: Decodable>(_ bytes: [UInt8], _ endpoint: APIEndpoint) throws -> Response {
+        do {
+            // Foundation's decoder recurses: the strict reader bounds the nesting first.
+            try bytes.withUnsafeBufferPointer { buffer in
+                var scanner = try JSONMemberScanner(buffer)
+                while try scanner.next() != nil {}
+            }
+            return try JSONDecoder().decode(Response.self, from: Data(bytes))
+        } catch let error as DecodingError {
+            throw self.error(.invalidResponse, endpoint, detail: error.place)
+        } catch {
+            throw self.error(.invalidResponse, endpoint, detail: "The answer is not a JSON object. \(error)")
+        }
+    }
+}
+
+extension DecodingError {
+    /// Which member is wrong, without its value.
+    fileprivate var place: String {
+        let context: Context
+        switch self {
+        case .typeMismatch(_, let found), .valueNotFound(_, let found), .keyNotFound(_, let found),
+            .dataCorrupted(let found):
+            context = found
+        @unknown default: return "The answer has an unexpected member."
+        }
+        let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+        return "The answer has an unexpected value at \(path.isEmpty ? "its top" : path)."
+    }
+}

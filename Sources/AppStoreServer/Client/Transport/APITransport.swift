@@ -1,0 +1,80 @@
+/// What carries requests to Apple. ``AsyncHTTPClientTransport`` is the one to use; a test puts its own in place.
+///
+/// `send` returns every answer that is HTTP, whatever its status. It must not follow redirects, give up after the
+/// request's timeout, read no more than the request's maximum of the answer, and end when the task is cancelled.
+public protocol APITransport: Sendable {
+    /// Sends one request and reads the answer to its end.
+    /// - Throws: ``APITransportError``, or `CancellationError`. Anything else counts as an interrupted connection.
+    func send(_ request: APITransportRequest) async throws -> APITransportResponse
+}
+
+/// One HTTP request.
+public struct APITransportRequest: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The method, in upper case.
+    public var method: String
+
+    /// The absolute URL, with everything encoded.
+    public var url: String
+
+    /// The header fields; one of them is the bearer token, so never log them.
+    public var headers: [(name: String, value: String)]
+
+    /// The body, nil for none.
+    public var body: [UInt8]?
+
+    /// How long the answer may take, to its last byte.
+    public var timeout: Duration
+
+    /// The largest body of the answer, in bytes.
+    public var maximumResponseSize: Int
+
+    /// A request of these parts.
+    public init(
+        method: String, url: String, headers: [(name: String, value: String)], body: [UInt8]?, timeout: Duration,
+        maximumResponseSize: Int
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.timeout = timeout
+        self.maximumResponseSize = maximumResponseSize
+    }
+
+    /// The method alone: the URL names a customer's transaction, and the header fields hold the token.
+    public var description: String { "\(method) request" }
+
+    /// Shows no more than the description.
+    public var customMirror: Mirror { Mirror(self, children: ["method": method]) }
+}
+
+/// One HTTP answer.
+public struct APITransportResponse: Sendable {
+    /// The HTTP status.
+    public var status: Int
+
+    /// The header field `Retry-After`, if there is one.
+    public var retryAfter: String?
+
+    /// The body.
+    public var body: [UInt8]
+
+    /// An answer of these parts.
+    public init(status: Int, retryAfter: String? = nil, body: [UInt8]) {
+        self.status = status
+        self.retryAfter = retryAfter
+        self.body = body
+    }
+}
+
+/// Why there is no answer.
+public enum APITransportError: Error, Sendable, Hashable {
+    /// No connection came about: Apple has certainly not seen the request.
+    case notConnected(String)
+    /// The connection broke, or the answer was not HTTP: Apple may have seen the request.
+    case interrupted(String)
+    /// The answer took too long: Apple may have seen the request.
+    case timedOut
+    /// The answer is larger than the request allows.
+    case responseTooLarge
+}

@@ -1,0 +1,29 @@
+internal import Foundation
+
+/// Base64 as RFC 4648 has it, sections 4 and 5.
+enum Base64 {
+    /// The standard alphabet, padded.
+    static func standard(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString()
+    }
+
+    /// The alphabet for URLs, without padding: what JWS wants (RFC 7515, section 2).
+    static func url(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for byte in Data(bytes).base64EncodedData() {
+            switch byte {
+            case UInt8(ascii: "+"): text.append(UInt8(ascii: "-"))
+            case UInt8(ascii: "/"): text.append(UInt8(ascii: "_"))
+            case UInt8(ascii: "="): break
+            default: text.append(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes of standard base64; line ends and other characters outside of the alphabet are passed over.
+    static func decodeLenient(_ text: String) -> [UInt8]? {
+        Data(base64Encoded: text, options: .ignoreUnknownCharacters).map { [UInt8]($0) }
+    }
+}

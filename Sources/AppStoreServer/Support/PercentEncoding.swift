@@ -1,0 +1,43 @@
+/// Percent-encoding as RFC 3986 section 2.1 has it, of everything but its unreserved characters: `+` and `/` are encoded
+/// too, for the tokens of the API may hold them.
+enum PercentEncoding {
+    static func encode(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if isUnreserved(byte) {
+                bytes.append(byte)
+            } else {
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(hexDigit(byte >> 4))
+                bytes.append(hexDigit(byte & 0xF))
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A text as one segment of a path; nil for those that would change the path: none, `.` and `..`.
+    static func pathSegment(_ text: String) -> String? {
+        text.isEmpty || text == "." || text == ".." ? nil : encode(text)
+    }
+
+    /// `?` and the parameters in their order, names repeated as given; empty if there are none.
+    static func query(_ parameters: [(name: String, value: String)]) -> String {
+        guard !parameters.isEmpty else { return "" }
+        return "?" + parameters.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    private static func hexDigit(_ nibble: UInt8) -> UInt8 {
+        nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10
+    }
+}

@@ -1,0 +1,122 @@
+/// Octets in PostgreSQL's binary format: integers big-endian, values after their length (PostgreSQL documentation,
+/// "COPY", Binary Format).
+struct BinaryBuffer: Sendable {
+    private(set) var bytes: [UInt8] = []
+
+    init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
+    var count: Int { bytes.count }
+
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    mutating func integer<Value: FixedWidthInteger>(_ value: Value) {
+        withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func raw(_ octets: some Collection<UInt8>) { bytes.append(contentsOf: octets) }
+
+    /// A value with its length before it. Lengths fit: every value is far below 2 GiB, see `WriteLimits`.
+    mutating func field(_ octets: some Collection<UInt8>) {
+        integer(Int32(truncatingIfNeeded: octets.count))
+        raw(octets)
+    }
+
+    mutating func field(_ text: String) {
+        integer(Int32(truncatingIfNeeded: text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func field<Value: FixedWidthInteger>(_ value: Value) {
+        integer(Int32(Value.bitWidth / 8))
+        integer(value)
+    }
+
+    mutating func null() { integer(Int32(-1)) }
+
+    /// A value written by `body`, its length put before it afterwards.
+    mutating func field(_ body: (inout BinaryBuffer) throws -> Void) rethrows {
+        let start = bytes.count
+        integer(Int32(0))
+        try body(&self)
+        let length = Int32(truncatingIfNeeded: bytes.count - start - 4).bigEndian
+        withUnsafeBytes(of: length) { octets in
+            for offset in 0..<4 { bytes[start + offset] = octets[offset] }
+        }
+    }
+
+    /// The header of a one-dimensional array (array_send in PostgreSQL's arrayfuncs.c).
+    mutating func arrayHeader(elementType: UInt32, count: Int) {
+        integer(Int32(count == 0 ? 0 : 1))
+        integer(Int32(0))
+        integer(elementType)
+        guard count > 0 else { return }
+        integer(Int32(truncatingIfNeeded: count))
+        integer(Int32(1))
+    }
+}
+
+/// Object ids of the built-in types used (PostgreSQL's pg_type.dat); they never change.
+enum TypeID {
+    static let bytea: UInt32 = 17
+    static let int8: UInt32 = 20
+    static let int2: UInt32 = 21
+    static let int4: UInt32 = 23
+    static let text: UInt32 = 25
+    static let byteaArray: UInt32 = 1001
+    static let int2Array: UInt32 = 1005
+    static let int4Array: UInt32 = 1007
+    static let int8Array: UInt32 = 1016
+}
+
+/// One parameter of a statement. Values travel apart from the SQL text, in binary.
+enum Parameter: Sendable {
+    case int4(Int32)
+    case int8(Int64)
+    case text(String)
+    case bytes([UInt8])
+    case int2s([Int16])
+    case int4s([Int32])
+    case int8s([Int64])
+    case byteStrings([[UInt8]])
+    /// Elements that are encoded already, each with its length before it.
+    case encoded(elementType: UInt32, arrayType: UInt32, count: Int, elements: [UInt8])
+
+    var type: UInt32 {
+        switch self {
+        case .int4: TypeID.int4
+        case .int8: TypeID.int8
+        case .text: TypeID.text
+        case .bytes: TypeID.bytea
+        case .int2s: TypeID.int2Array
+        case .int4s: TypeID.int4Array
+        case .int8s: TypeID.int8Array
+        case .byteStrings: TypeID.byteaArray
+        case .encoded(_, let arrayType, _, _): arrayType
+        }
+    }
+
+    func write(to buffer: inout BinaryBuffer) {
+        switch self {
+        case .int4(let value): buffer.integer(value)
+        case .int8(let value): buffer.integer(value)
+        case .text(let value): buffer.raw(value.utf8)
+        case .bytes(let value): buffer.raw(value)
+        case .int2s(let values): Self.write(values, TypeID.int2, to: &buffer)
+        case .int4s(let values): Self.write(values, TypeID.int4, to: &buffer)
+        case .int8s(let values): Self.write(values, TypeID.int8, to: &buffer)
+        case .byteStrings(let values):
+            buffer.arrayHeader(elementType: TypeID.bytea, count: values.count)
+            for value in values { buffer.field(value) }
+        case .encoded(let elementType, _, let count, let elements):
+            buffer.arrayHeader(elementType: elementType, count: count)
+            buffer.raw(elements)
+        }
+    }
+
+    private static func write<Value: FixedWidthInteger>(
+        _ values: [Value], _ type: UInt32, to buffer: inout BinaryBuffer
+    ) {
+        buffer.arrayHeader(elementType: type, count: values.count)
+        for value in values { buffer.field(value) }
+    }
+}

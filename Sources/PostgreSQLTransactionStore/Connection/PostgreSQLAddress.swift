@@ -1,0 +1,149 @@
+import CLibPQ
+import TransactionStore
+
+/// Where the server is and how to log in, as parsed by libpq from a connection URI (PostgreSQL documentation, 34.1.1.2),
+/// beside the options that are ours.
+struct PostgreSQLAddress: Sendable {
+    struct Option: Sendable {
+        let keyword: String
+        let value: String
+    }
+
+    /// What libpq is given, defaults of ours included.
+    let options: [Option]
+    /// From `?schema=`, if stated.
+    let schema: String?
+    /// From `?connections=`, if stated.
+    let maximumConnections: Int?
+    /// Host, port and database for messages; never a user or a password.
+    let description: String
+    private let secrets: [String]
+
+    /// - Throws: ``TransactionStoreError`` `invalidURL`. The message never repeats the URL: libpq's own would, password
+    ///   included.
+    init(_ url: String) throws {
+        guard url.utf8.count <= 8192, !url.utf8.contains(0), Self.hasScheme(url) else {
+            throw Self.invalid("it must begin with postgresql:// or postgres://")
+        }
+        var ours: [String: String] = [:]
+        let rest = try Self.takeOptions(["schema", "connections"], from: url, into: &ours)
+        var stated = try Self.parse(rest)
+        let ports = stated.first { $0.keyword == "port" }?.value.split(separator: ",") ?? []
+        guard ports.allSatisfy({ UInt16($0) ?? 0 > 0 }) else { throw Self.invalid("the port must be a number") }
+        schema = ours["schema"]
+        maximumConnections = try ours["connections"].map { text in
+            guard let count = Int(text), (1...1000).contains(count) else {
+                throw Self.invalid("connections must be a number from 1 to 1000")
+            }
+            return count
+        }
+        secrets = stated.filter { $0.keyword.hasSuffix("password") && !$0.value.isEmpty }.map(\.value)
+        description = Self.describe(stated)
+        for (keyword, value) in Self.defaults where !stated.contains(where: { $0.keyword == keyword }) {
+            stated.append(Option(keyword: keyword, value: value))
+        }
+        // Not a matter of taste: identifiers are stored as their UTF-8 octets.
+        stated.removeAll { $0.keyword == "client_encoding" }
+        stated.append(Option(keyword: "client_encoding", value: "UTF8"))
+        options = stated
+    }
+
+    static func hasScheme(_ url: String) -> Bool {
+        url.hasPrefix("postgresql://") || url.hasPrefix("postgres://")
+    }
+
+    /// A server that vanished without a word is noticed within half a minute; seconds, `tcp_user_timeout` milliseconds.
+    private static let defaults: [(String, String)] = [
+        ("connect_timeout", "5"), ("keepalives", "1"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
+        ("keepalives_count", "3"), ("tcp_user_timeout", "30000"), ("fallback_application_name", "legacy-receipts"),
+    ]
+
+    /// The text without anything secret; for messages of the server and of libpq.
+    func redacted(_ text: String) -> String {
+        var result = text
+        for secret in secrets {
+            var clean = ""
+            var position = result.startIndex
+            while let found = result.firstRange(of: secret, from: position) {
+                clean += result[position..<found.lowerBound] + "…"
+                position = found.upperBound
+            }
+            result = clean + result[position...]
+        }
+        return result
+    }
+
+    private static func invalid(_ reason: String) -> TransactionStoreError {
+        TransactionStoreError(.invalidURL, "not a PostgreSQL URL: \(reason)")
+    }
+
+    private static func parse(_ url: String) throws -> [Option] {
+        var message: UnsafeMutablePointer<CChar>?
+        let parsed = PQconninfoParse(url, &message)
+        defer {
+            PQconninfoFree(parsed)
+            PQfreemem(message)
+        }
+        guard var option = parsed else { throw invalid("libpq cannot read it") }
+        var result: [Option] = []
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val {
+                result.append(Option(keyword: String(cString: keyword), value: String(cString: value)))
+            }
+            option += 1
+        }
+        return result
+    }
+
+    private static func takeOptions(
+        _ names: Set<String>, from url: String, into values: inout [String: String]
+    ) throws -> String {
+        guard let mark = url.firstIndex(of: "?") else { return url }
+        var kept: [Substring] = []
+        for pair in url[url.index(after: mark)...].split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = parts.first.map(String.init), names.contains(name) else {
+                kept.append(pair)
+                continue
+            }
+            guard parts.count == 2, let value = percentDecoded(parts[1]), values.updateValue(value, forKey: name) == nil
+            else { throw invalid("option \(name) needs one value") }
+        }
+        return String(url[..<mark]) + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
+    }
+
+    private static func percentDecoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, let value = UInt8(digits, radix: 16)
+                else { return nil }
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func describe(_ options: [Option]) -> String {
+        func value(_ keyword: String) -> String? { options.first { $0.keyword == keyword }?.value }
+        let host = value("host") ?? value("hostaddr") ?? "the default socket"
+        let port = value("port").map { ":\($0)" } ?? ""
+        return "PostgreSQL at \(host)\(port)\(value("dbname").map { ", database \($0)" } ?? "")"
+    }
+}
+
+extension String {
+    fileprivate func firstRange(of text: String, from start: Index) -> Range<Index>? {
+        var start = start
+        while start < endIndex {
+            let tail = self[start...]
+            if tail.hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

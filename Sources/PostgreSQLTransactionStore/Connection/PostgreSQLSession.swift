@@ -1,0 +1,263 @@
+import CLibPQ
+import TransactionStore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A statement that a session prepares at its first use. Names are unique in this module.
+struct Statement: Sendable {
+    let name: String
+    let sql: String
+}
+
+/// One connection through libpq. Its calls block, so it lives on the thread of a ``PostgreSQLConnection``.
+///
+/// libpq is used in its non-blocking mode with a deadline of our own: a server that is stopped or cut off without closing
+/// the connection would hold a blocking call for ever.
+final class PostgreSQLSession {
+    private let connection: OpaquePointer
+    private let address: PostgreSQLAddress
+    private let timeouts: PostgreSQLTimeouts
+    private var prepared: Set<String> = []
+    private var parameters = BinaryBuffer()
+    /// Whether the connection failed; it cannot be used again.
+    private(set) var isLost = false
+
+    /// Connects. The deadline is `connect_timeout` of the URL (5 seconds by default).
+    init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts) throws {
+        self.address = address
+        self.timeouts = timeouts
+        let keywords = address.options.map { strdup($0.keyword) }
+        let values = address.options.map { strdup($0.value) }
+        defer { for text in keywords + values { free(text) } }
+        let keywordPointers = keywords.map { UnsafePointer($0) } + [nil]
+        let valuePointers = values.map { UnsafePointer($0) } + [nil]
+        guard let opened = PQconnectdbParams(keywordPointers, valuePointers, 0) else {
+            throw PostgreSQLFailure(sqlState: "53200", message: "no memory for a connection", isConnectionLost: true)
+        }
+        connection = opened
+        guard PQstatus(opened) == CONNECTION_OK, PQsetnonblocking(opened, 1) == 0 else {
+            isLost = true
+            throw lostFailure()
+        }
+        // Notices say nothing a caller could act on; the default prints them to standard error.
+        PQsetNoticeReceiver(opened, { _, _ in }, nil)
+    }
+
+    deinit { PQfinish(connection) }
+
+    /// The version of the server, 150020 for 15.20.
+    var serverVersion: Int { Int(PQserverVersion(connection)) }
+
+    // MARK: Statements
+
+    /// Runs SQL text of our own without parameters; several statements are allowed.
+    func execute(_ sql: String) throws {
+        try send { PQsendQuery(connection, sql) }
+        _ = try finish()
+    }
+
+    /// Runs one statement, prepared at its first use; rows come in binary.
+    @discardableResult
+    func run(_ statement: Statement, _ values: [Parameter] = []) throws -> ResultRows {
+        if !prepared.contains(statement.name) {
+            try send { PQsendPrepare(connection, statement.name, statement.sql, 0, nil) }
+            _ = try finish()
+            prepared.insert(statement.name)
+        }
+        parameters.removeAll()
+        var ends: [Int] = []
+        for value in values {
+            value.write(to: &parameters)
+            ends.append(parameters.count)
+        }
+        // libpq takes a null pointer for SQL NULL; one octet more keeps the address of an empty value real.
+        parameters.integer(UInt8(0))
+        let starts = [0] + ends.dropLast()
+        let lengths = zip(starts, ends).map { Int32(truncatingIfNeeded: $1 - $0) }
+        let formats = [Int32](repeating: 1, count: values.count)
+        try parameters.bytes.withUnsafeBytes { octets in
+            let pointers = starts.prefix(values.count).map { start in
+                octets.baseAddress.map { ($0 + start).assumingMemoryBound(to: CChar.self) }
+            }
+            try send {
+                PQsendQueryPrepared(
+                    connection, statement.name, Int32(values.count), pointers, lengths, formats, 1)
+            }
+        }
+        return try finish()
+    }
+
+    /// Sends rows in COPY's binary format, header and trailer included, through `COPY … FROM STDIN`.
+    func copy(_ sql: String, _ rows: [UInt8]) throws {
+        try send { PQsendQuery(connection, sql) }
+        let deadline = Deadline(milliseconds: timeouts.answer)
+        try flush(deadline)
+        try awaitResult(deadline)
+        guard let answer = PQgetResult(connection) else { throw lostFailure() }
+        guard PQresultStatus(answer) == PGRES_COPY_IN else {
+            let failure = self.failure(answer)
+            PQclear(answer)
+            try drain(deadline)
+            throw failure
+        }
+        PQclear(answer)
+        let piece = 1 << 18
+        var position = 0
+        while position < rows.count {
+            let end = min(position + piece, rows.count)
+            try put(rows, position..<end)
+            position = end
+        }
+        let end = Deadline(milliseconds: timeouts.answer)
+        while true {
+            let status = PQputCopyEnd(connection, nil)
+            if status == 1 { break }
+            guard status == 0 else { throw lostFailure() }
+            try wait(for: POLLIN | POLLOUT, end)
+        }
+        _ = try finish()
+    }
+
+    private func put(_ rows: [UInt8], _ range: Range<Int>) throws {
+        let deadline = Deadline(milliseconds: timeouts.answer)
+        while true {
+            let status = rows.withUnsafeBytes { octets -> Int32 in
+                guard let base = octets.baseAddress else { return 1 }
+                return PQputCopyData(
+                    connection, (base + range.lowerBound).assumingMemoryBound(to: CChar.self), Int32(range.count))
+            }
+            if status == 1 { break }
+            guard status == 0 else { throw lostFailure() }
+            try wait(for: POLLIN | POLLOUT, deadline)
+        }
+        // Without this libpq would pile up the rows in memory as fast as they are made.
+        try flush(deadline)
+    }
+
+    // MARK: Transactions
+
+    /// Runs `body` in a READ COMMITTED transaction, whatever the default of the database is.
+    func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        try execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        let value: Value
+        do {
+            value = try body()
+        } catch {
+            if !isLost {
+                do { try execute("ROLLBACK") } catch { isLost = true }
+            }
+            throw error
+        }
+        do {
+            try execute("COMMIT")
+        } catch var failure as PostgreSQLFailure {
+            failure.isCommitUnknown = failure.isConnectionLost
+            if !failure.isConnectionLost, PQtransactionStatus(connection) != PQTRANS_IDLE { isLost = true }
+            throw failure
+        }
+        return value
+    }
+
+    // MARK: Waiting
+
+    private func send(_ call: () -> Int32) throws {
+        guard !isLost else { throw lostFailure() }
+        guard call() == 1 else { throw lostFailure() }
+    }
+
+    /// Waits for the answer and takes all of it; the last result counts, the first error is thrown.
+    private func finish() throws -> ResultRows {
+        let deadline = Deadline(milliseconds: timeouts.answer)
+        try flush(deadline)
+        var last: ResultRows?
+        var failed: PostgreSQLFailure?
+        while true {
+            try awaitResult(deadline)
+            guard let result = PQgetResult(connection) else { break }
+            switch PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
+                last = ResultRows(result)
+            default:
+                failed = failed ?? failure(result)
+                PQclear(result)
+            }
+        }
+        if let failed { throw failed }
+        guard let last else { throw lostFailure() }
+        return last
+    }
+
+    private func drain(_ deadline: Deadline) throws {
+        repeat { try awaitResult(deadline) } while PQgetResult(connection).map { PQclear($0) } != nil
+    }
+
+    private func flush(_ deadline: Deadline) throws {
+        while true {
+            switch PQflush(connection) {
+            case 0: return
+            case 1: try wait(for: POLLIN | POLLOUT, deadline)
+            default: throw lostFailure()
+            }
+        }
+    }
+
+    private func awaitResult(_ deadline: Deadline) throws {
+        while PQisBusy(connection) == 1 { try wait(for: POLLIN, deadline) }
+    }
+
+    /// Waits until the socket can be read (or written, where asked for) and reads what is there.
+    private func wait(for events: Int32, _ deadline: Deadline) throws {
+        var descriptor = pollfd(fd: PQsocket(connection), events: Int16(truncatingIfNeeded: events), revents: 0)
+        let ready = poll(&descriptor, 1, deadline.remaining)
+        if ready < 0, errno != EINTR { throw lostFailure() }
+        if ready == 0 {
+            isLost = true
+            throw PostgreSQLFailure(
+                sqlState: "08006", message: "no answer within \(timeouts.answer) ms", isConnectionLost: true)
+        }
+        if Int32(descriptor.revents) & ~POLLOUT != 0, PQconsumeInput(connection) == 0 { throw lostFailure() }
+    }
+
+    // MARK: Failures
+
+    private func failure(_ result: OpaquePointer) -> PostgreSQLFailure {
+        let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
+        let message = PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
+        // 57P01 to 57P05: the server ends the session, though the socket may not have noticed yet.
+        if PQstatus(connection) != CONNECTION_OK || state?.hasPrefix("57P") == true || state?.hasPrefix("08") == true
+            || state == "25P03"
+        {
+            isLost = true
+        }
+        return PostgreSQLFailure(
+            sqlState: state, message: address.redacted(message ?? "the connection was lost"), isConnectionLost: isLost)
+    }
+
+    private func lostFailure() -> PostgreSQLFailure {
+        isLost = true
+        let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return PostgreSQLFailure(
+            sqlState: nil, message: line.isEmpty ? "the connection was lost" : address.redacted(line),
+            isConnectionLost: true)
+    }
+}
+
+/// A moment on the monotonic clock.
+private struct Deadline {
+    private let end: ContinuousClock.Instant
+
+    init(milliseconds: Int) { end = .now + .milliseconds(milliseconds) }
+
+    /// Milliseconds for poll(2); 0 when past.
+    var remaining: Int32 {
+        let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)
+        return Int32(max(0, min(left.rounded(.up), 86_400_000)))
+    }
+}

@@ -1,0 +1,57 @@
+import CLibPQ
+import TransactionStore
+
+/// The rows of one result, in binary format. Stays within the session that made it.
+final class ResultRows {
+    private let result: OpaquePointer
+    let count: Int
+
+    init(_ result: OpaquePointer) {
+        self.result = result
+        count = Int(PQntuples(result))
+    }
+
+    deinit { PQclear(result) }
+
+    /// How many rows an INSERT, UPDATE or DELETE changed.
+    var affected: Int {
+        guard let text = PQcmdTuples(result) else { return 0 }
+        return Int(String(cString: text)) ?? 0
+    }
+
+    func isNull(_ row: Int, _ column: Int) -> Bool {
+        PQgetisnull(result, Int32(row), Int32(column)) == 1
+    }
+
+    private func octets(_ row: Int, _ column: Int) throws -> UnsafeRawBufferPointer {
+        guard row >= 0, row < count, column >= 0, column < Int(PQnfields(result)), !isNull(row, column),
+            let value = PQgetvalue(result, Int32(row), Int32(column))
+        else { throw TransactionStoreError(.corrupt, "a stored value is missing") }
+        return UnsafeRawBufferPointer(start: value, count: Int(PQgetlength(result, Int32(row), Int32(column))))
+    }
+
+    func integer<Value: FixedWidthInteger>(_ row: Int, _ column: Int, as type: Value.Type = Value.self) throws -> Value
+    {
+        let octets = try octets(row, column)
+        guard octets.count == Value.bitWidth / 8 else {
+            throw TransactionStoreError(.corrupt, "a stored number is of another width")
+        }
+        return Value(bigEndian: octets.loadUnaligned(as: Value.self))
+    }
+
+    /// The octets of a value, valid during `body` only.
+    func withOctets<Value>(
+        _ row: Int, _ column: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Value
+    ) throws -> Value {
+        try body(try octets(row, column).bindMemory(to: UInt8.self))
+    }
+
+    func bytes(_ row: Int, _ column: Int) throws -> [UInt8] { [UInt8](try octets(row, column)) }
+
+    func text(_ row: Int, _ column: Int) throws -> String {
+        guard let text = String(validating: try octets(row, column), as: UTF8.self) else {
+            throw TransactionStoreError(.corrupt, "a stored text is not UTF-8")
+        }
+        return text
+    }
+}

@@ -1,0 +1,200 @@
+public import TransactionStore
+
+/// A transaction store in a PostgreSQL database (12 or newer), for several replicas at once.
+///
+/// What ``apply(_:)`` has returned from is committed; whether that survives a crash of the server is up to its
+/// `synchronous_commit` and `fsync`. Sets are written in transactions of some thousand facts, each set within one.
+///
+/// Connections are made when they are needed and made again after the server went away, so that a store can be set up
+/// before its server is. The schema is made, or brought up to date, on the first connection.
+///
+/// | condition | error |
+/// |---|---|
+/// | the server is away, starting, full of connections, or refuses the login | `unavailable`; works again by itself |
+/// | the connection is lost during COMMIT | `unavailable`; applying the same sets again is harmless |
+/// | a standby, a full disk, missing rights | `notWritable` |
+/// | other writers hold a lock for longer than ``Options/lockTimeout``, a statement takes longer than ``Options/statementTimeout``, no connection becomes free | `busy` |
+/// | the schema is newer than this program | `newerSchema` |
+/// | the server reports damaged data, or a row cannot be read | `corrupt` |
+///
+/// Prepared statements and session settings are used: a connection pooler between must pool by session.
+public final class PostgreSQLTransactionStore: TransactionStore {
+    /// How a store uses its server.
+    public struct Options: Sendable {
+        /// Where the tables are; made if it is missing. `?schema=NAME` in the URL comes first.
+        public var schema: String
+        /// How many connections to keep at most, which is how many calls run at once. `?connections=N` in the URL comes
+        /// first.
+        public var maximumConnections: Int
+        /// How long one statement may take, in seconds.
+        public var statementTimeout: Double
+        /// How long to wait for another writer, in seconds.
+        public var lockTimeout: Double
+        /// How long to wait for a free connection, in seconds.
+        public var connectionTimeout: Double
+
+        public init(
+            schema: String = "legacy_receipts", maximumConnections: Int = 8, statementTimeout: Double = 30,
+            lockTimeout: Double = 10, connectionTimeout: Double = 10
+        ) {
+            self.schema = schema
+            self.maximumConnections = maximumConnections
+            self.statementTimeout = statementTimeout
+            self.lockTimeout = lockTimeout
+            self.connectionTimeout = connectionTimeout
+        }
+    }
+
+    /// How often a transaction is begun again because other writers stood in its way.
+    private static let maximumAttempts = 16
+
+    private let address: PostgreSQLAddress
+    private let schema: Schema
+    private let pool: ConnectionPool
+
+    /// Sets a store up; connects to nothing yet.
+    /// - Parameter url: a connection URI of libpq, `postgresql://user:password@host:5432/database?sslmode=verify-full`
+    ///   (PostgreSQL manual, 34.1.1.2), with `schema` and `connections` as further options. Passwords can also come from
+    ///   libpq's own sources, `PGPASSWORD` and `~/.pgpass`.
+    /// - Throws: ``TransactionStoreError`` `invalidURL`; the message does not repeat the URL.
+    public init(url: String, options: Options = Options()) throws {
+        func milliseconds(_ seconds: Double) -> Int { Int(max(1, min(86_400_000, (seconds * 1000).rounded()))) }
+        let timeouts = PostgreSQLTimeouts(
+            statement: milliseconds(options.statementTimeout), lock: milliseconds(options.lockTimeout),
+            acquire: milliseconds(options.connectionTimeout))
+        let address = try PostgreSQLAddress(url)
+        let schema = try Schema(name: address.schema ?? options.schema, timeouts: timeouts)
+        self.address = address
+        self.schema = schema
+        pool = ConnectionPool(
+            maximum: max(1, address.maximumConnections ?? options.maximumConnections), timeouts: timeouts
+        ) {
+            PostgreSQLConnection(address, timeouts: timeouts) { try schema.prepare($0) }
+        }
+    }
+
+    /// Sets a store up and connects once, so that a wrong address or a newer schema shows at the start.
+    public static func open(url: String, options: Options = Options()) async throws -> PostgreSQLTransactionStore {
+        let store = try PostgreSQLTransactionStore(url: url, options: options)
+        do {
+            try await store.perform { _ in }
+        } catch {
+            try? await store.close()
+            throw error
+        }
+        return store
+    }
+
+    public func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
+        let slices = WriteLimits.batches(sets)
+        guard let first = slices.first else {
+            try await pool.checkOpen()
+            return AppliedFacts()
+        }
+        var result = AppliedFacts()
+        var batch = FactBatch(first)
+        for next in 1...slices.count {
+            // The next batch is made ready while this one is being written.
+            async let following = next < slices.count ? FactBatch(slices[next]) : nil
+            let applied = try await write(batch)
+            result.changed += applied.changed
+            result.unchanged += applied.unchanged
+            result.repeatedNotifications += applied.repeatedNotifications
+            guard let made = await following else { break }
+            batch = made
+        }
+        return result
+    }
+
+    private func write(_ batch: FactBatch) async throws -> AppliedFacts {
+        let lockClass = schema.lockClass
+        return try await perform { session in
+            var exclusive: Set<Int32> = []
+            var mayCopyIdentities = true
+            for _ in 0..<Self.maximumAttempts {
+                let writer = FactWriter(
+                    session: session, lockClass: lockClass, exclusive: exclusive, mayCopyIdentities: mayCopyIdentities)
+                do {
+                    return try writer.write(batch)
+                } catch WriteObstacle.joining(let scopes) {
+                    exclusive.formUnion(scopes)
+                } catch WriteObstacle.identityTaken {
+                    continue
+                } catch let failure as PostgreSQLFailure where failure.isUniqueViolation {
+                    mayCopyIdentities = false
+                } catch let failure as PostgreSQLFailure where failure.isConflict {
+                    continue
+                }
+            }
+            throw TransactionStoreError(.busy, "other writers came first \(Self.maximumAttempts) times")
+        }
+    }
+
+    public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+        let meaningful = identities.filter(\.isMeaningful)
+        guard !meaningful.isEmpty else {
+            try await pool.checkOpen()
+            return nil
+        }
+        return try await perform { session in
+            try CustomerReader.customer(CustomerReader.rows(meaningful, in: scope, session), in: scope)
+        }
+    }
+
+    private static let findNotification = Statement(
+        name: "find_notification", sql: "SELECT FROM notifications WHERE notification_uuid = $1::bytea")
+
+    public func hasProcessed(notificationUUID: String) async throws -> Bool {
+        try await perform { session in
+            try session.run(Self.findNotification, [.bytes(Array(notificationUUID.utf8))]).count > 0
+        }
+    }
+
+    private static let count = Statement(
+        name: "count",
+        sql: """
+            SELECT (SELECT count(*) FROM (SELECT DISTINCT purchase, transaction_id FROM transactions) AS part),
+                (SELECT count(*) FROM (SELECT DISTINCT purchase FROM renewal_infos) AS part),
+                (SELECT count(*) FROM (SELECT DISTINCT customer FROM app_transactions) AS part),
+                (SELECT count(*) FROM (SELECT DISTINCT customer FROM identities) AS part),
+                (SELECT count(*) FROM receipts), (SELECT count(*) FROM notifications)
+            """)
+
+    public func counts() async throws -> StoreCounts {
+        try await perform { session in
+            let row = try session.run(Self.count)
+            return StoreCounts(
+                transactions: try row.integer(0, 0), renewalInfos: try row.integer(0, 1),
+                appTransactions: try row.integer(0, 2), customers: try row.integer(0, 3),
+                receipts: try row.integer(0, 4), notifications: try row.integer(0, 5))
+        }
+    }
+
+    private static let touchReadiness = Statement(
+        name: "touch_readiness", sql: "UPDATE readiness SET checks = (checks + 1) % 1000000")
+
+    /// Writes one row: nothing less shows that the server takes it.
+    public func checkReadiness() async throws {
+        try await perform { session in
+            try session.transaction { _ = try session.run(Self.touchReadiness) }
+        }
+    }
+
+    public func close() async throws { await pool.close() }
+
+    /// Runs `body` on a connection of the pool, and puts errors into the words of the protocol.
+    private func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgreSQLSession) throws -> Value
+    ) async throws -> Value {
+        let connection = try await pool.acquire()
+        let result: Result<Value, any Error>
+        do { result = .success(try await connection.perform(body)) } catch { result = .failure(error) }
+        await pool.release(connection)
+        switch result {
+        case .success(let value): return value
+        case .failure(let failure as PostgreSQLFailure): throw failure.storeError(address.description)
+        case .failure(let error as TransactionStoreError): throw error
+        case .failure: throw TransactionStoreError(.engine, "\(address.description): an unexpected error")
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import TransactionStore
+
+/// The tables, and how an older schema becomes the present one.
+///
+/// Ids and payloads are `bytea`: they come from documents and may hold any octets that JSON can state, U+0000 among them,
+/// which `text` cannot hold. To read a payload in psql: `convert_from(payload, 'UTF8')::jsonb`.
+struct Schema: Sendable {
+    /// One step. Steps are never changed once released; what is to be different becomes a new one.
+    private struct Migration {
+        let version: Int32
+        let sql: String
+    }
+
+    private static let migrations = [Migration(version: 1, sql: initial)]
+
+    /// The version this program reads and writes.
+    static var version: Int32 { migrations.last?.version ?? 0 }
+
+    let name: String
+    /// Distinguishes the advisory locks of this schema from those of others in the database. A collision would only make
+    /// writers wait for each other.
+    let lockClass: Int32
+    private let timeouts: PostgreSQLTimeouts
+
+    /// - Throws: ``TransactionStoreError`` `invalidURL` if PostgreSQL cannot have a schema of that name.
+    init(name: String, timeouts: PostgreSQLTimeouts) throws {
+        guard !name.isEmpty, name.utf8.count <= 63, !name.utf8.contains(0), !name.hasPrefix("pg_") else {
+            throw TransactionStoreError(
+                .invalidURL, "a schema name has 1 to 63 bytes and does not begin with pg_")
+        }
+        self.name = name
+        self.timeouts = timeouts
+        // FNV-1a, 32 bits.
+        let hash = name.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        lockClass = Int32(bitPattern: hash)
+    }
+
+    private var quotedName: String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+
+    /// Readies a new session: settings, and the schema at the version of this program.
+    func prepare(_ session: PostgreSQLSession) throws {
+        guard session.serverVersion >= 120_000 else {
+            throw TransactionStoreError(.engine, "PostgreSQL 12 or newer is needed")
+        }
+        // Every statement finds its rows by an index, whatever the statistics of a fresh table say, and plans are made
+        // once: planning again would cost more than running. A bitmap would be of all rows, where a LIMIT asks for few.
+        try session.execute(
+            """
+            SET search_path TO \(quotedName);
+            SET statement_timeout TO \(timeouts.statement);
+            SET lock_timeout TO \(timeouts.lock);
+            SET idle_in_transaction_session_timeout TO \(timeouts.statement);
+            SET plan_cache_mode TO force_generic_plan;
+            SET enable_seqscan TO off;
+            SET enable_hashjoin TO off;
+            SET enable_mergejoin TO off;
+            SET enable_bitmapscan TO off;
+            SET jit TO off
+            """)
+        guard try currentVersion(session) != Self.version else { return }
+        try migrate(session)
+    }
+
+    /// The version in the database, 0 without tables.
+    private func currentVersion(_ session: PostgreSQLSession) throws -> Int32 {
+        let table = try session.run(Self.findTable, [.text("\(quotedName).schema_migrations")])
+        guard table.count == 1, !table.isNull(0, 0) else { return 0 }
+        let rows = try session.run(Self.readVersion)
+        let version = try rows.integer(0, 0, as: Int32.self)
+        guard version <= Self.version else {
+            throw TransactionStoreError(
+                .newerSchema, "the schema has version \(version), this program knows \(Self.version): use a newer one")
+        }
+        return version
+    }
+
+    private static let findTable = Statement(name: "find_table", sql: "SELECT to_regclass($1)::text")
+    private static let findSchema = Statement(name: "find_schema", sql: "SELECT to_regnamespace($1)::text")
+    private static let readVersion = Statement(
+        name: "read_version", sql: "SELECT coalesce(max(version), 0)::int4 FROM schema_migrations")
+    private static let lockSchema = Statement(
+        name: "lock_schema", sql: "SELECT pg_advisory_xact_lock($1::int4, 0)::text")
+    private static let addVersion = Statement(
+        name: "add_version", sql: "INSERT INTO schema_migrations (version) VALUES ($1::int4)")
+
+    /// Takes the steps that are missing, all or none. Of several programs that start at once one does the work, the others
+    /// wait and find it done.
+    private func migrate(_ session: PostgreSQLSession) throws {
+        try session.transaction {
+            try session.run(Self.lockSchema, [.int4(lockClass)])
+            let schema = try session.run(Self.findSchema, [.text(quotedName)])
+            // Only where it is missing: who may use a schema need not be allowed to make one.
+            if schema.isNull(0, 0) { try session.execute("CREATE SCHEMA IF NOT EXISTS \(quotedName)") }
+            try session.execute(
+                """
+                CREATE TABLE IF NOT EXISTS schema_migrations (
+                    version int4 PRIMARY KEY,
+                    applied_at timestamptz NOT NULL DEFAULT now()
+                )
+                """)
+            let present = try currentVersion(session)
+            for migration in Self.migrations where migration.version > present {
+                try session.execute(migration.sql)
+                try session.run(Self.addVersion, [.int4(migration.version)])
+            }
+        }
+    }
+
+    /// Facts hang on the purchase they are filed under, `identities.id` of an original transaction id, and purchases on
+    /// customers. So joining customers moves a few rows of `identities` and no facts.
+    private static let initial = """
+        CREATE TABLE scopes (
+            id int4 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            environment bytea NOT NULL,
+            bundle_id bytea NOT NULL,
+            UNIQUE (environment, bundle_id)
+        );
+        CREATE SEQUENCE identity_ids AS int8;
+        CREATE TABLE identities (
+            id int8 NOT NULL,
+            customer int8 NOT NULL,
+            scope int4 NOT NULL,
+            kind int2 NOT NULL,
+            value bytea NOT NULL,
+            PRIMARY KEY (scope, kind, value)
+        );
+        CREATE INDEX identities_customer ON identities (customer);
+        CREATE TABLE transactions (
+            purchase int8 NOT NULL,
+            signed_date int8 NOT NULL,
+            kind int2 NOT NULL,
+            source int2 NOT NULL,
+            transaction_id bytea NOT NULL,
+            payload bytea NOT NULL,
+            legacy bytea NOT NULL,
+            PRIMARY KEY (purchase, transaction_id, kind)
+        );
+        CREATE TABLE renewal_infos (
+            purchase int8 NOT NULL,
+            signed_date int8 NOT NULL,
+            kind int2 NOT NULL,
+            source int2 NOT NULL,
+            payload bytea NOT NULL,
+            PRIMARY KEY (purchase, kind)
+        );
+        CREATE TABLE app_transactions (
+            customer int8 NOT NULL,
+            signed_date int8 NOT NULL,
+            kind int2 NOT NULL,
+            source int2 NOT NULL,
+            payload bytea NOT NULL,
+            PRIMARY KEY (customer, kind)
+        );
+        CREATE TABLE receipts (
+            customer int8 NOT NULL,
+            signed_date int8 NOT NULL,
+            form int2 NOT NULL,
+            octets bytea NOT NULL,
+            PRIMARY KEY (customer, form)
+        );
+        ALTER TABLE receipts ALTER COLUMN octets SET STORAGE EXTERNAL;
+        CREATE TABLE notifications (
+            notification_uuid bytea PRIMARY KEY,
+            scope int4 NOT NULL,
+            signed_date int8 NOT NULL,
+            type bytea NOT NULL,
+            subtype bytea,
+            body bytea NOT NULL,
+            received_at timestamptz NOT NULL DEFAULT now()
+        );
+        -- One row, rewritten to see whether the database can be written to.
+        CREATE TABLE readiness (
+            id int2 PRIMARY KEY CHECK (id = 1),
+            checks int4 NOT NULL
+        );
+        INSERT INTO readiness VALUES (1, 0)
+        """
+}

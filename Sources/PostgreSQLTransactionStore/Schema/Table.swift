@@ -1,0 +1,172 @@
+/// A table that facts are written to, and the statements for it.
+struct Table: Sendable {
+    enum Column: Sendable {
+        case int8(String)
+        case int4(String)
+        case int2(String)
+        case bytea(String)
+
+        var name: String {
+            switch self {
+            case .int8(let name), .int4(let name), .int2(let name), .bytea(let name): name
+            }
+        }
+
+        fileprivate var typeName: String {
+            switch self {
+            case .int8: "int8"
+            case .int4: "int4"
+            case .int2: "int2"
+            case .bytea: "bytea"
+            }
+        }
+
+        fileprivate var types: (element: UInt32, array: UInt32) {
+            switch self {
+            case .int8: (TypeID.int8, TypeID.int8Array)
+            case .int4: (TypeID.int4, TypeID.int4Array)
+            case .int2: (TypeID.int2, TypeID.int2Array)
+            case .bytea: (TypeID.bytea, TypeID.byteaArray)
+            }
+        }
+    }
+
+    let name: String
+    let columns: [Column]
+    /// `COPY … FROM STDIN` in binary.
+    let copy: String
+    /// Inserts rows given as one array per column. Rows that are there stand, unless there are columns that say which of
+    /// two is the newer; then those that are newer take the place of theirs. Nothing is written or locked for the others.
+    let insert: Statement
+
+    /// - Parameters:
+    ///   - newness: the columns by which the greater row is the newer; empty if rows never change.
+    ///   - returning: a column to get back of each row that was inserted.
+    init(_ name: String, _ columns: [Column], key: [String], newness: [String] = [], returning: String? = nil) {
+        self.name = name
+        self.columns = columns
+        let names = columns.map(\.name)
+        let list = names.joined(separator: ", ")
+        copy = "COPY \(name) (\(list)) FROM STDIN (FORMAT binary)"
+
+        func row(_ table: String, _ names: [String]) -> String {
+            "(" + names.map { "\(table).\($0)" }.joined(separator: ", ") + ")"
+        }
+        let arrays = columns.enumerated().map { "$\($0 + 1)::\($1.typeName)[]" }.joined(separator: ", ")
+        var sql = "INSERT INTO \(name) AS known (\(list)) SELECT \(names.map { "given.\($0)" }.joined(separator: ", "))"
+        sql += " FROM unnest(\(arrays)) AS given (\(list))"
+        sql += " WHERE NOT EXISTS (SELECT FROM \(name) AS old WHERE "
+        sql += key.map { "old.\($0) = given.\($0)" }.joined(separator: " AND ")
+        if !newness.isEmpty { sql += " AND \(row("old", newness)) >= \(row("given", newness))" }
+        sql += ") ON CONFLICT (\(key.joined(separator: ", "))) "
+        if newness.isEmpty {
+            sql += "DO NOTHING"
+        } else {
+            let changing = names.filter { !key.contains($0) }
+            sql += "DO UPDATE SET " + changing.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+            sql += " WHERE \(row("known", newness)) < \(row("excluded", newness))"
+        }
+        if let returning { sql += " RETURNING known.\(returning)" }
+        insert = Statement(name: "insert_\(name)", sql: sql)
+    }
+
+    static let identities = Table(
+        "identities", [.int8("id"), .int8("customer"), .int4("scope"), .int2("kind"), .bytea("value")],
+        key: ["scope", "kind", "value"])
+
+    static let transactions = Table(
+        "transactions",
+        [
+            .int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("transaction_id"),
+            .bytea("payload"), .bytea("legacy"),
+        ],
+        key: ["purchase", "transaction_id", "kind"], newness: ["signed_date", "payload", "legacy", "source"])
+
+    static let renewalInfos = Table(
+        "renewal_infos", [.int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload")],
+        key: ["purchase", "kind"], newness: ["signed_date", "payload", "source"])
+
+    static let appTransactions = Table(
+        "app_transactions",
+        [.int8("customer"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload")],
+        key: ["customer", "kind"], newness: ["signed_date", "payload", "source"])
+
+    static let receipts = Table(
+        "receipts", [.int8("customer"), .int8("signed_date"), .int2("form"), .bytea("octets")],
+        key: ["customer", "form"], newness: ["signed_date", "octets"])
+
+    static let notifications = Table(
+        "notifications",
+        [
+            .bytea("notification_uuid"), .int4("scope"), .int8("signed_date"), .bytea("type"), .bytea("subtype"),
+            .bytea("body"),
+        ],
+        key: ["notification_uuid"], returning: "notification_uuid")
+}
+
+/// Rows on their way into a table, either one after the other for COPY or one array per column for INSERT.
+struct RowBuffer {
+    enum Layout { case rows, columns }
+
+    private let table: Table
+    private let layout: Layout
+    private var buffers: [BinaryBuffer]
+    private var column = 0
+    private(set) var count = 0
+
+    init(_ table: Table, _ layout: Layout) {
+        self.table = table
+        self.layout = layout
+        buffers = Array(repeating: BinaryBuffer(), count: layout == .rows ? 1 : table.columns.count)
+        if layout == .rows {
+            buffers[0].raw("PGCOPY\n".utf8)
+            buffers[0].raw([0xFF, 0x0D, 0x0A, 0x00])
+            buffers[0].integer(Int32(0))
+            buffers[0].integer(Int32(0))
+        }
+    }
+
+    mutating func beginRow() {
+        count += 1
+        column = 0
+        if layout == .rows { buffers[0].integer(Int16(truncatingIfNeeded: table.columns.count)) }
+    }
+
+    private var place: Int { layout == .rows ? 0 : column }
+
+    mutating func integer<Value: FixedWidthInteger>(_ value: Value) {
+        buffers[place].field(value)
+        column += 1
+    }
+
+    mutating func octets(_ value: some Collection<UInt8>) {
+        buffers[place].field(value)
+        column += 1
+    }
+
+    mutating func null() {
+        buffers[place].null()
+        column += 1
+    }
+
+    /// Writes the rows and returns how many were inserted or replaced theirs.
+    mutating func send(to session: PostgreSQLSession) throws -> Int {
+        guard count > 0 else { return 0 }
+        switch layout {
+        case .rows:
+            buffers[0].integer(Int16(-1))
+            try session.copy(table.copy, buffers[0].bytes)
+            return count
+        case .columns:
+            return try insert(session).affected
+        }
+    }
+
+    func insert(_ session: PostgreSQLSession) throws -> ResultRows {
+        let parameters = zip(table.columns, buffers).map { column, buffer in
+            Parameter.encoded(
+                elementType: column.types.element, arrayType: column.types.array, count: count, elements: buffer.bytes)
+        }
+        return try session.run(table.insert, parameters)
+    }
+}

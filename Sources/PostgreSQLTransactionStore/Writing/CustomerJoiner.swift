@@ -1,0 +1,110 @@
+/// Makes several customers one. Needs the exclusive lock of their scopes.
+struct CustomerJoiner {
+    let session: PostgreSQLSession
+
+    private static let countIdentities = Statement(
+        name: "count_identities",
+        sql: """
+            SELECT given.customer, (
+                SELECT count(*) FROM (SELECT FROM identities AS i WHERE i.customer = given.customer LIMIT $2::int8) AS part
+            ) FROM unnest($1::int8[]) AS given (customer)
+            """)
+    private static let moveIdentities = Statement(
+        name: "move_identities",
+        sql: """
+            UPDATE identities AS moved SET customer = given.to_customer
+            FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)
+            WHERE moved.customer = given.from_customer
+            """)
+    private static let moveAppTransactions = Statement(
+        name: "move_app_transactions",
+        sql: """
+            WITH given AS (SELECT * FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)),
+            moved AS (
+                DELETE FROM app_transactions AS old USING given WHERE old.customer = given.from_customer
+                RETURNING given.to_customer, old.signed_date, old.kind, old.source, old.payload
+            )
+            INSERT INTO app_transactions AS known (customer, signed_date, kind, source, payload)
+            SELECT DISTINCT ON (to_customer, kind) to_customer, signed_date, kind, source, payload FROM moved
+            ORDER BY to_customer, kind, signed_date DESC, payload DESC, source DESC
+            ON CONFLICT (customer, kind) DO UPDATE
+            SET signed_date = excluded.signed_date, source = excluded.source, payload = excluded.payload
+            WHERE (known.signed_date, known.payload, known.source)
+                < (excluded.signed_date, excluded.payload, excluded.source)
+            """)
+    private static let moveReceipts = Statement(
+        name: "move_receipts",
+        sql: """
+            WITH given AS (SELECT * FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)),
+            moved AS (
+                DELETE FROM receipts AS old USING given WHERE old.customer = given.from_customer
+                RETURNING given.to_customer, old.signed_date, old.form, old.octets
+            )
+            INSERT INTO receipts AS known (customer, signed_date, form, octets)
+            SELECT DISTINCT ON (to_customer, form) to_customer, signed_date, form, octets FROM moved
+            ORDER BY to_customer, form, signed_date DESC, octets DESC
+            ON CONFLICT (customer, form) DO UPDATE SET signed_date = excluded.signed_date, octets = excluded.octets
+            WHERE (known.signed_date, known.octets) < (excluded.signed_date, excluded.octets)
+            """)
+
+    /// Joins the customers of each group; groups that share a customer become one.
+    /// - Returns: who each customer that is no more has become.
+    func join(_ groups: some Collection<Set<Int64>>) throws -> [Int64: Int64] {
+        let sizes = try Self.sizes(Set(groups.joined()).sorted(), session)
+        let moves = Self.moves(groups, sizes)
+        let from = moves.keys.sorted()
+        let parameters: [Parameter] = [.int8s(from), .int8s(from.map { moves[$0] ?? $0 })]
+        for statement in [Self.moveIdentities, Self.moveAppTransactions, Self.moveReceipts] {
+            try session.run(statement, parameters)
+        }
+        return moves
+    }
+
+    /// Of what is joined, one with the most identities stays, so that an identity moves at most as often as their number
+    /// doubles.
+    private static func moves(_ groups: some Collection<Set<Int64>>, _ sizes: [Int64: Int64]) -> [Int64: Int64] {
+        var parents: [Int64: Int64] = [:]
+        func root(_ customer: Int64) -> Int64 {
+            var customer = customer
+            while let parent = parents[customer] {
+                // Path halving, so that long chains are walked once.
+                if let next = parents[parent] { parents[customer] = next }
+                customer = parent
+            }
+            return customer
+        }
+        for group in groups {
+            guard let first = group.first else { continue }
+            for customer in group {
+                let (left, right) = (root(first), root(customer))
+                if left == right { continue }
+                // The greater one stays the root, and so the root is the greatest of all.
+                let leftStays = (sizes[left] ?? 0, right) > (sizes[right] ?? 0, left)
+                parents[leftStays ? right : left] = leftStays ? left : right
+            }
+        }
+        var result: [Int64: Int64] = [:]
+        for customer in groups.joined() where root(customer) != customer { result[customer] = root(customer) }
+        return result
+    }
+
+    /// How many identities customers have, counted up to bounds that grow until at most one reaches them: the cost is that
+    /// of the smaller ones, however large the largest is.
+    private static func sizes(_ customers: [Int64], _ session: PostgreSQLSession) throws -> [Int64: Int64] {
+        var sizes: [Int64: Int64] = [:]
+        var candidates = customers
+        var bound: Int64 = 16
+        while candidates.count > 1 {
+            let rows = try session.run(countIdentities, [.int8s(candidates), .int8(bound)])
+            candidates = []
+            for row in 0..<rows.count {
+                let customer = try rows.integer(row, 0, as: Int64.self)
+                let size = try rows.integer(row, 1, as: Int64.self)
+                sizes[customer] = size
+                if size >= bound { candidates.append(customer) }
+            }
+            bound *= 8
+        }
+        return sizes
+    }
+}

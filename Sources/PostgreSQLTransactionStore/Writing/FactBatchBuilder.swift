@@ -1,0 +1,194 @@
+import AppStoreModels
+import TransactionStore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Gathers the rows of a ``FactBatch``. Linear in the size of the sets, but for the sorting.
+struct FactBatchBuilder {
+    private struct Key: Hashable {
+        let scope: Int
+        let identity: CustomerIdentity
+
+        /// By octets, as in the database: strings of Swift are equal where only their Unicode normal forms are.
+        static func == (left: Key, right: Key) -> Bool {
+            left.scope == right.scope && left.identity.kind == right.identity.kind
+                && left.identity.value.utf8.elementsEqual(right.identity.value.utf8)
+        }
+    }
+
+    private(set) var octets: [UInt8] = []
+    private(set) var scopes: [StoreScope] = []
+    private(set) var identities: [FactBatch.Identity] = []
+    private(set) var componentCount = 0
+    private(set) var transactions: [FactBatch.Row] = []
+    private(set) var renewalInfos: [FactBatch.Row] = []
+    private(set) var appTransactions: [FactBatch.Row] = []
+    private(set) var receipts: [FactBatch.Row] = []
+    private(set) var factCount = 0
+
+    private var encoder = FactEncoder()
+    private var scopePlaces: [ScopeKey: Int] = [:]
+    private var places: [Key: Int] = [:]
+    private var keys: [Key] = []
+    /// Disjoint sets of identities: each names another of its set, the root itself.
+    private var parents: [Int] = []
+
+    mutating func add(_ set: FactSet) {
+        let scope = scopePlace(set.scope)
+        guard let first = set.identities.first else { return }
+        let root = place(scope, first)
+        for identity in set.identities.dropFirst() { unite(root, place(scope, identity)) }
+        for fact in set.transactions {
+            encoder.encode(fact)
+            let owner = place(scope, CustomerIdentity(.originalTransactionId, fact.storedOriginalTransactionId))
+            transactions.append(row(owner, fact.origin, id: fact.payload.transactionId ?? ""))
+        }
+        for fact in set.renewalInfos {
+            encoder.encode(fact)
+            let owner = place(scope, CustomerIdentity(.originalTransactionId, fact.payload.originalTransactionId ?? ""))
+            renewalInfos.append(row(owner, fact.origin, id: ""))
+        }
+        if let fact = set.appTransaction {
+            encoder.encode(fact)
+            appTransactions.append(row(root, fact.origin, id: ""))
+        }
+        if let receipt = set.receipt {
+            let start = octets.count
+            octets.append(contentsOf: receipt.bytes)
+            receipts.append(
+                FactBatch.Row(
+                    owner: root, kind: Int16(truncatingIfNeeded: receipt.form.rawValue), source: 0,
+                    signedDate: receipt.signedDate, id: start..<start, payload: start..<octets.count,
+                    legacy: start..<start))
+        }
+    }
+
+    private mutating func row(_ owner: Int, _ origin: FactOrigin, id: String) -> FactBatch.Row {
+        let start = octets.count
+        octets.append(contentsOf: id.utf8)
+        let payload = octets.count
+        octets.append(contentsOf: encoder.payload.bytes)
+        let legacy = octets.count
+        octets.append(contentsOf: encoder.legacy.bytes)
+        return FactBatch.Row(
+            owner: owner, kind: Int16(truncatingIfNeeded: origin.source.kind.rawValue),
+            source: Int16(truncatingIfNeeded: origin.source.code), signedDate: origin.signedDate, id: start..<payload,
+            payload: payload..<legacy, legacy: legacy..<octets.count)
+    }
+
+    private mutating func scopePlace(_ scope: StoreScope) -> Int {
+        let key = ScopeKey(scope: scope)
+        if let place = scopePlaces[key] { return place }
+        scopePlaces[key] = scopes.count
+        scopes.append(scope)
+        return scopes.count - 1
+    }
+
+    private mutating func place(_ scope: Int, _ identity: CustomerIdentity) -> Int {
+        let key = Key(scope: scope, identity: identity)
+        if let place = places[key] { return place }
+        places[key] = keys.count
+        keys.append(key)
+        parents.append(parents.count)
+        return keys.count - 1
+    }
+
+    private mutating func root(_ place: Int) -> Int {
+        var place = place
+        while parents[place] != place {
+            parents[place] = parents[parents[place]]
+            place = parents[place]
+        }
+        return place
+    }
+
+    private mutating func unite(_ left: Int, _ right: Int) {
+        let (left, right) = (root(left), root(right))
+        // Path halving alone keeps this near linear; the lower place wins, so that the result depends on the sets only.
+        parents[max(left, right)] = min(left, right)
+    }
+
+    /// Brings identities and rows into their final order and drops the rows that are outdone.
+    mutating func finish() {
+        factCount = transactions.count + renewalInfos.count + appTransactions.count + receipts.count
+        let order = keys.indices.sorted { left, right in
+            let (left, right) = (keys[left], keys[right])
+            return left.scope != right.scope ? left.scope < right.scope : left.identity < right.identity
+        }
+        var newPlaces = [Int](repeating: 0, count: keys.count)
+        var components: [Int: Int] = [:]
+        var componentOfPlace = [Int](repeating: 0, count: keys.count)
+        for (new, old) in order.enumerated() {
+            newPlaces[old] = new
+            let component = components[root(old)] ?? components.count
+            components[root(old)] = component
+            componentOfPlace[old] = component
+            let start = octets.count
+            octets.append(contentsOf: keys[old].identity.value.utf8)
+            identities.append(
+                FactBatch.Identity(
+                    scope: keys[old].scope, kind: Int16(truncatingIfNeeded: keys[old].identity.kind.rawValue),
+                    value: start..<octets.count, component: component))
+        }
+        componentCount = components.count
+        transactions = FactBatch.newest(transactions, of: newPlaces, octets)
+        renewalInfos = FactBatch.newest(renewalInfos, of: newPlaces, octets)
+        appTransactions = FactBatch.newest(appTransactions, of: componentOfPlace, octets)
+        receipts = FactBatch.newest(receipts, of: componentOfPlace, octets)
+    }
+}
+
+extension FactBatch {
+    /// Of the rows with the same key the newest, by owner, id and kind.
+    /// - Parameter owners: by the present owner of a row, the one to file it under.
+    static func newest(_ rows: [Row], of owners: [Int], _ octets: [UInt8]) -> [Row] {
+        var rows = rows
+        for index in rows.indices { rows[index].owner = owners[rows[index].owner] }
+        return octets.withUnsafeBytes { octets in
+            func compare(_ left: Range<Int>, _ right: Range<Int>) -> Int {
+                guard let base = octets.baseAddress else { return 0 }
+                let order = memcmp(base + left.lowerBound, base + right.lowerBound, min(left.count, right.count))
+                return order != 0 ? Int(order) : left.count - right.count
+            }
+            func compareKeys(_ left: Row, _ right: Row) -> Int {
+                if left.owner != right.owner { return left.owner - right.owner }
+                let ids = compare(left.id, right.id)
+                return ids != 0 ? ids : Int(left.kind) - Int(right.kind)
+            }
+            func compareNewness(_ left: Row, _ right: Row) -> Int {
+                if left.signedDate != right.signedDate { return left.signedDate < right.signedDate ? -1 : 1 }
+                let payloads = compare(left.payload, right.payload)
+                if payloads != 0 { return payloads }
+                let legacies = compare(left.legacy, right.legacy)
+                return legacies != 0 ? legacies : Int(left.source) - Int(right.source)
+            }
+            rows.sort { left, right in
+                let keys = compareKeys(left, right)
+                return keys != 0 ? keys < 0 : compareNewness(left, right) < 0
+            }
+            var result: [Row] = []
+            result.reserveCapacity(rows.count)
+            for row in rows {
+                if let last = result.last, compareKeys(last, row) == 0 { result.removeLast() }
+                result.append(row)
+            }
+            return result
+        }
+    }
+}
+
+/// A scope, equal to another where the octets of both are.
+struct ScopeKey: Hashable {
+    let scope: StoreScope
+
+    static func == (left: ScopeKey, right: ScopeKey) -> Bool {
+        left.scope.bundleId.utf8.elementsEqual(right.scope.bundleId.utf8)
+            && left.scope.environment.rawValue.utf8.elementsEqual(right.scope.environment.rawValue.utf8)
+    }
+}

@@ -1,0 +1,231 @@
+import TransactionStore
+
+/// Why a transaction has to begin again from the start.
+enum WriteObstacle: Error {
+    /// Customers of these scopes are to be joined, for which the scopes must be locked exclusively.
+    case joining(Set<Int32>)
+    /// Another writer made one of the identities meanwhile.
+    case identityTaken
+}
+
+/// Writes one batch in one transaction.
+///
+/// What may go on at once is settled by one advisory lock per scope. Writers hold it shared: they may add identities and
+/// facts, and what an identity belongs to does not change while anybody holds it. To join customers a writer holds it alone.
+/// Everything else is left to unique keys and to conditional updates, so that any number of programs may write.
+struct FactWriter {
+    let session: PostgreSQLSession
+    let lockClass: Int32
+    /// The scopes to lock exclusively.
+    let exclusive: Set<Int32>
+    /// Whether new identities may go by COPY, which fails where INSERT would find that another writer was faster.
+    let mayCopyIdentities: Bool
+
+    /// From this many rows on, COPY is faster than INSERT in spite of its extra round trip.
+    private static let copyThreshold = 64
+
+    private static let lockScopes = Statement(
+        name: "lock_scopes",
+        sql: """
+            SELECT CASE WHEN given.alone = 1 THEN pg_advisory_xact_lock($1::int4, given.scope)::text
+                ELSE pg_advisory_xact_lock_shared($1::int4, given.scope)::text END
+            FROM unnest($2::int4[], $3::int2[]) AS given (scope, alone)
+            """)
+    private static let findIdentities = Statement(
+        name: "find_identities",
+        sql: """
+            SELECT given.place::int4, known.id, known.customer
+            FROM unnest($1::int4[], $2::int2[], $3::bytea[]) WITH ORDINALITY AS given (scope, kind, value, place)
+            JOIN identities AS known USING (scope, kind, value)
+            """)
+    private static let makeIds = Statement(
+        name: "make_ids", sql: "SELECT nextval('identity_ids') FROM generate_series(1, $1::int4)")
+
+    /// - Throws: ``WriteObstacle``, ``PostgreSQLFailure`` or ``TransactionStoreError``.
+    func write(_ given: FactBatch) throws -> AppliedFacts {
+        let scopeIds = try ScopeIds(session).find(given.scopes)
+        return try session.transaction {
+            try lock(scopeIds)
+            let batch = try takeNotifications(given, scopeIds)
+            var result = AppliedFacts()
+            result.repeatedNotifications = batch.repeatedNotifications
+            guard !batch.identities.isEmpty else { return result }
+            // Scopes may have become fewer with the sets left out.
+            let ids = batch === given ? scopeIds : try ScopeIds(session).find(batch.scopes)
+            let owners = try findOwners(batch, ids)
+            result.changed = try writeFacts(batch, owners)
+            result.unchanged = batch.factCount - result.changed
+            return result
+        }
+    }
+
+    private func lock(_ scopeIds: [Int32]) throws {
+        let ids = Set(scopeIds).sorted()
+        try session.run(
+            Self.lockScopes, [.int4(lockClass), .int4s(ids), .int2s(ids.map { exclusive.contains($0) ? 1 : 0 })])
+    }
+
+    /// Takes in the notifications; the result is the batch without the sets whose notification was there before.
+    private func takeNotifications(_ batch: FactBatch, _ scopeIds: [Int32]) throws -> FactBatch {
+        var given: [(notification: ProcessedNotification, scope: StoreScope)] = []
+        for set in batch.sets { if let notification = set.notification { given.append((notification, set.scope)) } }
+        guard !given.isEmpty else { return batch }
+        given.sort { $0.notification.notificationUUID < $1.notification.notificationUUID }
+        let scopes = batch.scopes.map { ScopeKey(scope: $0) }
+        let ids = Dictionary(zip(scopes, scopeIds), uniquingKeysWith: { first, _ in first })
+        var rows = RowBuffer(.notifications, .columns)
+        for (notification, scope) in given {
+            rows.beginRow()
+            rows.octets(notification.notificationUUID.utf8)
+            rows.integer(ids[ScopeKey(scope: scope)] ?? 0)
+            rows.integer(notification.signedDate)
+            rows.octets(notification.notificationType.utf8)
+            if let subtype = notification.subtype { rows.octets(subtype.utf8) } else { rows.null() }
+            rows.octets(notification.body)
+        }
+        let inserted = try rows.insert(session)
+        guard inserted.count < given.count else { return batch }
+        var repeated = Set(given.map { Array($0.notification.notificationUUID.utf8) })
+        for row in 0..<inserted.count { repeated.remove(try inserted.bytes(row, 0)) }
+        return batch.excluding(notifications: repeated)
+    }
+
+    // MARK: Identities
+
+    /// The numbers in the database of the identities and customers of a batch.
+    struct Owners {
+        var identities: [Int64]
+        var isNewIdentity: [Bool]
+        var customers: [Int64]
+        var isNewCustomer: [Bool]
+    }
+
+    private func findOwners(_ batch: FactBatch, _ scopeIds: [Int32]) throws -> Owners {
+        var owners = Owners(
+            identities: Array(repeating: 0, count: batch.identities.count),
+            isNewIdentity: Array(repeating: true, count: batch.identities.count),
+            customers: Array(repeating: 0, count: batch.componentCount),
+            isNewCustomer: Array(repeating: true, count: batch.componentCount))
+        let joining = try findKnown(batch, scopeIds, &owners)
+        if !joining.isEmpty {
+            let scopes = Set(batch.identities.lazy.filter { joining[$0.component] != nil }.map { scopeIds[$0.scope] })
+            guard scopes.isSubset(of: exclusive) else { throw WriteObstacle.joining(scopes) }
+            let moves = try CustomerJoiner(session: session).join(joining.values)
+            owners.customers = owners.customers.map { moves[$0] ?? $0 }
+        }
+        try addIdentities(batch, scopeIds, &owners)
+        return owners
+    }
+
+    /// Fills in what is known, and returns the components that belong to several customers.
+    private func findKnown(
+        _ batch: FactBatch, _ scopeIds: [Int32], _ owners: inout Owners
+    ) throws -> [Int: Set<Int64>] {
+        var values = BinaryBuffer()
+        for identity in batch.identities { values.field(batch.octets[identity.value]) }
+        let known = try session.run(
+            Self.findIdentities,
+            [
+                .int4s(batch.identities.map { scopeIds[$0.scope] }), .int2s(batch.identities.map(\.kind)),
+                .encoded(
+                    elementType: TypeID.bytea, arrayType: TypeID.byteaArray, count: batch.identities.count,
+                    elements: values.bytes),
+            ])
+        var joining: [Int: Set<Int64>] = [:]
+        for row in 0..<known.count {
+            let place = Int(try known.integer(row, 0, as: Int32.self)) - 1
+            guard batch.identities.indices.contains(place) else { continue }
+            let component = batch.identities[place].component
+            let customer = try known.integer(row, 2, as: Int64.self)
+            owners.identities[place] = try known.integer(row, 1)
+            owners.isNewIdentity[place] = false
+            if owners.isNewCustomer[component] {
+                owners.isNewCustomer[component] = false
+                owners.customers[component] = customer
+            } else if owners.customers[component] != customer {
+                joining[component, default: [owners.customers[component]]].insert(customer)
+            }
+        }
+        return joining
+    }
+
+    /// Inserts the identities that are missing. A customer without any gets the number of the first.
+    private func addIdentities(_ batch: FactBatch, _ scopeIds: [Int32], _ owners: inout Owners) throws {
+        var missing = batch.identities.indices.filter { owners.isNewIdentity[$0] }
+        guard !missing.isEmpty else { return }
+        // By the numbers of the scopes, which are the same in every program; within a scope they are sorted already.
+        missing.sort { (scopeIds[batch.identities[$0].scope], $0) < (scopeIds[batch.identities[$1].scope], $1) }
+        let numbers = try session.run(Self.makeIds, [.int4(Int32(truncatingIfNeeded: missing.count))])
+        let layout: RowBuffer.Layout = mayCopyIdentities && missing.count >= Self.copyThreshold ? .rows : .columns
+        var rows = RowBuffer(.identities, layout)
+        for (index, place) in missing.enumerated() {
+            let identity = batch.identities[place]
+            owners.identities[place] = try numbers.integer(index, 0)
+            if owners.customers[identity.component] == 0 {
+                owners.customers[identity.component] = owners.identities[place]
+            }
+            rows.beginRow()
+            rows.integer(owners.identities[place])
+            rows.integer(owners.customers[identity.component])
+            rows.integer(scopeIds[identity.scope])
+            rows.integer(identity.kind)
+            rows.octets(batch.octets[identity.value])
+        }
+        guard try rows.send(to: session) == missing.count else { throw WriteObstacle.identityTaken }
+    }
+
+    // MARK: Facts
+
+    /// Writes the facts and returns how many were new or newer.
+    private func writeFacts(_ batch: FactBatch, _ owners: Owners) throws -> Int {
+        var changed = try write(batch, batch.transactions, .transactions, owners.identities, owners.isNewIdentity)
+        changed += try write(batch, batch.renewalInfos, .renewalInfos, owners.identities, owners.isNewIdentity)
+        // Identities that no document of the batch joins may be those of one customer all the same.
+        var first: [Int64: Int] = [:]
+        let components = owners.customers.enumerated().map { component, customer in
+            let known = first[customer] ?? component
+            first[customer] = known
+            return known
+        }
+        var (appTransactions, receipts) = (batch.appTransactions, batch.receipts)
+        if first.count < components.count {
+            appTransactions = FactBatch.newest(appTransactions, of: components, batch.octets)
+            receipts = FactBatch.newest(receipts, of: components, batch.octets)
+        }
+        changed += try write(batch, appTransactions, .appTransactions, owners.customers, owners.isNewCustomer)
+        changed += try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer)
+        return changed
+    }
+
+    /// - Parameters:
+    ///   - numbers: by place, the numbers of the identities or customers the rows hang on.
+    ///   - isNew: by place, whether this transaction made the number, so that no row of it can be there yet and COPY
+    ///     cannot fail.
+    private func write(
+        _ batch: FactBatch, _ all: [FactBatch.Row], _ table: Table, _ numbers: [Int64], _ isNew: [Bool]
+    ) throws -> Int {
+        guard !all.isEmpty else { return 0 }
+        let newCount = all.count { isNew[$0.owner] }
+        let copies = newCount >= Self.copyThreshold
+        var new = RowBuffer(table, .rows)
+        var other = RowBuffer(table, .columns)
+        let hasId = table.name == Table.transactions.name
+        let hasSource = table.name != Table.receipts.name
+        func add(_ row: FactBatch.Row, to rows: inout RowBuffer) {
+            rows.beginRow()
+            rows.integer(numbers[row.owner])
+            rows.integer(row.signedDate)
+            rows.integer(row.kind)
+            if hasSource { rows.integer(row.source) }
+            if hasId { rows.octets(batch.octets[row.id]) }
+            rows.octets(batch.octets[row.payload])
+            if hasId { rows.octets(batch.octets[row.legacy]) }
+        }
+        // By number, which is the same order in every program: two writers then wait for each other in one direction.
+        let isSorted = zip(all, all.dropFirst()).allSatisfy { numbers[$0.owner] <= numbers[$1.owner] }
+        for row in isSorted ? all : all.sorted(by: { numbers[$0.owner] < numbers[$1.owner] }) {
+            if copies, isNew[row.owner] { add(row, to: &new) } else { add(row, to: &other) }
+        }
+        return try new.send(to: session) + other.send(to: session)
+    }
+}

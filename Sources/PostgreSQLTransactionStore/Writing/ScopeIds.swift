@@ -1,0 +1,47 @@
+import TransactionStore
+
+/// The numbers of scopes in the database. Asked for each time: a number that outlived a restored database would file facts
+/// under another app.
+struct ScopeIds {
+    private static let find = Statement(
+        name: "find_scopes",
+        sql: """
+            SELECT given.place::int4, known.id
+            FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS given (environment, bundle_id, place)
+            JOIN scopes AS known USING (environment, bundle_id)
+            """)
+    private static let insert = Statement(
+        name: "insert_scopes",
+        sql: """
+            INSERT INTO scopes (environment, bundle_id) SELECT environment, bundle_id
+            FROM unnest($1::bytea[], $2::bytea[]) AS given (environment, bundle_id)
+            ORDER BY environment, bundle_id ON CONFLICT DO NOTHING
+            """)
+
+    private let session: PostgreSQLSession
+
+    init(_ session: PostgreSQLSession) { self.session = session }
+
+    /// The numbers of the scopes, made where they are missing.
+    func find(_ scopes: [StoreScope]) throws -> [Int32] {
+        guard !scopes.isEmpty else { return [] }
+        let parameters: [Parameter] = [
+            .byteStrings(scopes.map { Array($0.environment.rawValue.utf8) }),
+            .byteStrings(scopes.map { Array($0.bundleId.utf8) }),
+        ]
+        for attempt in 0..<2 {
+            let rows = try session.run(Self.find, parameters)
+            if rows.count == scopes.count {
+                var result = [Int32](repeating: 0, count: scopes.count)
+                for row in 0..<rows.count {
+                    let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
+                    guard result.indices.contains(place) else { continue }
+                    result[place] = try rows.integer(row, 1)
+                }
+                return result
+            }
+            if attempt == 0 { try session.run(Self.insert, parameters) }
+        }
+        throw TransactionStoreError(.engine, "a scope got no number")
+    }
+}

@@ -1,0 +1,86 @@
+import GRDB
+import TransactionStore
+
+extension SQLiteTransactionStore {
+    static func scopeId(_ scope: StoreScope, _ db: Database) throws -> Int64? {
+        let find = try SQLStatement(db, "SELECT id FROM scopes WHERE environment = ?1 AND bundle_id = ?2")
+        try find.bind(1, scope.environment.rawValue)
+        try find.bind(2, scope.bundleId)
+        return try find.integer()
+    }
+
+    static func customer(_ identities: [CustomerIdentity], _ scope: StoreScope, _ db: Database) throws -> Customer? {
+        guard let scopeId = try scopeId(scope, db) else { return nil }
+        let find = try SQLStatement(
+            db, "SELECT customer_id FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
+        var customers: Set<Int64> = []
+        for identity in identities where identity.isMeaningful {
+            try find.bind(1, scopeId)
+            try find.bind(2, Int64(identity.kind.rawValue))
+            try find.bind(3, identity.value)
+            if let id = try find.integer() { customers.insert(id) }
+        }
+        guard !customers.isEmpty else { return nil }
+        var assembler = CustomerAssembler(scope: scope)
+        for customer in customers.sorted() { try read(customer, into: &assembler, db) }
+        return assembler.customer()
+    }
+
+    private static func read(_ customer: Int64, into assembler: inout CustomerAssembler, _ db: Database) throws {
+        let identities = try SQLStatement(db, "SELECT kind, value FROM identities WHERE customer_id = ?1")
+        try identities.bind(1, customer)
+        try identities.forEachRow { try assembler.addIdentity(kind: $0.integer(0), value: $0.text(1)) }
+
+        // CROSS JOIN keeps the order of the tables: from the identities to what they name.
+        let transactions = try SQLStatement(
+            db,
+            """
+            SELECT t.kind, t.source, t.signed_date, t.payload, t.legacy FROM identities i CROSS JOIN transactions t
+            WHERE i.customer_id = ?1 AND i.kind = 1 AND t.scope_id = i.scope_id AND t.original_transaction_id = i.value
+            """)
+        try transactions.bind(1, customer)
+        try transactions.forEachRow {
+            try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
+        }
+
+        let renewalInfos = try SQLStatement(
+            db,
+            """
+            SELECT r.kind, r.source, r.signed_date, r.payload FROM identities i CROSS JOIN renewal_infos r
+            WHERE i.customer_id = ?1 AND i.kind = 1 AND r.scope_id = i.scope_id AND r.original_transaction_id = i.value
+            """)
+        try renewalInfos.bind(1, customer)
+        try renewalInfos.forEachRow { try assembler.addRenewalInfo(row($0), payload: $0.bytes(3)) }
+
+        let appTransactions = try SQLStatement(
+            db, "SELECT kind, source, signed_date, payload FROM app_transactions WHERE customer_id = ?1")
+        try appTransactions.bind(1, customer)
+        try appTransactions.forEachRow { try assembler.addAppTransaction(row($0), payload: $0.bytes(3)) }
+
+        let receipts = try SQLStatement(db, "SELECT form, signed_date, bytes FROM receipts WHERE customer_id = ?1")
+        try receipts.bind(1, customer)
+        try receipts.forEachRow {
+            try assembler.addReceipt(form: $0.integer(0), signedDate: $0.integer(1), bytes: Array($0.bytes(2)))
+        }
+    }
+
+    private static func row(_ row: SQLRow) -> CustomerAssembler.Row {
+        CustomerAssembler.Row(kind: row.integer(0), source: row.integer(1), signedDate: row.integer(2))
+    }
+
+    static func counts(_ db: Database) throws -> StoreCounts {
+        func count(_ sql: String) throws -> Int64 { try SQLStatement(db, sql).integer() ?? 0 }
+        return StoreCounts(
+            transactions: try count(
+                """
+                SELECT COUNT(*) FROM
+                    (SELECT DISTINCT scope_id, original_transaction_id, transaction_id FROM transactions)
+                """),
+            renewalInfos: try count(
+                "SELECT COUNT(*) FROM (SELECT DISTINCT scope_id, original_transaction_id FROM renewal_infos)"),
+            appTransactions: try count("SELECT COUNT(DISTINCT customer_id) FROM app_transactions"),
+            customers: try count("SELECT COUNT(DISTINCT customer_id) FROM identities"),
+            receipts: try count("SELECT COUNT(*) FROM receipts"),
+            notifications: try count("SELECT COUNT(*) FROM notifications"))
+    }
+}

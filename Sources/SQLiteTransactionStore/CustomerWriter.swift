@@ -1,0 +1,116 @@
+import GRDB
+import TransactionStore
+
+/// Finds the customer with given identities, joining several into one.
+struct CustomerWriter {
+    static let newerAppTransaction = """
+        ON CONFLICT (customer_id, kind) DO UPDATE SET
+            source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload
+        WHERE (excluded.signed_date, excluded.payload, excluded.source)
+            > (app_transactions.signed_date, app_transactions.payload, app_transactions.source)
+        """
+    static let newerReceipt = """
+        ON CONFLICT (customer_id, form) DO UPDATE SET signed_date = excluded.signed_date, bytes = excluded.bytes
+        WHERE (excluded.signed_date, excluded.bytes) > (receipts.signed_date, receipts.bytes)
+        """
+
+    private let db: Database
+    private let find: SQLStatement
+    private let insert: SQLStatement
+    private let next: SQLStatement
+
+    init(_ db: Database) throws {
+        self.db = db
+        find = try SQLStatement(
+            db, "SELECT customer_id FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
+        insert = try SQLStatement(
+            db, "INSERT INTO identities (scope_id, kind, value, customer_id) VALUES (?1, ?2, ?3, ?4)")
+        next = try SQLStatement(db, "SELECT COALESCE(MAX(customer_id), 0) + 1 FROM identities")
+    }
+
+    /// The one customer with all of the identities, of which there is at least one.
+    func customerId(of identities: [CustomerIdentity], in scopeId: Int64) throws -> Int64 {
+        var found: Set<Int64> = []
+        var missing: [CustomerIdentity] = []
+        for identity in identities {
+            try find.bind(1, scopeId)
+            try find.bind(2, Int64(identity.kind.rawValue))
+            try find.bind(3, identity.value)
+            if let id = try find.integer() { found.insert(id) } else { missing.append(identity) }
+        }
+        let customerId: Int64
+        if found.count > 1 {
+            customerId = try join(found)
+        } else if let only = found.first {
+            customerId = only
+        } else {
+            customerId = try next.integer() ?? 1
+        }
+        for identity in missing {
+            try insert.bind(1, scopeId)
+            try insert.bind(2, Int64(identity.kind.rawValue))
+            try insert.bind(3, identity.value)
+            try insert.bind(4, customerId)
+            try insert.run()
+        }
+        return customerId
+    }
+
+    /// Moves everything to the customer with the most identities, so that an identity moves at most as often as the number
+    /// of them doubles.
+    private func join(_ customers: Set<Int64>) throws -> Int64 {
+        let largest = try largest(customers)
+        let moveIdentities = try SQLStatement(db, "UPDATE identities SET customer_id = ?1 WHERE customer_id = ?2")
+        let moveAppTransactions = try SQLStatement(
+            db,
+            """
+            INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload)
+            SELECT ?1, kind, source, signed_date, payload FROM app_transactions WHERE customer_id = ?2
+            \(Self.newerAppTransaction)
+            """)
+        let moveReceipts = try SQLStatement(
+            db,
+            """
+            INSERT INTO receipts (customer_id, form, signed_date, bytes)
+            SELECT ?1, form, signed_date, bytes FROM receipts WHERE customer_id = ?2
+            \(Self.newerReceipt)
+            """)
+        let deleteAppTransactions = try SQLStatement(db, "DELETE FROM app_transactions WHERE customer_id = ?1")
+        let deleteReceipts = try SQLStatement(db, "DELETE FROM receipts WHERE customer_id = ?1")
+        for customer in customers where customer != largest {
+            for move in [moveIdentities, moveAppTransactions, moveReceipts] {
+                try move.bind(1, largest)
+                try move.bind(2, customer)
+                try move.run()
+            }
+            for delete in [deleteAppTransactions, deleteReceipts] {
+                try delete.bind(1, customer)
+                try delete.run()
+            }
+        }
+        return largest
+    }
+
+    /// Counts all of them up to 1, 2, 4, … identities until one is left, so that the cost is that of the smaller ones.
+    private func largest(_ customers: Set<Int64>) throws -> Int64 {
+        let count = try SQLStatement(
+            db, "SELECT COUNT(*) FROM (SELECT 1 FROM identities WHERE customer_id = ?1 LIMIT ?2)")
+        var candidates = customers.sorted()
+        var bound: Int64 = 2
+        while candidates.count > 1 {
+            var larger: [Int64] = []
+            for customer in candidates {
+                try count.bind(1, customer)
+                try count.bind(2, bound)
+                if try count.integer() ?? 0 >= bound { larger.append(customer) }
+            }
+            if larger.isEmpty { break }
+            candidates = larger
+            bound *= 2
+        }
+        guard let largest = candidates.first else {
+            throw TransactionStoreError(.engine, "There is no customer to join.")
+        }
+        return largest
+    }
+}

@@ -1,0 +1,151 @@
+import AppStoreModels
+import GRDB
+import TransactionStore
+
+/// Applies fact sets within one transaction. Made for the transaction, gone with it.
+final class FactWriter {
+    private let db: Database
+    private var encoder = FactEncoder()
+    private var scopeIds: [StoreScope: Int64] = [:]
+    private let customers: CustomerWriter
+    private let insertTransaction: SQLStatement
+    private let insertRenewalInfo: SQLStatement
+    private let insertAppTransaction: SQLStatement
+    private let insertReceipt: SQLStatement
+
+    init(_ db: Database) throws {
+        self.db = db
+        customers = try CustomerWriter(db)
+        insertTransaction = try SQLStatement(
+            db,
+            """
+            INSERT INTO transactions
+                (scope_id, original_transaction_id, transaction_id, kind, source, signed_date, payload, legacy)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            ON CONFLICT (scope_id, original_transaction_id, transaction_id, kind) DO UPDATE SET
+                source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
+                legacy = excluded.legacy
+            WHERE (excluded.signed_date, excluded.payload, excluded.legacy, excluded.source)
+                > (transactions.signed_date, transactions.payload, transactions.legacy, transactions.source)
+            """)
+        insertRenewalInfo = try SQLStatement(
+            db,
+            """
+            INSERT INTO renewal_infos (scope_id, original_transaction_id, kind, source, signed_date, payload)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (scope_id, original_transaction_id, kind) DO UPDATE SET
+                source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload
+            WHERE (excluded.signed_date, excluded.payload, excluded.source)
+                > (renewal_infos.signed_date, renewal_infos.payload, renewal_infos.source)
+            """)
+        insertAppTransaction = try SQLStatement(
+            db,
+            """
+            INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload)
+            VALUES (?1, ?2, ?3, ?4, ?5) \(CustomerWriter.newerAppTransaction)
+            """)
+        insertReceipt = try SQLStatement(
+            db,
+            """
+            INSERT INTO receipts (customer_id, form, signed_date, bytes)
+            VALUES (?1, ?2, ?3, ?4) \(CustomerWriter.newerReceipt)
+            """)
+    }
+
+    func apply(_ set: FactSet, _ result: inout AppliedFacts) throws {
+        let scopeId = try scopeId(set.scope)
+        if let notification = set.notification, try !isNew(notification, scopeId) {
+            result.repeatedNotifications += 1
+            return
+        }
+        guard !set.identities.isEmpty else { return }
+        let customerId = try customers.customerId(of: set.identities, in: scopeId)
+        for fact in set.transactions { try apply(fact, scopeId, &result) }
+        for fact in set.renewalInfos { try apply(fact, scopeId, &result) }
+        if let fact = set.appTransaction { try apply(fact, customerId, &result) }
+        if let receipt = set.receipt { try apply(receipt, customerId, &result) }
+    }
+
+    private func scopeId(_ scope: StoreScope) throws -> Int64 {
+        if let id = scopeIds[scope] { return id }
+        let insert = try SQLStatement(db, "INSERT INTO scopes (environment, bundle_id) VALUES (?1, ?2)")
+        var id = try SQLiteTransactionStore.scopeId(scope, db)
+        if id == nil {
+            try insert.bind(1, scope.environment.rawValue)
+            try insert.bind(2, scope.bundleId)
+            try insert.run()
+            id = db.lastInsertedRowID
+        }
+        guard let id else { throw TransactionStoreError(.engine, "A scope got no number.") }
+        scopeIds[scope] = id
+        return id
+    }
+
+    private func isNew(_ notification: ProcessedNotification, _ scopeId: Int64) throws -> Bool {
+        let insert = try SQLStatement(
+            db,
+            """
+            INSERT INTO notifications (notification_uuid, scope_id, notification_type, subtype, signed_date, body)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (notification_uuid) DO NOTHING
+            """)
+        try insert.bind(1, notification.notificationUUID)
+        try insert.bind(2, scopeId)
+        try insert.bind(3, notification.notificationType)
+        try insert.bind(4, notification.subtype)
+        try insert.bind(5, notification.signedDate)
+        try insert.bind(6, notification.body)
+        return try insert.run() > 0
+    }
+
+    private func apply(_ fact: TransactionFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws {
+        encoder.encode(fact)
+        let insert = insertTransaction
+        try insert.bind(1, scopeId)
+        try insert.bind(2, fact.storedOriginalTransactionId)
+        try insert.bind(3, fact.payload.transactionId ?? "")
+        try insert.bind(4, Int64(fact.origin.source.kind.rawValue))
+        try insert.bind(5, fact.origin.source.code)
+        try insert.bind(6, fact.origin.signedDate)
+        try insert.bind(7, encoder.payload.bytes)
+        try insert.bind(8, encoder.legacy.bytes)
+        result.count(try insert.run())
+    }
+
+    private func apply(_ fact: RenewalInfoFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws {
+        encoder.encode(fact)
+        let insert = insertRenewalInfo
+        try insert.bind(1, scopeId)
+        try insert.bind(2, fact.payload.originalTransactionId ?? "")
+        try insert.bind(3, Int64(fact.origin.source.kind.rawValue))
+        try insert.bind(4, fact.origin.source.code)
+        try insert.bind(5, fact.origin.signedDate)
+        try insert.bind(6, encoder.payload.bytes)
+        result.count(try insert.run())
+    }
+
+    private func apply(_ fact: AppTransactionFact, _ customerId: Int64, _ result: inout AppliedFacts) throws {
+        encoder.encode(fact)
+        let insert = insertAppTransaction
+        try insert.bind(1, customerId)
+        try insert.bind(2, Int64(fact.origin.source.kind.rawValue))
+        try insert.bind(3, fact.origin.source.code)
+        try insert.bind(4, fact.origin.signedDate)
+        try insert.bind(5, encoder.payload.bytes)
+        result.count(try insert.run())
+    }
+
+    private func apply(_ receipt: KnownReceipt, _ customerId: Int64, _ result: inout AppliedFacts) throws {
+        let insert = insertReceipt
+        try insert.bind(1, customerId)
+        try insert.bind(2, Int64(receipt.form.rawValue))
+        try insert.bind(3, receipt.signedDate)
+        try insert.bind(4, receipt.bytes)
+        result.count(try insert.run())
+    }
+}
+
+extension AppliedFacts {
+    fileprivate mutating func count(_ changedRows: Int) {
+        if changedRows > 0 { changed += 1 } else { unchanged += 1 }
+    }
+}

@@ -1,0 +1,107 @@
+import GRDB
+import GRDBSQLite
+
+/// A prepared statement, bound and stepped without a value object per column: a bulk load binds ten values per row, and a
+/// look-up reads hundreds of rows.
+///
+/// The connection keeps the statement; this must not leave the closure that has the connection.
+struct SQLStatement {
+    private let statement: Statement
+    private let connection: OpaquePointer
+    private var handle: OpaquePointer { statement.sqliteStatement }
+
+    init(_ db: Database, _ sql: String) throws {
+        guard let connection = db.sqliteConnection else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the connection is closed")
+        }
+        statement = try db.cachedStatement(sql: sql)
+        self.connection = connection
+    }
+
+    // SQLITE_TRANSIENT is a C macro with a cast, which Swift does not import: SQLite copies the octets at once.
+    private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
+    private func check(_ code: Int32) throws {
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
+    private func error(_ code: Int32) -> DatabaseError {
+        DatabaseError(
+            resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
+            message: String(cString: sqlite3_errmsg(connection)))
+    }
+
+    func bind(_ index: Int32, _ value: Int64) throws { try check(sqlite3_bind_int64(handle, index, value)) }
+
+    /// All octets of the text, a NUL in it included.
+    func bind(_ index: Int32, _ text: String) throws {
+        var text = text
+        let code = text.withUTF8 { bytes -> Int32 in
+            guard let base = bytes.baseAddress else { return sqlite3_bind_text(handle, index, "", 0, Self.transient) }
+            return base.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+                sqlite3_bind_text(handle, index, $0, Int32(clamping: bytes.count), Self.transient)
+            }
+        }
+        try check(code)
+    }
+
+    func bind(_ index: Int32, _ text: String?) throws {
+        guard let text else { return try check(sqlite3_bind_null(handle, index)) }
+        try bind(index, text)
+    }
+
+    func bind(_ index: Int32, _ bytes: [UInt8]) throws {
+        let code = bytes.withUnsafeBytes { buffer -> Int32 in
+            // A null pointer would bind NULL.
+            guard let base = buffer.baseAddress, !buffer.isEmpty else { return sqlite3_bind_zeroblob(handle, index, 0) }
+            return sqlite3_bind_blob64(handle, index, base, sqlite3_uint64(buffer.count), Self.transient)
+        }
+        try check(code)
+    }
+
+    /// Executes a statement that returns no row, and gives the number of rows that it changed.
+    @discardableResult
+    func run() throws -> Int {
+        defer { sqlite3_reset(handle) }
+        let code = sqlite3_step(handle)
+        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw error(code) }
+        return Int(sqlite3_changes(connection))
+    }
+
+    /// Calls `body` for each row.
+    func forEachRow(_ body: (SQLRow) throws -> Void) throws {
+        defer { sqlite3_reset(handle) }
+        while true {
+            let code = sqlite3_step(handle)
+            if code == SQLITE_DONE { return }
+            guard code == SQLITE_ROW else { throw error(code) }
+            try body(SQLRow(handle: handle))
+        }
+    }
+
+    /// The integer in the first column of the first row; nil if there is none.
+    func integer() throws -> Int64? {
+        defer { sqlite3_reset(handle) }
+        let code = sqlite3_step(handle)
+        if code == SQLITE_DONE { return nil }
+        guard code == SQLITE_ROW else { throw error(code) }
+        return SQLRow(handle: handle).integer(0)
+    }
+}
+
+/// The row at which a statement stands.
+struct SQLRow {
+    fileprivate let handle: OpaquePointer
+
+    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    /// The octets of a value, valid until the next step.
+    func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
+        // The order matters: asking for the pointer may convert the value (SQLite, "Result Values From A Query").
+        guard let base = sqlite3_column_blob(handle, column) else { return UnsafeBufferPointer(start: nil, count: 0) }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        return UnsafeBufferPointer(start: base.assumingMemoryBound(to: UInt8.self), count: count)
+    }
+
+    func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+}

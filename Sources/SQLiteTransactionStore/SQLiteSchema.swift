@@ -1,0 +1,89 @@
+import GRDB
+
+/// The tables, by numbered migrations. A migration that was released is never changed; a change is a new one.
+///
+/// Facts of one kind about one transaction are one row. The key begins with the original transaction id, so that all of a
+/// subscription stand side by side in the index. The rows themselves are in a table by row number, because rows of half a
+/// kilobyte would make an index of few entries per page.
+///
+/// A customer is a number that identities share. There is no table of customers: what belongs to one is found through its
+/// identities, so that joining two customers moves the identities of the smaller one and touches no transaction.
+enum SQLiteSchema {
+    /// "LRTS" in ASCII: tells a store from any other SQLite database (SQLite, PRAGMA application_id).
+    static let applicationId: Int32 = 0x4C52_5453
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { db in
+            try db.execute(sql: version1)
+            try db.execute(sql: "PRAGMA application_id = \(applicationId)")
+        }
+        return migrator
+    }
+
+    private static let version1 = """
+        CREATE TABLE scopes (
+            id INTEGER PRIMARY KEY,
+            environment TEXT NOT NULL,
+            bundle_id TEXT NOT NULL,
+            UNIQUE (environment, bundle_id)
+        );
+        CREATE TABLE identities (
+            scope_id INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            value TEXT NOT NULL,
+            customer_id INTEGER NOT NULL,
+            PRIMARY KEY (scope_id, kind, value)
+        ) WITHOUT ROWID;
+        CREATE INDEX identities_by_customer ON identities (customer_id, kind);
+        CREATE TABLE transactions (
+            scope_id INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            transaction_id TEXT NOT NULL,
+            kind INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            signed_date INTEGER NOT NULL,
+            payload BLOB NOT NULL,
+            legacy BLOB NOT NULL,
+            UNIQUE (scope_id, original_transaction_id, transaction_id, kind)
+        );
+        CREATE TABLE renewal_infos (
+            scope_id INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            kind INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            signed_date INTEGER NOT NULL,
+            payload BLOB NOT NULL,
+            UNIQUE (scope_id, original_transaction_id, kind)
+        );
+        CREATE TABLE app_transactions (
+            customer_id INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            signed_date INTEGER NOT NULL,
+            payload BLOB NOT NULL,
+            UNIQUE (customer_id, kind)
+        );
+        CREATE TABLE receipts (
+            customer_id INTEGER NOT NULL,
+            form INTEGER NOT NULL,
+            signed_date INTEGER NOT NULL,
+            bytes BLOB NOT NULL,
+            UNIQUE (customer_id, form)
+        );
+        CREATE TABLE notifications (
+            notification_uuid TEXT NOT NULL UNIQUE,
+            scope_id INTEGER NOT NULL,
+            notification_type TEXT NOT NULL,
+            subtype TEXT,
+            signed_date INTEGER NOT NULL,
+            body BLOB NOT NULL
+        );
+        -- One row, rewritten to see whether the file can be written to.
+        CREATE TABLE readiness (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            checks INTEGER NOT NULL
+        );
+        INSERT INTO readiness VALUES (1, 0);
+        """
+}

@@ -1,0 +1,145 @@
+import Foundation
+import GRDB
+public import TransactionStore
+
+/// A transaction store in one SQLite file (write-ahead log), for a program or a few on one machine.
+///
+/// What ``apply(_:)`` has returned from survives a crash of the program and of the machine. Several programs may have the
+/// file open; one writes at a time, and readers never wait.
+///
+/// | condition | error |
+/// |---|---|
+/// | the folder is missing, the disk fails | `unavailable` |
+/// | the file may not be written to, the disk is full | `notWritable`; works again when the cause is gone |
+/// | another program writes for longer than ``Options/busyTimeout`` | `busy` |
+/// | the file was removed while the store is open | `unavailable`, for reading too, until it is back |
+/// | the file was replaced by another store | none, after a write that it came between: that one reports `unavailable` |
+/// | the file is no store, or damaged | `corrupt` |
+/// | the schema is newer than this program | `newerSchema` |
+///
+/// Keep the file on a local disk: the log needs shared memory (SQLite, "Write-Ahead Logging").
+public final class SQLiteTransactionStore: TransactionStore {
+    /// How a store is opened.
+    public struct Options: Sendable {
+        /// What survives a power cut. A crash of the program loses nothing either way.
+        public enum Durability: String, Sendable {
+            /// Everything that was reported as applied.
+            case full = "FULL"
+            /// Everything but perhaps the last few seconds; the file stays sound.
+            case normal = "NORMAL"
+        }
+
+        /// How long to wait for another program that writes, in seconds.
+        public var busyTimeout: Double
+        /// How many look-ups may run at once.
+        public var readers: Int
+        public var durability: Durability
+        /// The size in pages at which the file counts as full; for tests.
+        package var maximumPageCount: Int?
+
+        public init(busyTimeout: Double = 5, readers: Int = 4, durability: Durability = .full) {
+            self.busyTimeout = busyTimeout
+            self.readers = readers
+            self.durability = durability
+        }
+    }
+
+    private let file: StoreFile
+    private let queue: WriteQueue
+
+    private init(_ file: StoreFile) {
+        self.file = file
+        queue = WriteQueue { calls in try await Self.write(calls, to: file) }
+    }
+
+    /// Opens the store at a path, making the file if it is not there and bringing an older schema up to date.
+    /// - Throws: ``TransactionStoreError``, see the table above.
+    public static func open(path: String, options: Options = Options()) throws -> SQLiteTransactionStore {
+        do {
+            return SQLiteTransactionStore(try StoreFile(path: path, options: options))
+        } catch {
+            throw TransactionStoreError(error)
+        }
+    }
+
+    public func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
+        guard !sets.isEmpty else {
+            _ = try pool()
+            return AppliedFacts()
+        }
+        return try await queue.apply(sets)
+    }
+
+    /// Applies the sets of several calls in one transaction.
+    private static func write(_ calls: [[FactSet]], to file: StoreFile) async throws -> [AppliedFacts] {
+        do {
+            let pool = try file.pool()
+            let results = try await pool.writeWithoutTransaction { db in
+                var results: [AppliedFacts] = []
+                // Immediate, because a reader that becomes a writer cannot wait for another writer.
+                try db.inTransaction(.immediate) {
+                    let writer = try FactWriter(db)
+                    for sets in calls {
+                        var result = AppliedFacts()
+                        for set in sets { try writer.apply(set, &result) }
+                        results.append(result)
+                    }
+                    return .commit
+                }
+                return results
+            }
+            try file.checkStillThere(pool)
+            return results
+        } catch {
+            throw file.error(error)
+        }
+    }
+
+    private func pool() throws -> DatabasePool {
+        do { return try file.pool() } catch { throw file.error(error) }
+    }
+
+    private func read<Value: Sendable>(_ value: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        do { return try await file.pool().read(value) } catch { throw file.error(error) }
+    }
+
+    public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+        try await read { db in try Self.customer(identities, scope, db) }
+    }
+
+    public func hasProcessed(notificationUUID: String) async throws -> Bool {
+        try await read { db in
+            let find = try SQLStatement(db, "SELECT 1 FROM notifications WHERE notification_uuid = ?1")
+            try find.bind(1, notificationUUID)
+            return try find.integer() != nil
+        }
+    }
+
+    public func counts() async throws -> StoreCounts { try await read { db in try Self.counts(db) } }
+
+    /// Writes one row: nothing less shows that the disk takes it.
+    public func checkReadiness() async throws {
+        do {
+            let pool = try file.pool()
+            try await pool.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    try db.execute(sql: "UPDATE readiness SET checks = (checks + 1) % 1000000 WHERE id = 1")
+                    return .commit
+                }
+            }
+            try file.checkStillThere(pool)
+        } catch {
+            throw file.error(error)
+        }
+    }
+
+    /// A setting of the connection that writes; for tests.
+    package func writerSetting(_ name: StaticString) async throws -> String? {
+        try await pool().writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA \(name)") }
+    }
+
+    public func close() async throws {
+        await queue.close()
+        do { try file.close() } catch { throw file.error(error) }
+    }
+}

@@ -1,0 +1,72 @@
+public import AppStoreModels
+
+/// One transaction as the store knows it: the facts of all documents, joined field by field.
+public struct StoredTransaction: Sendable {
+    public let payload: JWSTransactionDecodedPayload
+    public let legacy: LegacyTransactionFields
+    /// What the transaction rests on, at most one origin per kind.
+    public let origins: [FactOrigin]
+
+    package init(payload: JWSTransactionDecodedPayload, legacy: LegacyTransactionFields, origins: [FactOrigin]) {
+        self.payload = payload
+        self.legacy = legacy
+        self.origins = origins
+    }
+
+    /// Whether a verified signature stands behind the transaction. What rests on recorded documents alone was signed by
+    /// nobody.
+    public var isSigned: Bool { origins.contains { $0.source.kind.isSigned } }
+}
+
+/// The next renewal of one subscription as the store knows it.
+public struct StoredRenewalInfo: Sendable {
+    public let payload: JWSRenewalInfoDecodedPayload
+    public let origins: [FactOrigin]
+
+    package init(payload: JWSRenewalInfoDecodedPayload, origins: [FactOrigin]) {
+        self.payload = payload
+        self.origins = origins
+    }
+
+    public var isSigned: Bool { origins.contains { $0.source.kind.isSigned } }
+}
+
+/// What the store knows about the app itself.
+public struct StoredAppTransaction: Sendable {
+    public let payload: AppTransaction
+    public let origins: [FactOrigin]
+
+    package init(payload: AppTransaction, origins: [FactOrigin]) {
+        self.payload = payload
+        self.origins = origins
+    }
+}
+
+/// Everything the store knows about one customer of one app.
+public struct Customer: Sendable {
+    public let scope: StoreScope
+    public let identities: [CustomerIdentity]
+    /// By transaction id, the newest (numerically greatest) first.
+    public let transactions: [StoredTransaction]
+    /// By original transaction id, ascending.
+    public let renewalInfos: [StoredRenewalInfo]
+    public let appTransaction: StoredAppTransaction?
+    /// The newest app receipt, by signing date.
+    public let newestAppReceipt: KnownReceipt?
+    /// The newest transaction receipt (iOS 6), by purchase date.
+    public let newestTransactionReceipt: KnownReceipt?
+
+    package init(
+        scope: StoreScope, identities: [CustomerIdentity], transactions: [StoredTransaction],
+        renewalInfos: [StoredRenewalInfo], appTransaction: StoredAppTransaction?, newestAppReceipt: KnownReceipt?,
+        newestTransactionReceipt: KnownReceipt?
+    ) {
+        self.scope = scope
+        self.identities = identities
+        self.transactions = transactions
+        self.renewalInfos = renewalInfos
+        self.appTransaction = appTransaction
+        self.newestAppReceipt = newestAppReceipt
+        self.newestTransactionReceipt = newestTransactionReceipt
+    }
+}

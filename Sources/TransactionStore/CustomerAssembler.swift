@@ -1,0 +1,175 @@
+internal import AppStoreModels
+internal import ReceiptMigration
+
+/// Makes a ``Customer`` from the rows of an engine. Rows may come in any order.
+package struct CustomerAssembler {
+    /// What stands in a row beside its key.
+    package struct Row {
+        package let kind: Int64
+        package let source: Int64
+        package let signedDate: Int64
+
+        package init(kind: Int64, source: Int64, signedDate: Int64) {
+            self.kind = kind
+            self.source = source
+            self.signedDate = signedDate
+        }
+
+        fileprivate var origin: FactOrigin {
+            get throws {
+                guard let source = FactSource(code: source), source.kind.rawValue == Int(exactly: kind) else {
+                    throw StoredObject.corrupt("unknown source")
+                }
+                return FactOrigin(source: source, signedDate: signedDate)
+            }
+        }
+    }
+
+    private struct AppRow {
+        let fact: AppTransactionFact
+        let bytes: [UInt8]
+    }
+
+    private let scope: StoreScope
+    private var identities: Set<CustomerIdentity> = []
+    private var facts: [TransactionFact] = []
+    private var renewals: [String: [FactKind: RenewalInfoFact]] = [:]
+    private var appTransactions: [FactKind: AppRow] = [:]
+    private var receipts: [KnownReceipt.Form: KnownReceipt] = [:]
+
+    package init(scope: StoreScope) {
+        self.scope = scope
+        facts.reserveCapacity(32)
+    }
+
+    package mutating func addIdentity(kind: Int64, value: String) throws {
+        guard let kind = Int(exactly: kind).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
+            throw StoredObject.corrupt("unknown kind of identity")
+        }
+        identities.insert(CustomerIdentity(kind, value))
+    }
+
+    /// - Parameters:
+    ///   - payload: what ``FactEncoder/payload`` held; need not outlive the call.
+    ///   - legacy: what ``FactEncoder/legacy`` held; may be empty.
+    package mutating func addTransaction(
+        _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
+    ) throws {
+        facts.append(
+            TransactionFact(
+                payload: try JWSTransactionDecodedPayload(stored: payload),
+                legacy: legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy), origin: try row.origin))
+    }
+
+    package mutating func addRenewalInfo(_ row: Row, payload: UnsafeBufferPointer<UInt8>) throws {
+        let origin = try row.origin
+        let fact = RenewalInfoFact(payload: try JWSRenewalInfoDecodedPayload(stored: payload), origin: origin)
+        guard let id = fact.payload.originalTransactionId else { throw StoredObject.corrupt("renewal without an id") }
+        renewals[id, default: [:]][origin.source.kind] = fact
+    }
+
+    package mutating func addAppTransaction(_ row: Row, payload: UnsafeBufferPointer<UInt8>) throws {
+        let origin = try row.origin
+        let bytes = Array(payload)
+        // Two only where the customer is several that no document has joined.
+        if let known = appTransactions[origin.source.kind] {
+            let knownDate = known.fact.origin.signedDate
+            let isNewer =
+                origin.signedDate == knownDate
+                ? known.bytes.lexicographicallyPrecedes(bytes) : origin.signedDate > knownDate
+            guard isNewer else { return }
+        }
+        let fact = AppTransactionFact(payload: try AppTransaction(stored: payload), origin: origin)
+        appTransactions[origin.source.kind] = AppRow(fact: fact, bytes: bytes)
+    }
+
+    package mutating func addReceipt(form: Int64, signedDate: Int64, bytes: [UInt8]) throws {
+        guard let form = Int(exactly: form).flatMap(KnownReceipt.Form.init(rawValue:)) else {
+            throw StoredObject.corrupt("unknown form of receipt")
+        }
+        let receipt = KnownReceipt(form: form, bytes: bytes, signedDate: signedDate)
+        if let known = receipts[form], !receipt.isNewer(than: known) { return }
+        receipts[form] = receipt
+    }
+
+    /// The customer; nil if there was no identity.
+    package func customer() -> Customer? {
+        guard !identities.isEmpty else { return nil }
+        return Customer(
+            scope: scope, identities: identities.sorted(), transactions: joinedTransactions(),
+            renewalInfos: renewals.keys.sorted(by: Self.precedes).compactMap { id in
+                renewals[id].flatMap { StoredRenewalInfo(joining: $0, in: scope) }
+            },
+            appTransaction: StoredAppTransaction(joining: appTransactions.mapValues(\.fact), in: scope),
+            newestAppReceipt: receipts[.app], newestTransactionReceipt: receipts[.transaction])
+    }
+
+    private static func precedes(_ left: String, _ right: String) -> Bool {
+        if let precedes = precedesOfOneLength(left, right) { return precedes }
+        return switch TransactionIdOrder.compare(left, right) {
+        case .before: true
+        case .after: false
+        // 07 and 7 have the same value, and sorting must not depend on where they came from.
+        case .same: left.utf8.count < right.utf8.count
+        }
+    }
+
+    /// Nearly all ids of a customer are decimal numbers of one length, whose order is that of their octets.
+    private static func precedesOfOneLength(_ left: String, _ right: String) -> Bool? {
+        guard left.utf8.count == right.utf8.count else { return nil }
+        let outcome = left.utf8.withContiguousStorageIfAvailable { left in
+            right.utf8.withContiguousStorageIfAvailable { right -> Bool? in
+                var precedes: Bool?
+                for place in left.indices {
+                    let (one, other) = (left[place], right[place])
+                    guard one &- 0x30 < 10, other &- 0x30 < 10 else { return nil }
+                    if precedes == nil, one != other { precedes = one < other }
+                }
+                return precedes ?? false
+            }
+        }
+        return (outcome ?? nil) ?? nil
+    }
+
+    /// One transaction per id, the greatest id first.
+    private func joinedTransactions() -> [StoredTransaction] {
+        func id(_ place: Int) -> String { facts[place].payload.transactionId ?? "" }
+        var order = Array(facts.indices.reversed())
+        // Engines give rows by id, so that they are nearly always in order already.
+        if !zip(order, order.dropFirst()).allSatisfy({ !Self.precedes(id($0), id($1)) }) {
+            order.sort { Self.precedes(id($1), id($0)) }
+        }
+        var result: [StoredTransaction] = []
+        result.reserveCapacity(order.count)
+        var start = 0
+        while start < order.count {
+            var places = FactsOfTransaction()
+            var end = start
+            while end < order.count, id(order[end]) == id(order[start]) {
+                let place = order[end]
+                let kind = facts[place].origin.source.kind
+                if places[kind].map({ isNewer(place, than: $0) }) ?? true { places[kind] = place }
+                end += 1
+            }
+            result.append(StoredTransaction(joining: places, of: facts, in: scope))
+            start = end
+        }
+        return result
+    }
+
+    /// Two facts of one kind occur only where documents file one transaction under different original ids.
+    private func isNewer(_ place: Int, than other: Int) -> Bool {
+        let (date, otherDate) = (facts[place].origin.signedDate, facts[other].origin.signedDate)
+        if date != otherDate { return date > otherDate }
+        return Self.precedes(facts[other].storedOriginalTransactionId, facts[place].storedOriginalTransactionId)
+    }
+}
+
+extension KnownReceipt {
+    /// Whether the receipt is the one to keep of two of the same form: by date, then by octets, so that the order in which
+    /// they come does not matter.
+    package func isNewer(than other: KnownReceipt) -> Bool {
+        if signedDate != other.signedDate { return signedDate > other.signedDate }
+        return other.bytes.lexicographicallyPrecedes(bytes)
+    }
+}

@@ -1,0 +1,60 @@
+package import AppStoreModels
+
+/// Writes facts as the engines store them: Apple's JSON, in which the bundle id and the environment are left out, because
+/// the scope of the row says them.
+///
+/// The same fact always gives the same octets. Engines compare them to decide between two facts of the same date.
+package struct FactEncoder {
+    /// The JSON of the last fact.
+    package private(set) var payload = JSONWriter(reservingCapacity: 1024)
+    /// The JSON of its legacy fields; empty if it has none. Never absent, so that rows can be compared.
+    package private(set) var legacy = JSONWriter(reservingCapacity: 256)
+
+    package init() {}
+
+    package mutating func encode(_ fact: borrowing TransactionFact) {
+        payload.removeAll()
+        legacy.removeAll()
+        if fact.payload.bundleId == nil, fact.payload.environment == nil {
+            fact.payload.write(to: &payload)
+        } else {
+            var value = fact.payload
+            value.bundleId = nil
+            value.environment = nil
+            value.write(to: &payload)
+        }
+        if let fields = fact.legacy, fields != LegacyTransactionFields() { fields.write(to: &legacy) }
+    }
+
+    package mutating func encode(_ fact: borrowing RenewalInfoFact) {
+        payload.removeAll()
+        legacy.removeAll()
+        var value = fact.payload
+        value.environment = nil
+        value.write(to: &payload)
+    }
+
+    package mutating func encode(_ fact: borrowing AppTransactionFact) {
+        payload.removeAll()
+        legacy.removeAll()
+        var value = fact.payload
+        value.bundleId = nil
+        value.receiptType = nil
+        value.write(to: &payload)
+    }
+}
+
+extension LegacyTransactionFields {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("isTrialPeriod", isTrialPeriod)
+        writer.member("isInIntroOfferPeriod", isInIntroOfferPeriod)
+        writer.member("promotionalOfferId", promotionalOfferId)
+        writer.member("offerCodeRefName", offerCodeRefName)
+        writer.member("cancellationDate", cancellationDate)
+        writer.member("cancellationReason", cancellationReason)
+        writer.member("inAppOwnershipType", inAppOwnershipType)
+        writer.member("itemId", itemId)
+        writer.endObject()
+    }
+}

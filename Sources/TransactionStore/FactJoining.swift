@@ -1,0 +1,212 @@
+internal import AppStoreModels
+
+// Several documents may speak of one transaction. A store keeps the newest fact of each kind; here they become one. The
+// result does not depend on the order in which the documents came.
+//
+// Per field, the newest *signed* fact of a kind that can state the field decides, and where a kind can state that there
+// is none (no expiry, no cancellation), that counts as a statement. Facts of the same date: the App Store's own model
+// decides over the receipt.
+//
+// | field | receipts | signed transactions | recorded, unsigned |
+// |---|---|---|---|
+// | ids, product, quantity, dates, type, ownership | state a value; absence says nothing | state all | fill what no signed fact has |
+// | expiry, web order line item | state value and absence | state all | only on their own |
+// | cancellation (date, reason) | state value and absence, not whether refund or upgrade | state `revocationDate` | only on their own, or the date of a signed upgrade |
+// | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known |
+// | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state |
+// | group, account token | late iOS 6 receipts state the group | state all | fill receipts |
+// | trial and introductory flags | state a value | – | fill |
+// | everything else | – | state all | – |
+//
+// Ids and dates of a purchase never change; that a newer receipt has whole seconds is no news, so milliseconds stay.
+
+/// One fact of each kind about one transaction, as places in a list.
+struct FactsOfTransaction {
+    var receipt: Int?
+    var signed: Int?
+    var recorded: Int?
+
+    subscript(kind: FactKind) -> Int? {
+        get {
+            switch kind {
+            case .receipt: receipt
+            case .signedTransaction: signed
+            case .recorded: recorded
+            }
+        }
+        set {
+            switch kind {
+            case .receipt: receipt = newValue
+            case .signedTransaction: signed = newValue
+            case .recorded: recorded = newValue
+            }
+        }
+    }
+}
+
+extension StoredTransaction {
+    /// Joins the facts at `places`. There is at least one.
+    init(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact], in scope: StoreScope) {
+        var payload: JWSTransactionDecodedPayload
+        var legacy = LegacyTransactionFields()
+        if let signed = places.signed {
+            payload = facts[signed].payload
+            if let receipt = places.receipt { payload.complete(from: facts[receipt], signed: facts[signed].origin) }
+        } else if let receipt = places.receipt {
+            payload = facts[receipt].payload
+            if let recorded = places.recorded { payload.fill(from: facts[recorded].payload) }
+        } else {
+            payload = places.recorded.map { facts[$0].payload } ?? JWSTransactionDecodedPayload()
+        }
+
+        let receipt = places.receipt.flatMap { facts[$0].legacy }
+        let recorded = places.recorded.flatMap { facts[$0].legacy }
+        legacy.isTrialPeriod = receipt?.isTrialPeriod ?? recorded?.isTrialPeriod
+        legacy.isInIntroOfferPeriod = receipt?.isInIntroOfferPeriod ?? recorded?.isInIntroOfferPeriod
+        legacy.itemId = receipt?.itemId ?? recorded?.itemId
+        legacy.setOffers(places, payload, receipt: receipt, recorded: recorded)
+
+        let cancellation = Cancellation(places, facts, receipt: receipt, recorded: recorded)
+        cancellation.apply(to: &payload)
+        legacy.cancellationDate = cancellation.date
+        legacy.cancellationReason = cancellation.reason
+
+        if payload.inAppOwnershipType == nil { payload.inAppOwnershipType = recorded?.inAppOwnershipType }
+        legacy.inAppOwnershipType = payload.inAppOwnershipType
+        payload.bundleId = scope.bundleId
+        payload.environment = scope.environment
+        self.init(
+            payload: payload, legacy: legacy,
+            origins: FactKind.allCases.compactMap { kind in places[kind].map { facts[$0].origin } })
+    }
+}
+
+extension JWSTransactionDecodedPayload {
+    /// A signed transaction, completed by a receipt that knows the same purchase.
+    fileprivate mutating func complete(from fact: borrowing TransactionFact, signed: FactOrigin) {
+        let receipt = fact.payload
+        if fact.origin.signedDate > signed.signedDate {
+            originalTransactionId = receipt.originalTransactionId ?? originalTransactionId
+            productId = receipt.productId ?? productId
+            quantity = receipt.quantity ?? quantity
+            type = receipt.type ?? type
+            inAppOwnershipType = receipt.inAppOwnershipType ?? inAppOwnershipType
+            purchaseDate = receipt.purchaseDate.keepingMilliseconds(of: purchaseDate) ?? purchaseDate
+            originalPurchaseDate =
+                receipt.originalPurchaseDate.keepingMilliseconds(of: originalPurchaseDate) ?? originalPurchaseDate
+            expiresDate = receipt.expiresDate.keepingMilliseconds(of: expiresDate)
+            webOrderLineItemId = receipt.webOrderLineItemId
+        } else {
+            // What every purchase has is missing by a defect, not by a statement.
+            originalTransactionId = originalTransactionId ?? receipt.originalTransactionId
+            productId = productId ?? receipt.productId
+            quantity = quantity ?? receipt.quantity
+            type = type ?? receipt.type
+            inAppOwnershipType = inAppOwnershipType ?? receipt.inAppOwnershipType
+            purchaseDate = purchaseDate ?? receipt.purchaseDate
+            originalPurchaseDate = originalPurchaseDate ?? receipt.originalPurchaseDate
+        }
+    }
+
+    /// A receipt, completed by a recorded document: only what receipts have no attribute for (verifyreceipt reference, 5.3)
+    /// and what they can only lack by their age.
+    fileprivate mutating func fill(from recorded: JWSTransactionDecodedPayload) {
+        subscriptionGroupIdentifier = subscriptionGroupIdentifier ?? recorded.subscriptionGroupIdentifier
+        appAccountToken = appAccountToken ?? recorded.appAccountToken
+        originalTransactionId = originalTransactionId ?? recorded.originalTransactionId
+        originalPurchaseDate = originalPurchaseDate ?? recorded.originalPurchaseDate
+        purchaseDate = purchaseDate ?? recorded.purchaseDate
+        quantity = quantity ?? recorded.quantity
+        type = type ?? recorded.type
+        if offerType == nil, recorded.offerType == .offerCode {
+            offerType = .offerCode
+            offerIdentifier = recorded.offerIdentifier
+            offerDiscountType = recorded.offerDiscountType
+        }
+        isUpgraded = recorded.isUpgraded
+    }
+}
+
+extension LegacyTransactionFields {
+    /// The offers by their legacy names: what the receipt or row says, or what the signed transaction says in modern words.
+    fileprivate mutating func setOffers(
+        _ places: FactsOfTransaction, _ payload: JWSTransactionDecodedPayload, receipt: LegacyTransactionFields?,
+        recorded: LegacyTransactionFields?
+    ) {
+        if places.signed != nil {
+            let name = payload.offerIdentifier
+            promotionalOfferId = receipt?.promotionalOfferId ?? (payload.offerType == .promotional ? name : nil)
+            offerCodeRefName = payload.offerType == .offerCode ? name : nil
+        } else {
+            promotionalOfferId = places.receipt != nil ? receipt?.promotionalOfferId : recorded?.promotionalOfferId
+            offerCodeRefName = recorded?.offerCodeRefName
+        }
+    }
+}
+
+/// Whether a period was cut short, and how.
+private struct Cancellation {
+    /// Refund, revocation or upgrade: what verifyReceipt calls `cancellation_date`.
+    var date: Int64?
+    var reason: Int64?
+    private var isUpgraded: Bool?
+    private let isStatedByReceipt: Bool
+
+    /// - Where a signed transaction is the newest, it decides: its revocation is the cancellation. If it says *upgraded*, it
+    ///   has no date for that; the receipt's or the recorded one stays.
+    /// - Where a receipt is newer, its attribute 1712 decides, also that there is none any more. Whether the cancellation
+    ///   was an upgrade remains what the signed transaction said.
+    /// - Unsigned facts decide only where there are no others.
+    init(
+        _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact], receipt: LegacyTransactionFields?,
+        recorded: LegacyTransactionFields?
+    ) {
+        let receiptDate = places.receipt.map { facts[$0].origin.signedDate }
+        let recordedIsUpgraded = places.recorded.flatMap { facts[$0].payload.isUpgraded }
+        guard let signed = places.signed else {
+            let legacy = places.receipt != nil ? receipt : recorded
+            (date, reason) = (legacy?.cancellationDate, legacy?.cancellationReason)
+            isStatedByReceipt = true
+            // An unsigned document cannot end a period, but it can say what ended it.
+            isUpgraded = places.receipt != nil && date == nil ? nil : recordedIsUpgraded
+            return
+        }
+        let revocationDate = facts[signed].payload.revocationDate
+        let revocationReason = facts[signed].payload.revocationReason.map { Int64($0.rawValue) }
+        isUpgraded = facts[signed].payload.isUpgraded
+        if let receiptDate, receiptDate > facts[signed].origin.signedDate {
+            date = (receipt?.cancellationDate).keepingMilliseconds(of: revocationDate)
+            reason = receipt?.cancellationReason
+            if reason == nil, date != nil, date == revocationDate { reason = revocationReason }
+            isStatedByReceipt = true
+        } else {
+            isStatedByReceipt = false
+            (date, reason) = (revocationDate, revocationReason)
+            guard date == nil, isUpgraded == true else { return }
+            let legacy = receipt?.cancellationDate != nil ? receipt : recorded
+            (date, reason) = (legacy?.cancellationDate, legacy?.cancellationReason)
+        }
+    }
+
+    func apply(to payload: inout JWSTransactionDecodedPayload) {
+        payload.isUpgraded = isUpgraded
+        // The newest is a signed transaction, which has all of this already.
+        guard isStatedByReceipt else { return }
+        let isRevoked = date != nil && isUpgraded != true
+        if !isRevoked || date != payload.revocationDate {
+            payload.revocationType = nil
+            payload.revocationPercentage = nil
+        }
+        payload.revocationDate = isRevoked ? date : nil
+        payload.revocationReason =
+            isRevoked ? reason.flatMap { Int32(exactly: $0) }.map { RevocationReason(rawValue: $0) } : nil
+    }
+}
+
+extension Int64? {
+    /// The date, or the other one if it is the same second told more exactly.
+    func keepingMilliseconds(of other: Int64?) -> Int64? {
+        guard let date = self, let other, date % 1000 == 0, other >= date, other - date < 1000 else { return self }
+        return other
+    }
+}

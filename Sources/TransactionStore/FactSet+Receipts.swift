@@ -1,0 +1,113 @@
+internal import AppStoreModels
+public import LegacyReceipts
+internal import ReceiptMigration
+
+// What a store learns from a verified receipt: what the receipt states, without the conclusions that the mapping draws.
+
+extension FactSet {
+    /// The facts of a verified receipt of either kind; see the initialisers for each.
+    public init?(_ receipt: Verified<LegacyReceipt>, octets: [UInt8]) {
+        switch receipt.payload {
+        case .app(let app): self.init(receipt.map { _ in app }, octets: octets)
+        case .transaction(let transaction): self.init(receipt.map { _ in transaction }, octets: octets)
+        }
+    }
+
+    /// The facts of a verified app receipt. The customer is known by the original transaction ids of the purchases, or,
+    /// if there are none, by the digest of the receipt.
+    ///
+    /// Nil where there is nothing that could be filed: Xcode's receipts, whose ids are all 0; receipts of no environment
+    /// or of one that this version does not know (the oldest Mac receipts lack attribute 0); receipts without a bundle id
+    /// or with one that no app can have (longer than ``CustomerIdentity/maximumLength``, or not ASCII).
+    /// - Parameter octets: the receipt without transport encoding, kept for `latest_receipt`.
+    public init?(_ receipt: Verified<AppReceipt>, octets: [UInt8]) {
+        let app = receipt.payload
+        guard receipt.evidence.anchor != .xcode, let environment = app.environment?.stored,
+            let scope = StoreScope(storing: environment, app.bundleId), let signedDate = app.receiptCreationDate
+        else { return nil }
+        let origin = FactOrigin(source: .receipt, signedDate: signedDate)
+        let mapped = ReceiptMapper().map(receipt)
+        var facts: [TransactionFact] = []
+        facts.reserveCapacity(app.inAppPurchases.count)
+        for (purchase, transaction) in zip(app.inAppPurchases, mapped.transactions) {
+            facts.append(
+                TransactionFact(
+                    payload: transaction.stated, legacy: LegacyTransactionFields(purchase), origin: origin))
+        }
+        let appFact = mapped.appTransaction.map { AppTransactionFact(payload: $0.stated, origin: origin) }
+        self.init(
+            scope: scope, transactions: facts, appTransaction: appFact,
+            receipt: KnownReceipt(form: .app, bytes: octets, signedDate: signedDate))
+    }
+
+    /// The facts of a verified transaction receipt (iOS 6): one purchase, of the receipt's purchase date.
+    ///
+    /// The environment is ``LegacyReceipts/TransactionReceipt/environment``, which no edit of the unsigned part can make
+    /// production. Nil where there is nothing that could be filed: no bundle id (`bid`), or a transaction id of 0.
+    /// - Parameter octets: the property list without transport encoding, kept for `latest_receipt`.
+    public init?(_ receipt: Verified<TransactionReceipt>, octets: [UInt8]) {
+        let payload = receipt.payload
+        guard receipt.evidence.anchor != .xcode, let environment = payload.environment.stored,
+            let scope = StoreScope(storing: environment, payload.bundleId ?? ""),
+            let signedDate = payload.purchaseDate, CustomerIdentity.isMeaningful(id: payload.transactionId)
+        else { return nil }
+        let origin = FactOrigin(source: .receipt, signedDate: signedDate)
+        let legacy = LegacyTransactionFields(payload)
+        let facts = ReceiptMapper().map(receipt).transactions.map {
+            TransactionFact(payload: $0.stated, legacy: legacy, origin: origin)
+        }
+        self.init(
+            scope: scope, transactions: facts,
+            receipt: KnownReceipt(form: .transaction, bytes: octets, signedDate: signedDate))
+    }
+}
+
+extension ReceiptEnvironment {
+    /// The environment under which facts are filed; nil for Xcode, whose ids mean nothing.
+    fileprivate var stored: Environment? {
+        switch self {
+        case .production: .production
+        case .sandbox: .sandbox
+        case .xcode: nil
+        }
+    }
+}
+
+extension StoreScope {
+    /// A scope that a store takes; nil without a bundle id, or with one that no app can have.
+    init?(storing environment: Environment, _ bundleId: String) {
+        guard !bundleId.isEmpty, CustomerIdentity.isPlain(bundleId), environment != .xcode,
+            environment != .localTesting
+        else { return nil }
+        self.init(environment: environment, bundleId: bundleId)
+    }
+}
+
+extension LegacyTransactionFields {
+    /// The attributes of a purchase as the receipt has them.
+    init(_ purchase: InAppPurchase) {
+        self.init()
+        isTrialPeriod = purchase.isTrialPeriod
+        isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
+        promotionalOfferId = purchase.promotionalOfferId.flatMap { $0.isEmpty ? nil : $0 }
+        cancellationDate = purchase.cancellationDate
+        cancellationReason = purchase.cancellationReason
+        switch purchase.ownershipType {
+        case .purchased?: inAppOwnershipType = .purchased
+        case .familyShared?: inAppOwnershipType = .familyShared
+        default: break
+        }
+        itemId = purchase.inAppItemId.flatMap { $0 == 0 ? nil : String($0) }
+    }
+
+    /// The keys of a transaction receipt.
+    init(_ receipt: TransactionReceipt) {
+        self.init()
+        isTrialPeriod = receipt.isTrialPeriod
+        isInIntroOfferPeriod = receipt.isInIntroOfferPeriod
+        cancellationDate = receipt.cancellationDate
+        cancellationReason = receipt.cancellationReason
+        inAppOwnershipType = receipt.inAppOwnershipType.map { InAppOwnershipType(rawValue: $0) }
+        itemId = receipt.itemId
+    }
+}

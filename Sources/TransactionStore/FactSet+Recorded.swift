@@ -1,0 +1,87 @@
+internal import AppStoreModels
+public import ReceiptMigration
+
+extension [FactSet] {
+    /// The facts of a recorded document, one set per app and environment that it speaks of. Nobody signed them.
+    ///
+    /// They are of the time that the document names, or, where it names none, of the newest purchase in it: a document is
+    /// at least as new as what it lists. Purchases of no app or no known environment, of Xcode, or without a transaction id
+    /// that names one are left out, so that the result may be empty. So is renewal information that belongs to none of the
+    /// scopes of the document or to several.
+    public init(recorded mapping: RecordedMapping) {
+        let newest = mapping.transactions.lazy.compactMap(\.payload.purchaseDate).max()
+        let origin = FactOrigin(
+            source: mapping.kind == .notificationV1 ? .notificationV1 : .recordedReply,
+            signedDate: mapping.recordedAt ?? newest ?? 0)
+        var document = RecordedDocument(origin: origin)
+        for (transaction, legacy) in zip(mapping.transactions, mapping.legacyFacts) {
+            document.add(transaction, legacy)
+        }
+        document.add(mapping.appTransaction)
+        for info in mapping.renewalInfos { document.add(info) }
+        self = document.sets
+    }
+}
+
+/// The parts of a recorded document by scope, in the order in which the scopes occur.
+private struct RecordedDocument {
+    private struct Part {
+        let scope: StoreScope
+        var transactions: [TransactionFact] = []
+        var renewalInfos: [RenewalInfoFact] = []
+        var appTransaction: AppTransactionFact?
+    }
+
+    private let origin: FactOrigin
+    private var parts: [Part] = []
+    private var indices: [StoreScope: Int] = [:]
+    private var scopeOfPurchase: [String: Int] = [:]
+
+    init(origin: FactOrigin) { self.origin = origin }
+
+    var sets: [FactSet] {
+        parts.map {
+            FactSet(
+                scope: $0.scope, transactions: $0.transactions, renewalInfos: $0.renewalInfos,
+                appTransaction: $0.appTransaction)
+        }.filter { !$0.identities.isEmpty }
+    }
+
+    private mutating func index(_ environment: Environment?, _ bundleId: String?) -> Int? {
+        guard let environment, environment.isKnown, let bundleId,
+            let scope = StoreScope(storing: environment, bundleId)
+        else { return nil }
+        if let index = indices[scope] { return index }
+        indices[scope] = parts.count
+        parts.append(Part(scope: scope))
+        return parts.count - 1
+    }
+
+    mutating func add(_ transaction: MappedTransaction, _ legacy: RecordedLegacyFacts) {
+        guard let index = index(transaction.payload.environment, transaction.payload.bundleId) else { return }
+        var fields = LegacyTransactionFields()
+        fields.isTrialPeriod = legacy.isTrialPeriod
+        fields.isInIntroOfferPeriod = legacy.isInIntroOfferPeriod
+        fields.promotionalOfferId = legacy.promotionalOfferId
+        fields.offerCodeRefName = legacy.offerCodeRefName
+        fields.cancellationDate = legacy.cancellationDate
+        fields.cancellationReason = legacy.cancellationReason
+        let payload = transaction.stated
+        fields.inAppOwnershipType = payload.inAppOwnershipType
+        parts[index].transactions.append(TransactionFact(payload: payload, legacy: fields, origin: origin))
+        if let original = payload.originalTransactionId { scopeOfPurchase[original] = index }
+    }
+
+    mutating func add(_ appTransaction: MappedAppTransaction?) {
+        guard let appTransaction,
+            let index = index(appTransaction.payload.receiptType, appTransaction.payload.bundleId)
+        else { return }
+        parts[index].appTransaction = AppTransactionFact(payload: appTransaction.stated, origin: origin)
+    }
+
+    mutating func add(_ info: MappedRenewalInfo) {
+        let original = info.payload.originalTransactionId ?? ""
+        guard let index = scopeOfPurchase[original] ?? (parts.count == 1 ? 0 : nil) else { return }
+        parts[index].renewalInfos.append(RenewalInfoFact(payload: info.stated, origin: origin))
+    }
+}

@@ -1,0 +1,63 @@
+/// Everything one document states about one customer. A store takes it in whole or not at all.
+public struct FactSet: Sendable {
+    public let scope: StoreScope
+    /// By what the customer is known in this document, each once, ascending. Empty only for a set that holds nothing but a
+    /// notification, which is about nobody.
+    public let identities: [CustomerIdentity]
+    public let transactions: [TransactionFact]
+    public let renewalInfos: [RenewalInfoFact]
+    public let appTransaction: AppTransactionFact?
+    public let receipt: KnownReceipt?
+    public let notification: ProcessedNotification?
+
+    /// Every set comes to be here, so that the engines can rely on it: ids that name nothing are left out, and the
+    /// identities that the facts themselves state are added to `identities`.
+    package init(
+        scope: StoreScope, identities: [CustomerIdentity] = [], transactions: [TransactionFact] = [],
+        renewalInfos: [RenewalInfoFact] = [], appTransaction: AppTransactionFact? = nil, receipt: KnownReceipt? = nil,
+        notification: ProcessedNotification? = nil
+    ) {
+        self.scope = scope
+        self.transactions = transactions.filter { fact in
+            guard let id = fact.payload.transactionId, CustomerIdentity.isMeaningful(id: id) else { return false }
+            return CustomerIdentity.isMeaningful(id: fact.storedOriginalTransactionId)
+        }
+        self.renewalInfos = renewalInfos.filter {
+            CustomerIdentity.isMeaningful(id: $0.payload.originalTransactionId ?? "")
+        }
+        self.appTransaction = appTransaction
+        self.receipt = receipt
+        self.notification = notification
+
+        var found = Set(identities.filter(\.isMeaningful))
+        func add(_ kind: CustomerIdentity.Kind, _ value: String?) {
+            guard let value else { return }
+            let identity = CustomerIdentity(kind, value)
+            if identity.isMeaningful { found.insert(identity) }
+        }
+        for fact in self.transactions {
+            add(.originalTransactionId, fact.storedOriginalTransactionId)
+            // After a migration the purchase is known by both (App Store Server Notifications 2.16).
+            add(.originalTransactionId, fact.payload.previousOriginalTransactionId)
+            add(.appTransactionId, fact.payload.appTransactionId)
+            add(.appAccountToken, fact.payload.appAccountToken)
+        }
+        for fact in self.renewalInfos {
+            add(.originalTransactionId, fact.payload.originalTransactionId)
+            add(.appTransactionId, fact.payload.appTransactionId)
+            add(.appAccountToken, fact.payload.appAccountToken)
+        }
+        add(.appTransactionId, appTransaction?.payload.appTransactionId)
+        if found.isEmpty, let receipt { add(.receiptDigest, receipt.digest) }
+        self.identities = found.sorted()
+    }
+}
+
+extension TransactionFact {
+    /// The original transaction id under which the fact is filed. A document that does not state one says at least that
+    /// there is this transaction.
+    package var storedOriginalTransactionId: String {
+        if let id = payload.originalTransactionId, CustomerIdentity.isMeaningful(id: id) { return id }
+        return payload.transactionId ?? ""
+    }
+}

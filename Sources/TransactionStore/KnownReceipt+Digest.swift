@@ -1,0 +1,6 @@
+internal import LegacyReceipts
+
+extension KnownReceipt {
+    /// SHA-256 of the octets, 64 hexadecimal digits.
+    package var digest: String { Fingerprint(of: bytes).description }
+}

@@ -1,0 +1,98 @@
+/// What remembers purchases between requests. Two engines implement it, SQLite and PostgreSQL; one conformance suite runs
+/// against both.
+///
+/// Every method throws ``TransactionStoreError`` and nothing else.
+public protocol TransactionStore: Sendable {
+    /// Takes in what documents state; durable when it returns. Each set is applied whole or not at all, and sets whose
+    /// notification was processed before change nothing. Documents may come in any order and repeatedly: the newest fact
+    /// of each kind stands.
+    func apply(_ sets: [FactSet]) async throws -> AppliedFacts
+
+    /// Everything known about the customer with any of these identities; nil if nobody has one. Where they belong to
+    /// several customers that no document has joined, the facts of all of them.
+    func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer?
+
+    /// Whether a notification was taken in before.
+    func hasProcessed(notificationUUID: String) async throws -> Bool
+
+    /// How many rows there are of each kind; for reports and readiness, not for a hot path.
+    func counts() async throws -> StoreCounts
+
+    /// Whether the store can answer and be written to now.
+    func checkReadiness() async throws
+
+    /// Finishes what is being written and closes the connection. Calls afterwards throw `closed`.
+    func close() async throws
+}
+
+/// What ``TransactionStore/apply(_:)`` changed. Transactions, renewal infos, app transactions and kept receipts count one
+/// each.
+public struct AppliedFacts: Hashable, Sendable {
+    /// Facts that were new, or newer than what was known.
+    public var changed = 0
+    /// Facts that were known already, or older.
+    public var unchanged = 0
+    /// Sets left out because their notification had been processed.
+    public var repeatedNotifications = 0
+
+    public init() {}
+}
+
+/// The size of a store. A transaction of which several documents speak counts once, and so do renewal infos and app
+/// transactions; receipts are those that are kept.
+public struct StoreCounts: Hashable, Sendable {
+    public var transactions: Int64
+    public var renewalInfos: Int64
+    public var appTransactions: Int64
+    public var customers: Int64
+    public var receipts: Int64
+    public var notifications: Int64
+
+    public init(
+        transactions: Int64, renewalInfos: Int64, appTransactions: Int64, customers: Int64, receipts: Int64,
+        notifications: Int64
+    ) {
+        self.transactions = transactions
+        self.renewalInfos = renewalInfos
+        self.appTransactions = appTransactions
+        self.customers = customers
+        self.receipts = receipts
+        self.notifications = notifications
+    }
+}
+
+/// Why a store could not do what it was asked.
+public struct TransactionStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Code: String, Hashable, Sendable {
+        /// The store cannot be reached or opened; trying later may help.
+        case unavailable
+        /// The store refuses to be written to: read-only file, full disk.
+        case notWritable
+        /// Another program holds the store for too long.
+        case busy
+        /// The schema is newer than this program.
+        case newerSchema
+        /// The address of the store is not one.
+        case invalidURL
+        /// What is stored cannot be read as what it should be.
+        case corrupt
+        /// The store was closed.
+        case closed
+        /// Anything else the engine reports.
+        case engine
+    }
+
+    public let code: Code
+    /// A sentence for a person; holds no secrets and no receipts.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { "\(code.rawValue): \(message)" }
+
+    /// Whether the same call can succeed later without anybody changing anything.
+    public var isTransient: Bool { code == .unavailable || code == .busy }
+}

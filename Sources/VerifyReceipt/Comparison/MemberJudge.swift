@@ -1,0 +1,143 @@
+internal import AppStoreModels
+
+/// Decides what a difference in one member means.
+struct MemberJudge {
+    let key: String
+    let rule: FieldRule?
+    let place: MemberPlace
+    let context: ComparisonContext
+    /// When Apple was asked; nil if not known.
+    let request: Int64?
+
+    /// Whether a value that both replies have rests on the receipt or the store. What ours has of the signed members came
+    /// from one of them.
+    var isEqualDerivable: Bool {
+        switch rule?.origin {
+        case .answer, .signed, .signedWhereStated: true
+        case .clock: context.isSameMoment
+        case .database, .reissued, .addition, .undocumented, .container, nil: false
+        }
+    }
+
+    /// Whether the receipt or the store determines the value, so that ours has to be equal.
+    func isDerivable(_ apples: JSONValue?, _ ours: JSONValue?) -> Bool {
+        switch rule?.origin {
+        case .answer: true
+        case .clock: context.isSameMoment
+        case .signed, .signedWhereStated:
+            place.scope == .latest ? isDerivableInLatest(apples) : isDerivableInReceipt(apples)
+        case .database, .reissued, .addition, .undocumented, .container, nil: false
+        }
+    }
+
+    private func isDerivableInReceipt(_ apples: JSONValue?) -> Bool {
+        guard rule?.origin == .signedWhereStated else { return true }
+        if let isStated { return isStated }
+        // Replies had the ownership a year before receipts did (3.5); of the others both are of the same time.
+        return !(key == "in_app_ownership_type")
+    }
+
+    /// In `latest_receipt_info` a value follows from the receipt if Apple's reply repeats it from there.
+    private func isDerivableInLatest(_ apples: JSONValue?) -> Bool {
+        if let mirrored = place.mirrored { return apples != nil && mirrored[key] == apples }
+        // A purchase that only the store knows. What can change later may have changed since the store learned it.
+        return rule?.origin == .signed && !key.hasPrefix("expires_date")
+    }
+
+    /// Whether the submitted receipt has the optional member; nil if the receipt is not at hand.
+    private var isStated: Bool? {
+        guard let facts = context.facts, let id = place.rawTransactionId else { return nil }
+        return facts.stated[id].map { $0.contains(key) }
+    }
+
+    /// The rule of a difference; nil if there is none.
+    func rule(_ apples: JSONValue?, _ ours: JSONValue?) -> ComparisonRule? {
+        switch (apples, ours) {
+        case (let apples?, let ours?):
+            if apples.isNull { return rule(ours: ours, isNull: true) }
+            if ours.isNull { return rule(apples: apples) }
+            if let form = ValueForms.sameMeaning(apples, ours, key: key) { return form }
+            return rule(apples: apples, ours: ours)
+        case (let apples?, nil): return apples.isNull ? .nullOrAbsent : rule(apples: apples)
+        case (nil, let ours?): return ours.isNull ? .nullOrAbsent : rule(ours: ours, isNull: false)
+        case (nil, nil): return nil
+        }
+    }
+
+    private func rule(apples: JSONValue, ours: JSONValue) -> ComparisonRule {
+        guard isDerivable(apples, ours) else { return otherwise(apples) }
+        return isCarriedCreationDate(apples) ? .creationDateAttribute : .signedFieldDiffers
+    }
+
+    private func rule(apples: JSONValue) -> ComparisonRule {
+        isDerivable(apples, nil) ? .signedFieldMissing : otherwise(apples)
+    }
+
+    private func rule(ours: JSONValue, isNull: Bool) -> ComparisonRule {
+        guard let rule else { return .inventedField }
+        if let since = rule.since, let request, request < since { return .laterMember }
+        switch rule.origin {
+        case .addition, .undocumented: return .addition
+        case .database, .reissued: return .databaseField
+        case .signedWhereStated where place.scope == .latest:
+            return place.mirrored?[key] != nil ? .changedSinceReceipt : .databaseField
+        case .signedWhereStated: return isStated ?? !isPresumption(ours) ? .inventedField : .addition
+        case .signed where place.scope == .latest && place.mirrored?[key] == ours: return .changedSinceReceipt
+        // The download id is null in some replies to receipts that have one (3.2).
+        case .signed where isNull && key == "download_id": return .nullOrAbsent
+        case .answer, .signed, .clock, .container: return .inventedField
+        }
+    }
+
+    /// What clients demand of every reply and old receipts do not state.
+    private func isPresumption(_ ours: JSONValue) -> Bool {
+        switch key {
+        case "in_app_ownership_type": ours.string == "PURCHASED"
+        case "is_in_intro_offer_period": ours.string == "false"
+        default: false
+        }
+    }
+
+    /// The rule where Apple has a value that does not follow from the receipt.
+    private func otherwise(_ apples: JSONValue) -> ComparisonRule {
+        switch rule?.origin {
+        case nil: .unknownField
+        case .clock: .requestDate
+        case .addition, .undocumented: .undocumented
+        case .reissued: .reissuedReceipt
+        case .signed, .signedWhereStated:
+            place.scope != .latest
+                ? .notInReceipt : place.mirrored == nil ? .purchaseNotInReceipt : .changedSinceReceipt
+        case .database, .answer, .container: .databaseField
+        }
+    }
+
+    /// The reference leaves open which attribute is shown when a re-issued receipt is submitted; see 3.3.
+    private func isCarriedCreationDate(_ apples: JSONValue) -> Bool {
+        guard key.hasPrefix("receipt_creation_date"), let carried = context.facts?.carriedCreationDate else {
+            return false
+        }
+        let forms = ReceiptCreationForms(milliseconds: carried)
+        return apples.string.map { forms.contains($0, key) } ?? false
+    }
+}
+
+/// The two forms of a date that can be compared without a time zone's history.
+private struct ReceiptCreationForms {
+    let milliseconds: Int64
+
+    func contains(_ text: String, _ key: String) -> Bool {
+        switch key {
+        case "receipt_creation_date_ms":
+            return Int64(text).map { $0 / 1000 == milliseconds / 1000 } ?? false
+        default:
+            // Minute and second are the same in every zone that the forms know.
+            let second = (milliseconds / 1000) % 60
+            let minute = (milliseconds / 60_000) % 60
+            let parts = text.split(separator: " ")
+            guard parts.count == 3 else { return false }
+            let clock = parts[1].split(separator: ":")
+            return clock.count == 3 && Int64(clock[1]) == minute && Int64(clock[2]) == second
+        }
+    }
+}

@@ -1,0 +1,169 @@
+internal import AppStoreModels
+
+/// What the comparison of many pairs adds up to. Its size does not grow with the number of pairs.
+public struct ParityReport: Sendable {
+    /// A difference with the place of the record that it was found in.
+    public struct Example: Sendable {
+        public let place: String
+        public let difference: ReplyDifference
+    }
+
+    /// A status of Apple's and ours for the same request; nil where a reply has none.
+    public struct Statuses: Hashable, Sendable {
+        public let apples: Int64?
+        public let ours: Int64?
+    }
+
+    /// More paths than these are counted together.
+    private static let maximumPaths = 4096
+    /// How many examples of other kinds than ``DifferenceKind/weAreWrong`` are kept of each rule and path.
+    private static let examplesPerField = 1
+
+    public private(set) var pairs = 0
+    /// Pairs without any difference.
+    public private(set) var identicalPairs = 0
+    /// Pairs without a difference of the kind ``DifferenceKind/weAreWrong``.
+    public private(set) var pairsWithoutFault = 0
+    public private(set) var counts = ParityCounts()
+    public private(set) var fields: [String: ParityCounts] = [:]
+    public private(set) var statuses: [Statuses: Int] = [:]
+    public private(set) var rules: [ComparisonRule: Int] = [:]
+    /// The first differences: all of "we are wrong" up to the limit, of the others one for each member and rule.
+    public private(set) var examples: [Example] = []
+    /// Records that were no pairs.
+    public private(set) var skipped = 0
+    /// Pairs that could not be compared.
+    public private(set) var failed = 0
+    /// The first reasons why records were left out.
+    public private(set) var reasons: [String] = []
+
+    private let maximumExamples: Int
+    private var seen: Set<String> = []
+
+    public init(maximumExamples: Int = 100) { self.maximumExamples = max(0, maximumExamples) }
+
+    public mutating func add(_ comparison: ReplyComparison, place: String) {
+        pairs += 1
+        if comparison.isIdentical { identicalPairs += 1 }
+        if comparison.counts.weAreWrong == 0 { pairsWithoutFault += 1 }
+        counts += comparison.counts
+        statuses[Statuses(apples: comparison.appleStatus, ours: comparison.ourStatus), default: 0] += 1
+        for (path, count) in comparison.fields {
+            let isKept = fields[path] != nil || fields.count < Self.maximumPaths
+            fields[isKept ? path : "(other)", default: ParityCounts()] += count
+        }
+        for difference in comparison.differences {
+            rules[difference.rule, default: 0] += 1
+            guard examples.count < maximumExamples else { continue }
+            let isNew = seen.insert(difference.path + " " + difference.rule.rawValue).inserted
+            if isNew || difference.kind == .weAreWrong {
+                examples.append(Example(place: place, difference: difference))
+            }
+        }
+    }
+
+    /// A record that holds no pair.
+    public mutating func addSkipped(place: String, reason: String) {
+        skipped += 1
+        note(place, reason)
+    }
+
+    /// A pair whose replies could not be compared.
+    public mutating func addFailed(place: String, error: ReplyComparisonError) {
+        failed += 1
+        note(place, error.rawValue)
+    }
+
+    private mutating func note(_ place: String, _ reason: String) {
+        if reasons.count < 10 { reasons.append("\(place): \(reason)") }
+    }
+
+    // MARK: Output
+
+    /// A table for people: a line per member, then the sums.
+    public func table() -> String {
+        let head = ["field", "equal", "we are wrong", "only their database", "formatting"]
+        var rows = fields.sorted { $0.key < $1.key }.map { [$0.key] + Self.cells($0.value) }
+        rows.append(["all fields"] + Self.cells(counts))
+        var widths = head.map(\.count)
+        for row in rows {
+            for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.count) }
+        }
+        func line(_ row: [String]) -> String {
+            row.enumerated().map { column, cell in
+                let padding = String(repeating: " ", count: widths[column] - cell.count)
+                return column == 0 ? cell + padding : padding + cell
+            }.joined(separator: "  ")
+        }
+        let rule = widths.map { String(repeating: "-", count: $0) }.joined(separator: "  ")
+        var lines = [line(head), rule] + rows.dropLast().map(line) + [rule] + rows.suffix(1).map(line)
+        lines += ["", "equal, from receipt or store: \(counts.equalDerivable)"]
+        lines += ["equal, from database or clock: \(counts.equalServerState)"]
+        lines += ["pairs: \(pairs), identical: \(identicalPairs), without fault of ours: \(pairsWithoutFault)"]
+        if skipped > 0 || failed > 0 { lines += ["records left out: \(skipped), pairs not comparable: \(failed)"] }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func cells(_ counts: ParityCounts) -> [String] {
+        [counts.equal, counts.weAreWrong, counts.serverState, counts.formatting].map(String.init)
+    }
+
+    /// One JSON object.
+    public func json() -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (name, number) in [
+            ("pairs", pairs), ("identicalPairs", identicalPairs), ("pairsWithoutFault", pairsWithoutFault),
+            ("skipped", skipped), ("failed", failed),
+        ] {
+            writer.key(name)
+            writer.integer(number)
+        }
+        writer.key("counts")
+        counts.write(to: &writer)
+        writeStatuses(to: &writer)
+        writer.key("rules")
+        writer.beginObject()
+        for (rule, count) in rules.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            writer.key(rule.rawValue)
+            writer.integer(count)
+        }
+        writer.endObject()
+        writer.key("fields")
+        writer.beginObject()
+        for (path, count) in fields.sorted(by: { $0.key < $1.key }) {
+            writer.key(path)
+            count.write(to: &writer)
+        }
+        writer.endObject()
+        writer.key("differences")
+        writer.beginArray()
+        for example in examples {
+            writer.beginObject()
+            writer.member("place", example.place)
+            writer.key("difference")
+            example.difference.write(to: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.member("leftOut", reasons)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private func writeStatuses(to writer: inout JSONWriter) {
+        writer.key("statuses")
+        writer.beginArray()
+        let sorted = statuses.sorted {
+            ($0.key.apples ?? -1, $0.key.ours ?? -1) < ($1.key.apples ?? -1, $1.key.ours ?? -1)
+        }
+        for (statuses, count) in sorted {
+            writer.beginObject()
+            writer.member("apple", statuses.apples)
+            writer.member("ours", statuses.ours)
+            writer.member("pairs", count)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+}

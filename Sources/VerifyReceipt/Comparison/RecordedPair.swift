@@ -1,0 +1,103 @@
+package import AppStoreModels
+internal import LegacyReceipts
+internal import ReceiptMigration
+
+/// A request as it was sent once, and Apple's reply to it.
+package struct RecordedPair: Sendable {
+    /// The request's body: JSON.
+    package let request: [UInt8]
+    package let reply: JSONValue
+    /// When Apple was asked, where the record says so beside the reply; milliseconds since 1970-01-01T00:00:00Z.
+    package let recordedAt: Int64?
+    /// Where the record stands, for people.
+    package let place: String
+
+    package init(request: [UInt8], reply: JSONValue, recordedAt: Int64? = nil, place: String) {
+        self.request = request
+        self.reply = reply
+        self.recordedAt = recordedAt
+        self.place = place
+    }
+}
+
+extension RecordedPair {
+    /// Reads `{"request": {…}, "response": {…}}`, and `{"receipt-data": …, "response": {…}}`. Request and reply may also
+    /// be strings that hold JSON. `reply` stands for `response`; `request_date_ms` beside them says when Apple was asked.
+    ///
+    /// Nil if the text is no such object.
+    init?(_ text: ArraySlice<UInt8>, place: String) {
+        guard JSONBounds.allows(Array(text)), let record = (try? JSONValue.parse(text))?.object,
+            let reply = Self.json(record["response"] ?? record["reply"]), reply.object != nil
+        else { return nil }
+        let body: [UInt8]
+        if let request = record["request"] {
+            guard let written = Self.requestBody(request) else { return nil }
+            body = written
+        } else {
+            guard let receipt = record["receipt-data"] else { return nil }
+            body = Self.requestBody(
+                receipt: receipt, password: record["password"], excludes: record["exclude-old-transactions"])
+        }
+        self.init(request: body, reply: reply, recordedAt: Self.milliseconds(record["request_date_ms"]), place: place)
+    }
+
+    /// A receipt as somebody stored it becomes a request as a client sends it.
+    init(receipt: ArraySlice<UInt8>, reply: JSONValue, place: String) {
+        self.init(
+            request: Self.requestBody(
+                receipt: .string(Self.transportText(receipt)), password: nil, excludes: nil), reply: reply, place: place
+        )
+    }
+
+    /// Base64 as Apple's endpoint takes it. What is not a receipt stays as it is, for the endpoint to refuse.
+    private static func transportText(_ receipt: ArraySlice<UInt8>) -> String {
+        let octets = Array(receipt)
+        if (try? ReceiptContainer(requestText: octets)) != nil { return String(decoding: octets, as: UTF8.self) }
+        guard let container = try? ReceiptContainer(stored: octets) else {
+            return String(decoding: octets, as: UTF8.self)
+        }
+        return Base64.encode(container.bytes)
+    }
+
+    /// The value itself, or what a string holds: recorders often keep bodies as text.
+    private static func json(_ value: JSONValue?) -> JSONValue? {
+        guard let text = value?.string else { return value }
+        let octets = Array(text.utf8)
+        return JSONBounds.allows(octets) ? try? JSONValue.parse(octets) : nil
+    }
+
+    private static func requestBody(_ request: JSONValue) -> [UInt8]? {
+        if let text = request.string { return Array(text.utf8) }
+        guard let object = request.object else { return nil }
+        return requestBody(
+            receipt: object["receipt-data"], password: object["password"], excludes: object["exclude-old-transactions"])
+    }
+
+    /// The three members that mean something; others are ignored by the endpoint.
+    private static func requestBody(receipt: JSONValue?, password: JSONValue?, excludes: JSONValue?) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        let members: [(StaticString, JSONValue?)] = [
+            ("receipt-data", receipt), ("password", password), ("exclude-old-transactions", excludes),
+        ]
+        for (name, value) in members {
+            guard let value else { continue }
+            writer.key(name)
+            switch value {
+            case .string(let text): writer.string(text)
+            case .bool(let bool): writer.boolean(bool)
+            case .integer(let integer): writer.integer(integer)
+            case .number(let text): writer.raw(text.utf8)
+            // Of the wrong kind: the endpoint refuses them alike.
+            case .array, .object: writer.raw("[]".utf8)
+            case .null: writer.null()
+            }
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private static func milliseconds(_ value: JSONValue?) -> Int64? {
+        value?.integer ?? value?.string.flatMap { Int64($0) }
+    }
+}

@@ -1,0 +1,68 @@
+internal import AppStoreModels
+internal import Crypto
+
+/// What may be written down of a value.
+enum Redaction {
+    /// The longest text that is quoted, in bytes of UTF-8.
+    static let maximumLength = 128
+
+    /// Receipts, and what identifies an account or a device.
+    private static let named: Set<String> = [
+        "latest_receipt", "latest_expired_receipt", "app_account_token", "unique_identifier",
+        "unique_vendor_identifier",
+        "receipt-data", "password",
+    ]
+
+    /// - Parameter isKnown: whether the reference knows the member. Texts of others are not quoted: nobody can say what
+    ///   they hold.
+    static func text(_ value: JSONValue, of key: String, isKnown: Bool) -> String {
+        switch value {
+        case .null: "null"
+        case .bool(let bool): bool ? "true" : "false"
+        case .integer(let integer): isKnown ? String(integer) : name(Array(String(integer).utf8), label: "number")
+        case .number(let text): isKnown ? quoted(text) : name(Array(text.utf8), label: "number")
+        case .string(let text):
+            isKnown && !named.contains(key) ? quoted(text) : name(Array(text.utf8), label: "sha256")
+        case .array(let array): "list of \(array.count)"
+        case .object(let object): "object of \(object.members.count)"
+        }
+    }
+
+    /// The path component of a member: a hostile reply may have names of any kind.
+    static func key(_ key: String) -> String {
+        let plain = key.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
+                || byte == UInt8(ascii: "-")
+        }
+        return plain && !key.isEmpty && key.utf8.count <= 64 ? key : "(\(name(Array(key.utf8))))"
+    }
+
+    /// An id as differences quote it.
+    static func id(_ value: JSONValue?) -> String? {
+        switch value {
+        case .string(let text): quoted(text)
+        case .integer(let integer): String(integer)
+        default: nil
+        }
+    }
+
+    /// The first 12 hexadecimal digits of the SHA-256.
+    static func name(_ octets: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        for byte in SHA256.hash(data: octets).prefix(6) {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func name(_ octets: [UInt8], label: String) -> String { "\(label):\(name(octets))" }
+
+    /// Printable ASCII of a sensible length as it is, anything else by its digest.
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.count <= maximumLength && text.utf8.allSatisfy { 0x20...0x7E ~= $0 }
+        return isPlain ? text : name(Array(text.utf8), label: "sha256")
+    }
+}

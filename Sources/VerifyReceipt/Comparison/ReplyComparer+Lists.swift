@@ -1,0 +1,250 @@
+internal import AppStoreModels
+
+extension ReplyComparer {
+    // MARK: in_app
+
+    func compareInApp(_ appleReceipt: JSONObject, _ ourReceipt: JSONObject) {
+        let path = "receipt.in_app"
+        let one = appleReceipt["in_app"]
+        let other = ourReceipt["in_app"]
+        guard let apples = one?.array, let ours = other?.array else {
+            return report(.shape, path, nil, one, other, isKnown: true)
+        }
+        let pairing = EntryPairing(apples, ours, id: "transaction_id")
+        for (apple, our) in pairing.pairs {
+            members(apple, our, place(.inApp, .inApp, path, apple), without: [])
+        }
+        for entry in pairing.onlyApples { entryDifference(.purchaseOfReceipt, path, entry, isApples: true) }
+        for entry in pairing.onlyOurs { entryDifference(.purchaseOfReceipt, path, entry, isApples: false) }
+        guard pairing.pairs.count > 1 else { return }
+        if pairing.isSameOrder {
+            tally.countEqual(path + " (order)", isDerivable: true)
+        } else {
+            orderDifference(.encodedOrder, path, pairing)
+        }
+    }
+
+    // MARK: latest_receipt_info of app receipts
+
+    func compareLatestInfo(_ appleReceipt: JSONObject?) {
+        let path = "latest_receipt_info"
+        let one = apples[path]
+        let other = ours[path]
+        guard let apples = one?.array, let ours = other?.array else { return onlyOneList(path, one, other) }
+        let mirrored = Self.byId(appleReceipt?["in_app"]?.array)
+        let pairing = EntryPairing(apples, ours, id: "transaction_id")
+        for (apple, our) in pairing.pairs {
+            var place = place(.latest, .latestInfo, path, apple)
+            place.mirrored = place.rawTransactionId.flatMap { mirrored[$0] }
+            members(apple, our, place, without: [])
+        }
+        for entry in pairing.onlyApples {
+            let isInReceipt = entry["transaction_id"]?.string.map { mirrored[$0] != nil } ?? false
+            entryDifference(
+                isInReceipt ? .purchaseOfReceipt : .purchaseNotInReceipt, path, entry, isApples: true)
+        }
+        let listed = Set(pairing.pairs.compactMap { $0.0["original_transaction_id"]?.string })
+        for entry in pairing.onlyOurs {
+            let isOlderRenewal = entry["original_transaction_id"]?.string.map { listed.contains($0) } ?? false
+            let rule: ComparisonRule =
+                facts?.excludesOldTransactions == true && isOlderRenewal ? .excludeOldTransactions : .purchaseNotListed
+            entryDifference(rule, path, entry, isApples: false)
+        }
+        if pairing.pairs.count > 1, !pairing.isSameOrder {
+            orderDifference(.listOrder, path, pairing)
+        }
+    }
+
+    /// One of the replies has the list, or something else in its place.
+    private func onlyOneList(_ path: String, _ one: JSONValue?, _ other: JSONValue?) {
+        switch (one, other) {
+        case (nil, nil): return
+        case (let apples?, nil):
+            let isEmpty = apples.isNull || apples.array?.isEmpty == true
+            report(isEmpty ? .nullOrAbsent : missingListRule, path, nil, apples, nil, isKnown: true)
+        case (nil, let ours?):
+            let isEmpty = ours.isNull || ours.array?.isEmpty == true
+            report(isEmpty ? .addition : unlistedRule, path, nil, nil, ours, isKnown: true)
+        default: report(.shape, path, nil, one, other, isKnown: true)
+        }
+    }
+
+    private var missingListRule: ComparisonRule { hasAutoRenewable ? .missingList : .listWithoutSubscription }
+
+    /// In the sandbox Apple forgets purchases (3.5), so that its reply may lack what the receipt still holds.
+    private var unlistedRule: ComparisonRule { hasAutoRenewable ? .purchaseNotListed : .listWithoutSubscription }
+
+    private var hasAutoRenewable: Bool {
+        if let facts { return facts.hasAutoRenewable }
+        let purchases = apples["receipt"]?["in_app"]?.array ?? []
+        return purchases.contains { $0["expires_date"] != nil || $0["expires_date_ms"] != nil }
+    }
+
+    func compareLatestReceipt(_ key: String) {
+        let one = apples[key]
+        let other = ours[key]
+        switch (one, other) {
+        case (nil, nil): return
+        case (_?, _?) where one == other: tally.countEqual(key, isDerivable: false)
+        case (_?, _?): report(.reissuedReceipt, key, nil, one, other, isKnown: true)
+        case (_?, nil): report(missingListRule, key, nil, one, nil, isKnown: true)
+        case (nil, _?): report(unlistedRule, key, nil, nil, other, isKnown: true)
+        }
+    }
+
+    // MARK: iOS 6
+
+    /// `latest_receipt_info` or `latest_expired_receipt_info` of an iOS 6 reply: one object (4).
+    func compareLatestObject(_ path: String, _ appleReceipt: JSONObject?) {
+        let one = apples[path]
+        let other = ours[path]
+        guard let apple = one?.object, let our = other?.object else { return onlyOneList(path, one, other) }
+        let id = apple["transaction_id"]
+        let isSubmitted = id != nil && id == appleReceipt?["transaction_id"]
+        guard id == our["transaction_id"] else {
+            // Another renewal: nothing in it can be compared.
+            let rule: ComparisonRule = isSubmitted ? .signedFieldDiffers : .purchaseNotInReceipt
+            return report(rule, path + ".transaction_id", Redaction.id(id), id, our["transaction_id"], isKnown: true)
+        }
+        members(
+            apple, our,
+            MemberPlace(
+                scope: .latest, rules: .transactionReceipt, prefix: path + ".", transactionId: Redaction.id(id),
+                rawTransactionId: id?.string, mirrored: isSubmitted ? appleReceipt : nil), without: [])
+    }
+
+    // MARK: pending_renewal_info
+
+    func compareRenewals() {
+        let path = "pending_renewal_info"
+        let one = apples[path]
+        let other = ours[path]
+        switch (one?.array, other?.array) {
+        case (let apples?, let ours?):
+            let pairing = EntryPairing(apples, ours, id: "original_transaction_id")
+            for (apple, our) in pairing.pairs {
+                let id = Redaction.id(apple["original_transaction_id"] ?? our["original_transaction_id"])
+                members(
+                    apple, our,
+                    MemberPlace(scope: .renewal, rules: .renewal, prefix: path + "[].", transactionId: id), without: [])
+            }
+            for (entries, isApples) in [(pairing.onlyApples, true), (pairing.onlyOurs, false)] {
+                for entry in entries {
+                    entryDifference(.databaseField, path, entry, isApples: isApples, id: "original_transaction_id")
+                }
+            }
+        case (nil, nil): return
+        case (let apples?, nil) where other == nil:
+            report(apples.isEmpty ? .nullOrAbsent : .databaseField, path, nil, one, nil, isKnown: true)
+        case (nil, let ours?) where one == nil:
+            report(ours.isEmpty ? .addition : .databaseField, path, nil, nil, other, isKnown: true)
+        default: report(.shape, path, nil, one, other, isKnown: true)
+        }
+    }
+
+    // MARK: Entries
+
+    private func place(
+        _ scope: MemberPlace.Scope, _ rules: FieldRules, _ path: String, _ entry: JSONObject
+    ) -> MemberPlace {
+        let id = entry["transaction_id"]
+        return MemberPlace(
+            scope: scope, rules: rules, prefix: path + "[].", transactionId: Redaction.id(id),
+            rawTransactionId: id?.string)
+    }
+
+    private func entryDifference(
+        _ rule: ComparisonRule, _ path: String, _ entry: JSONObject, isApples: Bool, id: String = "transaction_id"
+    ) {
+        let text = Redaction.id(entry["product_id"]) ?? "present"
+        tally.count(
+            ReplyDifference(
+                path: path + "[]", transactionId: Redaction.id(entry[id]), rule: rule, apples: isApples ? text : nil,
+                ours: isApples ? nil : text))
+    }
+
+    private func orderDifference(_ rule: ComparisonRule, _ path: String, _ pairing: EntryPairing) {
+        let place = path + " (order)"
+        report(
+            rule, place, nil, .string(Self.order(pairing.pairs.map(\.0))), .string(pairing.orderOfOurs),
+            isKnown: true)
+    }
+
+    /// The order of transaction ids, in words.
+    static func order(_ entries: [JSONObject]) -> String {
+        let ids = entries.compactMap { $0["transaction_id"]?.string.flatMap { UInt64($0) } }
+        guard ids.count == entries.count else { return "of another kind" }
+        if zip(ids, ids.dropFirst()).allSatisfy({ $0 <= $1 }) { return "ascending ids" }
+        return zip(ids, ids.dropFirst()).allSatisfy { $0 >= $1 }
+            ? "descending ids" : "neither ascending nor descending ids"
+    }
+
+    private static func byId(_ entries: [JSONValue]?) -> [String: JSONObject] {
+        var byId: [String: JSONObject] = [:]
+        for entry in entries ?? [] {
+            if let entry = entry.object, let id = entry["transaction_id"]?.string { byId[id] = entry }
+        }
+        return byId
+    }
+}
+
+/// Which entries of two lists are about the same purchase.
+struct EntryPairing {
+    /// In the order of Apple's list.
+    private(set) var pairs: [(JSONObject, JSONObject)] = []
+    private(set) var onlyApples: [JSONObject] = []
+    private(set) var onlyOurs: [JSONObject] = []
+    /// Whether what both lists have stands in the same order.
+    private(set) var isSameOrder = true
+    /// The order of what both lists have, in our list.
+    private(set) var orderOfOurs = ""
+
+    /// Entries belong together that have the same id and product; then those of the same id; then, for entries without
+    /// an id, of the same product. Each belongs to one other at most. Linear in the number of entries.
+    ///
+    /// - Parameter id: the member that names the purchase.
+    init(_ apples: [JSONValue], _ ours: [JSONValue], id: String) {
+        let apples = apples.map { $0.object ?? JSONObject(members: []) }
+        let ours = ours.map { $0.object ?? JSONObject(members: []) }
+        let keys: [(JSONObject) -> String?] = [
+            { entry in Self.text(entry[id]).map { $0 + "\u{0}" + (Self.text(entry["product_id"]) ?? "") } },
+            { Self.text($0[id]) },
+            { entry in entry[id] == nil ? Self.text(entry["product_id"]) : nil },
+        ]
+        var partner = [Int?](repeating: nil, count: apples.count)
+        var isTaken = [Bool](repeating: false, count: ours.count)
+        for (pass, key) in keys.enumerated() {
+            var waiting: [String: [Int]] = [:]
+            for index in ours.indices.reversed() where !isTaken[index] {
+                // An entry without an id may be any of its product: replies before the end of 2017 (3.6).
+                let name = pass == 2 ? Self.text(ours[index]["product_id"]) : key(ours[index])
+                if let name { waiting[name, default: []].append(index) }
+            }
+            for index in apples.indices where partner[index] == nil {
+                guard let name = key(apples[index]), let other = waiting[name]?.popLast() else { continue }
+                partner[index] = other
+                isTaken[other] = true
+            }
+        }
+        var last = -1
+        for (index, apple) in apples.enumerated() {
+            guard let other = partner[index] else {
+                onlyApples.append(apple)
+                continue
+            }
+            pairs.append((apple, ours[other]))
+            if other < last { isSameOrder = false }
+            last = other
+        }
+        orderOfOurs = ReplyComparer.order(ours.indices.filter { isTaken[$0] }.map { ours[$0] })
+        onlyOurs = ours.indices.filter { !isTaken[$0] }.map { ours[$0] }
+    }
+
+    private static func text(_ value: JSONValue?) -> String? {
+        switch value {
+        case .string(let text): text
+        case .integer(let integer): String(integer)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package import AppStoreModels
+
+/// What two replies are compared under.
+public struct ComparisonContext: Sendable {
+    /// Whether our reply was made for the very moment of Apple's: then `request_date` has to be equal too.
+    public var isSameMoment: Bool
+    /// The moment of the comparison in milliseconds since 1970-01-01T00:00:00Z; decides whether a subscription that
+    /// Apple calls expired is expired by our reply too. Nil if not known.
+    public var now: Int64?
+    /// How many differences are kept one by one; all are counted.
+    public var maximumDifferences: Int
+    /// What is known of the request.
+    package var facts: RequestFacts?
+
+    public init(isSameMoment: Bool = false, now: Int64? = nil, maximumDifferences: Int = 200) {
+        self.isSameMoment = isSameMoment
+        self.now = now
+        self.maximumDifferences = maximumDifferences
+    }
+
+    /// Reads what helps to judge from the request's body; without it some differences cannot be told apart so well.
+    public mutating func read(request body: [UInt8]) { facts = RequestFacts(body: body) }
+}
+
+/// Why two replies cannot be compared.
+public enum ReplyComparisonError: String, Error, Sendable, Equatable, CaseIterable {
+    /// Apple's is larger than ``ReplyComparison/maximumReplySize``, or has too many values.
+    case appleReplyTooLarge
+    /// Apple's is no JSON object: an error page of an outage, for example.
+    case appleReplyUnreadable
+    case ourReplyTooLarge
+    case ourReplyUnreadable
+}
+
+/// Apple's reply and ours, member by member.
+///
+/// Elements of lists belong together by their transaction id, not by their place. Every member counts once; a date
+/// counts for each of its forms. A missing element of a list counts once as a whole.
+public struct ReplyComparison: Sendable {
+    /// The largest reply that is compared, in bytes. Replies with thousands of renewals have a few MiB.
+    public static let maximumReplySize = 16 << 20
+
+    /// `status` of Apple's reply; nil if it has none.
+    public let appleStatus: Int64?
+    /// `status` of our reply; nil if it has none.
+    public let ourStatus: Int64?
+    public let counts: ParityCounts
+    /// In the order of the members of Apple's reply, at most ``ComparisonContext/maximumDifferences``.
+    public let differences: [ReplyDifference]
+    /// How many differences were counted and not kept.
+    public let differencesLeftOut: Int
+    /// The counts by path, `[]` standing for any element of a list.
+    public let fields: [String: ParityCounts]
+
+    public var isIdentical: Bool { counts.differing == 0 }
+
+    /// - Parameters:
+    ///   - apples: the JSON text of Apple's reply. It may be hostile: time is linear in its size and memory bounded.
+    ///   - ours: the JSON text of our reply.
+    /// - Throws: ``ReplyComparisonError``.
+    public init(apples: [UInt8], ours: [UInt8], context: ComparisonContext = ComparisonContext()) throws {
+        guard apples.count <= Self.maximumReplySize, JSONBounds.allows(apples) else {
+            throw ReplyComparisonError.appleReplyTooLarge
+        }
+        guard let reply = try? JSONValue.parse(apples) else { throw ReplyComparisonError.appleReplyUnreadable }
+        try self.init(apples: reply, ours: ours, context: context)
+    }
+
+    /// - Parameter apples: Apple's reply, already read.
+    /// - Throws: ``ReplyComparisonError``.
+    package init(apples: JSONValue, ours: [UInt8], context: ComparisonContext) throws {
+        guard let apples = apples.object else { throw ReplyComparisonError.appleReplyUnreadable }
+        guard ours.count <= Self.maximumReplySize, JSONBounds.allows(ours) else {
+            throw ReplyComparisonError.ourReplyTooLarge
+        }
+        guard let reply = (try? JSONValue.parse(ours))?.object else { throw ReplyComparisonError.ourReplyUnreadable }
+        let tally = ComparisonTally(maximumDifferences: context.maximumDifferences)
+        ReplyComparer(apples: apples, ours: reply, context: context, tally: tally).compare()
+        appleStatus = apples["status"]?.integer
+        ourStatus = reply["status"]?.integer
+        counts = tally.counts
+        differences = tally.differences
+        differencesLeftOut = tally.counts.differing - tally.differences.count
+        fields = tally.fields
+    }
+}
+
+/// What a comparison has found so far.
+final class ComparisonTally {
+    /// Apple's reply decides how many different paths there are; more than these are counted together.
+    private static let maximumPaths = 512
+
+    private let maximumDifferences: Int
+    private(set) var counts = ParityCounts()
+    private(set) var differences: [ReplyDifference] = []
+    private(set) var fields: [String: ParityCounts] = [:]
+
+    init(maximumDifferences: Int) { self.maximumDifferences = max(0, maximumDifferences) }
+
+    func countEqual(_ path: String, isDerivable: Bool) {
+        var one = ParityCounts()
+        if isDerivable { one.equalDerivable = 1 } else { one.equalServerState = 1 }
+        add(one, path)
+    }
+
+    func count(_ difference: ReplyDifference) {
+        var one = ParityCounts()
+        one.count(difference.kind)
+        add(one, difference.path)
+        if differences.count < maximumDifferences { differences.append(difference) }
+    }
+
+    private func add(_ one: ParityCounts, _ path: String) {
+        counts += one
+        let isKept = fields[path] != nil || fields.count < Self.maximumPaths
+        fields[isKept ? path : "(other)", default: ParityCounts()] += one
+    }
+}

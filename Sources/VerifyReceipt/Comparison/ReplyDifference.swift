@@ -1,0 +1,74 @@
+package import AppStoreModels
+
+/// One place where Apple's reply and ours differ.
+///
+/// What it quotes can be shown to operators and kept in files: receipts, account tokens and device identifiers appear
+/// only as the first 12 hexadecimal digits of their SHA-256, and so does any text of a member that the reference does
+/// not know. Transaction ids, product ids and dates are quoted, since without them nobody could act.
+public struct ReplyDifference: Sendable, Hashable {
+    /// The member, with `[]` for any element of a list: `latest_receipt_info[].expires_date_ms`.
+    public let path: String
+    /// The transaction that the member belongs to; in `pending_renewal_info` the original transaction.
+    public let transactionId: String?
+    public let rule: ComparisonRule
+    /// Apple's value; nil if Apple's reply does not have the member.
+    public let apples: String?
+    /// Our value; nil if our reply does not have the member.
+    public let ours: String?
+
+    public var kind: DifferenceKind { rule.kind }
+
+    /// Writes one JSON object.
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("path", path)
+        writer.member("kind", kind.rawValue)
+        writer.member("rule", rule.rawValue)
+        writer.member("transactionId", transactionId)
+        writer.member("apple", apples)
+        writer.member("ours", ours)
+        writer.endObject()
+    }
+}
+
+/// How many members of two replies agree, and how many differ of each kind.
+public struct ParityCounts: Sendable, Hashable {
+    /// Equal, and the receipt or the store states it.
+    public var equalDerivable = 0
+    /// Equal, although only Apple's database or the moment of asking determines it.
+    public var equalServerState = 0
+    public var weAreWrong = 0
+    public var serverState = 0
+    public var formatting = 0
+
+    public init() {}
+
+    public var equal: Int { equalDerivable + equalServerState }
+    public var differing: Int { weAreWrong + serverState + formatting }
+
+    public static func += (left: inout Self, right: Self) {
+        left.equalDerivable += right.equalDerivable
+        left.equalServerState += right.equalServerState
+        left.weAreWrong += right.weAreWrong
+        left.serverState += right.serverState
+        left.formatting += right.formatting
+    }
+
+    mutating func count(_ kind: DifferenceKind) {
+        switch kind {
+        case .weAreWrong: weAreWrong += 1
+        case .serverState: serverState += 1
+        case .formatting: formatting += 1
+        }
+    }
+
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("equalDerivable", equalDerivable)
+        writer.member("equalServerState", equalServerState)
+        writer.member("weAreWrong", weAreWrong)
+        writer.member("serverState", serverState)
+        writer.member("formatting", formatting)
+        writer.endObject()
+    }
+}

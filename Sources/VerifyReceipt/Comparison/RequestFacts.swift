@@ -1,0 +1,88 @@
+internal import AppStoreModels
+package import LegacyReceipts
+
+/// What a request says that helps to judge a difference. Nothing here was verified: it decides only in which column of a
+/// table a difference is counted.
+package struct RequestFacts: Sendable {
+    /// The first 12 hexadecimal digits of the SHA-256 of the receipt's octets.
+    package let receiptName: String?
+    package let bundleId: String?
+    package let environment: ReceiptEnvironment?
+    package let excludesOldTransactions: Bool
+    /// Attributes 8 and 12 in milliseconds since 1970-01-01T00:00:00Z.
+    let carriedCreationDate: Int64?
+    /// Members that the receipt has of those it may lack, by transaction id.
+    let stated: [String: Set<String>]
+    let hasAutoRenewable: Bool
+
+    /// Reads what can be read; nil if the body is no JSON object with a receipt that can be decoded.
+    ///
+    /// - Parameter body: the request's body. Its size is the caller's to bound.
+    package init?(body: [UInt8], limits: DecodingLimits = .standard) {
+        guard JSONBounds.allows(body), let request = try? JSONValue.parse(body).object,
+            let text = request["receipt-data"]?.string,
+            let container = try? ReceiptContainer(stored: Array(text.utf8), limits: limits)
+        else { return nil }
+        receiptName = Redaction.name(container.bytes)
+        excludesOldTransactions = Self.isTrue(request["exclude-old-transactions"])
+        guard let receipt = try? ReceiptDecoder(limits: limits).decode(container).payload else { return nil }
+        bundleId = receipt.bundleId
+        environment = receipt.environment
+        switch receipt {
+        case .app(let app):
+            carriedCreationDate = app.carriedCreationDate
+            var stated: [String: Set<String>] = [:]
+            for purchase in app.inAppPurchases { stated[purchase.transactionId] = Self.stated(purchase) }
+            self.stated = stated
+            hasAutoRenewable = app.inAppPurchases.contains { Self.isAutoRenewable($0) }
+        case .transaction(let transaction):
+            carriedCreationDate = nil
+            let keys = transaction.purchaseInfo.map { $0.key.replacing("-", with: "_") }
+            stated = [transaction.transactionId: Set(keys)]
+            hasAutoRenewable = transaction.expiresDate != nil
+        }
+    }
+
+    /// `exclude-old-transactions` is a boolean; some clients send a string (1.2).
+    private static func isTrue(_ value: JSONValue?) -> Bool {
+        switch value {
+        case .bool(let bool): bool
+        case .string(let string): string.lowercased() == "true" || string == "1"
+        case .integer(let integer): integer == 1
+        default: false
+        }
+    }
+
+    private static func isAutoRenewable(_ purchase: InAppPurchase) -> Bool {
+        purchase.expiresDate != nil || (purchase.webOrderLineItemId ?? 0) != 0
+    }
+
+    /// The optional attributes of the reference, 3.5.
+    private static func stated(_ purchase: InAppPurchase) -> Set<String> {
+        var keys: Set<String> = []
+        if purchase.isInIntroOfferPeriod != nil { keys.insert("is_in_intro_offer_period") }
+        if purchase.ownershipType != nil { keys.insert("in_app_ownership_type") }
+        if purchase.promotionalOfferId != nil { keys.insert("promotional_offer_id") }
+        if purchase.cancellationReason != nil { keys.insert("cancellation_reason") }
+        if purchase.cancellationDate != nil {
+            keys.formUnion(["cancellation_date", "cancellation_date_ms", "cancellation_date_pst"])
+        }
+        return keys
+    }
+}
+
+/// The bound that keeps a hostile text from becoming many times its size in memory.
+enum JSONBounds {
+    /// No more values than this; a purchase has about 25 members.
+    static let maximumValues = 1_000_000
+
+    /// Whether the text can hold no more values than the limit. Separators inside of strings count too, which only makes
+    /// the bound stricter.
+    static func allows(_ text: [UInt8], maximumValues: Int = maximumValues) -> Bool {
+        var separators = 0
+        for byte in text where byte == UInt8(ascii: ",") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") {
+            separators += 1
+        }
+        return separators < maximumValues
+    }
+}

@@ -1,0 +1,14 @@
+internal import ReceiptMigration
+
+/// What is configured for one bundle id, prepared for use with every request.
+final class ConfiguredApp: Sendable {
+    let secrets: [SharedSecret]
+    let appleId: Int64?
+    let catalog: ProductCatalog?
+
+    init(_ configurations: [AppConfiguration]) {
+        secrets = configurations.flatMap(\.sharedSecrets)
+        appleId = configurations.lazy.compactMap(\.appleId).first
+        catalog = configurations.lazy.compactMap(\.catalog).first
+    }
+}

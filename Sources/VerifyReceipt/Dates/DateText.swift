@@ -1,0 +1,156 @@
+package import AppStoreModels
+
+/// The keys of the three forms of one date.
+package struct DateKeys: Sendable {
+    // Each with its quotes and colon.
+    let gmt: StaticString
+    let milliseconds: StaticString
+    let pst: StaticString
+
+    static let receiptCreation = DateKeys(
+        gmt: "\"receipt_creation_date\":", milliseconds: "\"receipt_creation_date_ms\":",
+        pst: "\"receipt_creation_date_pst\":")
+    static let request = DateKeys(
+        gmt: "\"request_date\":", milliseconds: "\"request_date_ms\":", pst: "\"request_date_pst\":")
+    static let originalPurchase = DateKeys(
+        gmt: "\"original_purchase_date\":", milliseconds: "\"original_purchase_date_ms\":",
+        pst: "\"original_purchase_date_pst\":")
+    static let expiration = DateKeys(
+        gmt: "\"expiration_date\":", milliseconds: "\"expiration_date_ms\":", pst: "\"expiration_date_pst\":")
+    static let preorder = DateKeys(
+        gmt: "\"preorder_date\":", milliseconds: "\"preorder_date_ms\":", pst: "\"preorder_date_pst\":")
+    package static let purchase = DateKeys(
+        gmt: "\"purchase_date\":", milliseconds: "\"purchase_date_ms\":", pst: "\"purchase_date_pst\":")
+    static let expires = DateKeys(
+        gmt: "\"expires_date\":", milliseconds: "\"expires_date_ms\":", pst: "\"expires_date_pst\":")
+    /// Transaction receipts: `expires_date` holds milliseconds, and the text has keys of its own (reference, 4).
+    static let expiresOfTransactionReceipt = DateKeys(
+        gmt: "\"expires_date_formatted\":", milliseconds: "\"expires_date\":", pst: "\"expires_date_formatted_pst\":")
+    static let cancellation = DateKeys(
+        gmt: "\"cancellation_date\":", milliseconds: "\"cancellation_date_ms\":", pst: "\"cancellation_date_pst\":")
+    static let gracePeriodExpires = DateKeys(
+        gmt: "\"grace_period_expires_date\":", milliseconds: "\"grace_period_expires_date_ms\":",
+        pst: "\"grace_period_expires_date_pst\":")
+}
+
+extension JSONWriter {
+    /// A date in its three forms (verifyreceipt reference, 3.4); nothing if there is no date.
+    ///
+    /// - Parameter date: milliseconds since 1970-01-01T00:00:00Z. They are kept in the `_ms` form; the text forms have
+    ///   whole seconds.
+    package mutating func member(_ keys: DateKeys, _ date: Int64?) {
+        guard let date else { return }
+        let seconds = CivilDate.floored(date, 1_000).quotient
+        let local = seconds + LosAngelesTime.secondsEastOfGreenwich(at: seconds)
+        // Three members in one piece: dates are most of a reply.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DateLine.capacity) { buffer in
+            var line = DateLine(buffer)
+            line.put(keys.gmt)
+            line.putCivilTime(seconds, zone: " Etc/GMT")
+            line.put(",")
+            line.put(keys.milliseconds)
+            line.putDecimal(date)
+            line.put(",")
+            line.put(keys.pst)
+            line.putCivilTime(local, zone: " America/Los_Angeles")
+            raw(line.written)
+        }
+    }
+
+    /// A number as a string value.
+    package mutating func decimalText(_ value: Int64) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { text in
+            var rest = value.magnitude
+            var start = text.count
+            repeat {
+                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                start &-= 1
+                text.initializeElement(at: start, to: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit))
+                rest = quotient
+            } while rest != 0
+            if value < 0 {
+                start &-= 1
+                text.initializeElement(at: start, to: UInt8(ascii: "-"))
+            }
+            string(utf8: UnsafeBufferPointer(rebasing: text[start...]))
+        }
+    }
+}
+
+/// Members that are dates, put together in a buffer that holds them whatever the date.
+private struct DateLine {
+    /// Three keys of at most 40 bytes with their quotes and colons, two civil times of at most 50 (a year has up to 12
+    /// digits and a sign), 20 digits, and quotes: less than 300.
+    static let capacity = 384
+
+    private let buffer: UnsafeMutableBufferPointer<UInt8>
+    private var used = 0
+
+    init(_ buffer: UnsafeMutableBufferPointer<UInt8>) { self.buffer = buffer }
+
+    var written: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: buffer[..<used]) }
+
+    @inline(__always)
+    private mutating func put(_ byte: UInt8) {
+        guard used < buffer.count else { return }
+        buffer.initializeElement(at: used, to: byte)
+        used &+= 1
+    }
+
+    mutating func put(_ text: StaticString) {
+        text.withUTF8Buffer { text in
+            guard text.count <= buffer.count &- used else { return }
+            used = buffer[used...].initialize(fromContentsOf: text)
+        }
+    }
+
+    @inline(__always)
+    private mutating func putTwo(_ value: Int64) {
+        put(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value / 10))
+        put(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value % 10))
+    }
+
+    /// A number as a string.
+    mutating func putDecimal(_ value: Int64) {
+        put(UInt8(ascii: "\""))
+        putDigits(value)
+        put(UInt8(ascii: "\""))
+    }
+
+    private mutating func putDigits(_ value: Int64) {
+        if value < 0 { put(UInt8(ascii: "-")) }
+        var divisor: UInt64 = 1
+        let magnitude = value.magnitude
+        while magnitude / divisor >= 10 { divisor *= 10 }
+        while divisor > 0 {
+            put(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: magnitude / divisor % 10))
+            divisor /= 10
+        }
+    }
+
+    /// `yyyy-MM-dd HH:mm:ss` and the zone's name. Years beyond 9999 and before 0 are written in full: receipts have none,
+    /// but whoever signs decides what a date says.
+    mutating func putCivilTime(_ localSeconds: Int64, zone: StaticString) {
+        let (days, secondOfDay) = CivilDate.floored(localSeconds, 86_400)
+        let date = CivilDate(days: days)
+        put(UInt8(ascii: "\""))
+        if (0...9_999).contains(date.year) {
+            putTwo(date.year / 100)
+            putTwo(date.year % 100)
+        } else {
+            putDigits(date.year)
+        }
+        put(UInt8(ascii: "-"))
+        putTwo(date.month)
+        put(UInt8(ascii: "-"))
+        putTwo(date.day)
+        put(UInt8(ascii: " "))
+        putTwo(secondOfDay / 3_600)
+        put(UInt8(ascii: ":"))
+        putTwo(secondOfDay / 60 % 60)
+        put(UInt8(ascii: ":"))
+        putTwo(secondOfDay % 60)
+        put(zone)
+        put(UInt8(ascii: "\""))
+    }
+}

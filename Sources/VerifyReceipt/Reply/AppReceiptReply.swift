@@ -1,0 +1,172 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+internal import ReceiptMigration
+internal import TransactionStore
+
+/// The reply to an app receipt (verifyreceipt reference, 3), written straight to octets.
+///
+/// Presence rules:
+/// - A member whose attribute is missing or empty is left out; nothing is ever null. Apple shows an empty
+///   `original_application_version` nowhere on record.
+/// - `in_app` is always there, in the order of the encoding, and mirrors the submitted receipt.
+/// - `latest_receipt_info` and `latest_receipt` are there as ``EndpointConfiguration/LatestTransactions`` says.
+/// - `latest_receipt` is the newest receipt that is known, not trimmed by `exclude-old-transactions`: a receipt cannot be
+///   signed anew here.
+/// - `pending_renewal_info` is there if the store knows a renewal. No receipt holds any of it.
+/// - Apple forgets old sandbox purchases; nothing is forgotten here.
+struct AppReceiptReply {
+    let receipt: AppReceipt
+    let submittedReceipt: ReceiptText
+    let environment: EndpointEnvironment
+    let now: Int64
+    let excludesOldTransactions: Bool
+    let configuration: EndpointConfiguration
+    let app: ConfiguredApp?
+    let store: StoreKnowledge?
+
+    /// The transactions of the receipt, in its order.
+    let submitted: [TransactionEntry]
+    /// All that is known.
+    let latest: LatestTransactions
+
+    init(
+        _ receipt: AppReceipt, text: ReceiptText, environment: EndpointEnvironment, now: Int64,
+        excludesOldTransactions: Bool, configuration: EndpointConfiguration, app: ConfiguredApp?, store: StoreKnowledge?
+    ) {
+        self.receipt = receipt
+        submittedReceipt = text
+        self.environment = environment
+        self.now = now
+        self.excludesOldTransactions = excludesOldTransactions
+        self.configuration = configuration
+        self.app = app
+        self.store = store
+        submitted = receipt.inAppPurchases.map { TransactionEntry($0) }
+        latest = LatestTransactions(
+            submitted: submitted, signedDate: receipt.receiptCreationDate, store: store,
+            recordedFacts: configuration.recordedFacts, catalog: app?.catalog)
+    }
+
+    /// The JSON text.
+    func body() -> [UInt8] {
+        let tail = ReplyTail(
+            latest: latest, submitted: submitted, store: store, excludesOldTransactions: excludesOldTransactions,
+            configuration: configuration)
+        var writer = JSONWriter(
+            reservingCapacity: 2_048 + 1_100 * submitted.count + tail.estimatedSize + submittedReceipt.estimatedSize)
+        writer.beginObject()
+        writer.member("status", 0)
+        writer.member("environment", environment.rawValue)
+        writer.key("receipt")
+        write(to: &writer)
+        tail.write(to: &writer) { $0.latestReceipt(newestReceipt, submittedReceipt) }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// The newest receipt of the store if it is newer than the submitted one.
+    private var newestReceipt: KnownReceipt? {
+        guard let known = store?.customer.newestAppReceipt, let created = receipt.receiptCreationDate,
+            known.signedDate > created
+        else { return nil }
+        return known
+    }
+
+    /// The `receipt` object (reference, 3.2).
+    private func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("receipt_type", receipt.receiptType?.rawValue)
+        writer.member("adam_id", receipt.appItemId)
+        writer.member("app_item_id", receipt.appItemId)
+        writer.member("bundle_id", receipt.bundleId)
+        writer.member("application_version", receipt.applicationVersion)
+        writer.member("download_id", receipt.downloadId)
+        writer.member("version_external_identifier", receipt.versionExternalIdentifier)
+        // Attribute 12, not 8 (reference, 3.3).
+        writer.member(DateKeys.receiptCreation, receipt.receiptCreationDate)
+        writer.member(DateKeys.request, now)
+        writer.member(DateKeys.originalPurchase, receipt.originalPurchaseDate)
+        writer.member("original_application_version", receipt.originalApplicationVersion)
+        writer.member(DateKeys.expiration, receipt.expirationDate)
+        writer.member(DateKeys.preorder, receipt.preorderDate)
+        writer.key("in_app")
+        writer.transactions(submitted, EntryStyle(isLatest: false, presumed: configuration.presumedMembers))
+        writer.endObject()
+    }
+}
+
+/// `latest_receipt_info`, `latest_receipt` and `pending_renewal_info`.
+struct ReplyTail {
+    private let latest: LatestTransactions
+    private let isShown: Bool
+    private let renewalInfos: [JWSRenewalInfoDecodedPayload]
+    private let presumed: EndpointConfiguration.PresumedMembers
+
+    init(
+        latest: LatestTransactions, submitted: [TransactionEntry], store: StoreKnowledge?,
+        excludesOldTransactions: Bool, configuration: EndpointConfiguration
+    ) {
+        var latest = latest
+        if excludesOldTransactions { latest.excludeOld() }
+        self.latest = latest
+        presumed = configuration.presumedMembers
+        let isCalledFor =
+            switch configuration.latestTransactions {
+            case .always: !latest.entries.isEmpty
+            case .withSubscriptions: latest.hasAutoRenewable
+            }
+        isShown = isCalledFor || presumed.lists
+        renewalInfos = store?.renewalInfos(configuration.recordedFacts, submitted: submitted) ?? []
+    }
+
+    var estimatedSize: Int { isShown ? 1_300 * latest.entries.count + 512 * renewalInfos.count : 0 }
+
+    func write(to writer: inout JSONWriter, latestReceipt: (inout JSONWriter) -> Void) {
+        if isShown {
+            writer.key("latest_receipt_info")
+            writer.transactions(latest.entries, EntryStyle(isLatest: true, presumed: presumed))
+            latestReceipt(&writer)
+        }
+        guard !renewalInfos.isEmpty || presumed.lists else { return }
+        writer.key("pending_renewal_info")
+        writer.beginArray()
+        for info in renewalInfos { writer.renewalInfo(info) }
+        writer.endArray()
+    }
+}
+
+extension JSONWriter {
+    mutating func transactions(_ entries: [TransactionEntry], _ style: EntryStyle) {
+        beginArray()
+        for index in entries.indices { transaction(entries[index], style) }
+        endArray()
+    }
+
+    /// `latest_receipt`: a receipt of the store, else the submitted one as it was submitted.
+    mutating func latestReceipt(_ known: KnownReceipt?, _ submitted: ReceiptText) {
+        key("latest_receipt")
+        if let known {
+            base64(known.bytes)
+        } else {
+            switch submitted {
+            case .verbatim(let text): plainText(text)
+            case .octets(let octets): base64(octets)
+            }
+        }
+    }
+}
+
+/// The submitted receipt, to be handed back.
+enum ReceiptText {
+    /// Text that strict decoding, or the grammar of a JWS, has accepted: it needs no escapes.
+    case verbatim(ArraySlice<UInt8>)
+    /// Octets, to be encoded anew because the text was damaged.
+    case octets([UInt8])
+
+    var estimatedSize: Int {
+        switch self {
+        case .verbatim(let text): text.count
+        case .octets(let octets): octets.count / 3 * 4 + 4
+        }
+    }
+}

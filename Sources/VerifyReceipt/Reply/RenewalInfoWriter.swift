@@ -1,0 +1,27 @@
+internal import AppStoreModels
+
+extension JSONWriter {
+    /// One entry of `pending_renewal_info` (verifyreceipt reference, 3.6; 9.3 read backwards): every value a string.
+    ///
+    /// `is_in_billing_retry_period` goes together with `expiration_intent`; alone it is written only where it is "1".
+    /// The answer to a price increase is written under both of its names: `price_consent_status` was there first, and the
+    /// values of `price_increase_status` are the same.
+    mutating func renewalInfo(_ info: JWSRenewalInfoDecodedPayload) {
+        beginObject()
+        decimalMember("expiration_intent", info.expirationIntent.map { Int64($0.rawValue) })
+        member("auto_renew_product_id", info.autoRenewProductId)
+        member(DateKeys.gracePeriodExpires, info.gracePeriodExpiresDate)
+        if let isRetrying = info.isInBillingRetryPeriod, isRetrying || info.expirationIntent != nil {
+            member("is_in_billing_retry_period", isRetrying ? "1" : "0")
+        }
+        if info.offerType == .promotional { member("promotional_offer_id", info.offerIdentifier) }
+        if info.offerType == .offerCode { member("offer_code_ref_name", info.offerIdentifier) }
+        let priceIncrease = info.priceIncreaseStatus.map { Int64($0.rawValue) }
+        decimalMember("price_consent_status", priceIncrease)
+        decimalMember("price_increase_status", priceIncrease)
+        member("original_transaction_id", info.originalTransactionId)
+        member("product_id", info.productId)
+        decimalMember("auto_renew_status", info.autoRenewStatus.map { Int64($0.rawValue) })
+        endObject()
+    }
+}

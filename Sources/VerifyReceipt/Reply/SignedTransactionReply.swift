@@ -1,0 +1,62 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+internal import TransactionStore
+
+/// The reply to a StoreKit 2 JWS: an extension in the shape of the reply to an app receipt, so that an old server survives
+/// apps that have no receipt any more.
+///
+/// `in_app` holds the one transaction of the JWS. What a JWS does not say of the app comes from the app transaction and the
+/// configuration, where they are known. `latest_receipt` is the newest receipt that is known, else the JWS itself: handed
+/// in again, it gives the same answer.
+struct SignedTransactionReply {
+    let payload: JWSTransactionDecodedPayload
+    let origin: FactOrigin
+    let text: ArraySlice<UInt8>
+    let environment: EndpointEnvironment
+    let now: Int64
+    let excludesOldTransactions: Bool
+    let configuration: EndpointConfiguration
+    let app: ConfiguredApp?
+    let store: StoreKnowledge?
+
+    func reply() -> (body: [UInt8], hasAutoRenewable: Bool, transactionsFromStore: Int) {
+        let own = TransactionEntry(
+            StoredTransaction(payload: payload, legacy: LegacyTransactionFields(), origins: [origin]))
+        let latest = LatestTransactions(
+            submitted: [own], signedDate: origin.signedDate, store: store, recordedFacts: configuration.recordedFacts,
+            catalog: app?.catalog)
+        let tail = ReplyTail(
+            latest: latest, submitted: [own], store: store, excludesOldTransactions: excludesOldTransactions,
+            configuration: configuration)
+        var writer = JSONWriter(reservingCapacity: 4_096 + tail.estimatedSize + text.count)
+        writer.beginObject()
+        writer.member("status", 0)
+        writer.member("environment", environment.rawValue)
+        writer.key("receipt")
+        write(own, to: &writer)
+        tail.write(to: &writer) { $0.latestReceipt(store?.customer.newestAppReceipt, .verbatim(text)) }
+        writer.endObject()
+        return (writer.bytes, latest.hasAutoRenewable, latest.storeOnlyCount)
+    }
+
+    private func write(_ own: TransactionEntry, to writer: inout JSONWriter) {
+        let known = store?.customer.appTransaction?.payload
+        let type: ReceiptType = environment == .production ? .production : .productionSandbox
+        let appleId = environment == .sandbox ? 0 : known?.appAppleId ?? app?.appleId
+        writer.beginObject()
+        writer.member("receipt_type", type.rawValue)
+        writer.member("adam_id", appleId)
+        writer.member("app_item_id", appleId)
+        writer.member("bundle_id", payload.bundleId)
+        writer.member("application_version", known?.applicationVersion)
+        writer.member("version_external_identifier", known?.versionExternalIdentifier)
+        writer.member(DateKeys.receiptCreation, payload.signedDate)
+        writer.member(DateKeys.request, now)
+        writer.member(DateKeys.originalPurchase, known?.originalPurchaseDate)
+        writer.member("original_application_version", known?.originalApplicationVersion)
+        writer.member(DateKeys.preorder, known?.preorderDate)
+        writer.key("in_app")
+        writer.transactions([own], EntryStyle(isLatest: false, presumed: configuration.presumedMembers))
+        writer.endObject()
+    }
+}

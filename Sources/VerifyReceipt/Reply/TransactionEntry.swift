@@ -1,0 +1,165 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+internal import ReceiptMigration
+internal import TransactionStore
+
+/// What is known of one transaction, in the terms of `in_app` and `latest_receipt_info` (verifyreceipt reference, 3.5).
+/// What nobody stated is nil and stays out of the reply.
+struct TransactionEntry {
+    var quantity: Int64?
+    var productId: String?
+    var transactionId: String?
+    var originalTransactionId: String?
+    var purchaseDate: Int64?
+    var originalPurchaseDate: Int64?
+    var expiresDate: Int64?
+    var webOrderLineItemId: String?
+    var isTrialPeriod: Bool?
+    var isInIntroOfferPeriod: Bool?
+    var ownershipType: String?
+    var promotionalOfferId: String?
+    var offerCodeRefName: String?
+    var cancellationDate: Int64?
+    var cancellationReason: Int64?
+    var isUpgraded = false
+    var subscriptionGroupIdentifier: String?
+    var appAccountToken: String?
+    var itemId: String?
+    var type: ProductType?
+
+    init() {}
+
+    /// A subscription that renews by itself: by its type, else because it has an end. Legacy documents state an end for
+    /// these only (reference, 3.5).
+    var isAutoRenewable: Bool {
+        if let type { return type == .autoRenewableSubscription }
+        return expiresDate != nil
+    }
+
+    /// What the transaction belongs to. A subscription keeps it through renewals, upgrades and downgrades.
+    var subscriptionId: String? { originalTransactionId ?? transactionId }
+}
+
+// MARK: - From the submitted receipt
+
+extension TransactionEntry {
+    /// An attribute that is empty or missing, or an order line of 0, is nil (reference, 3.5 and 5.3).
+    init(_ purchase: InAppPurchase) {
+        quantity = purchase.quantity
+        productId = purchase.productId
+        transactionId = purchase.transactionId
+        originalTransactionId = purchase.originalTransactionId
+        purchaseDate = purchase.purchaseDate
+        originalPurchaseDate = purchase.originalPurchaseDate
+        expiresDate = purchase.expiresDate
+        webOrderLineItemId = purchase.webOrderLineItemId.flatMap { $0 == 0 ? nil : String($0) }
+        isTrialPeriod = purchase.isTrialPeriod
+        isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
+        ownershipType =
+            switch purchase.ownershipType {
+            case .purchased?: InAppOwnershipType.purchased.rawValue
+            case .familyShared?: InAppOwnershipType.familyShared.rawValue
+            default: nil
+            }
+        promotionalOfferId = purchase.promotionalOfferId
+        cancellationDate = purchase.cancellationDate
+        cancellationReason = purchase.cancellationReason
+        type =
+            switch purchase.productType {
+            case .nonConsumable?: .nonConsumable
+            case .consumable?: .consumable
+            case .nonRenewingSubscription?: .nonRenewingSubscription
+            case .autoRenewableSubscription?: .autoRenewableSubscription
+            default: nil
+            }
+    }
+
+    init(_ receipt: TransactionReceipt) {
+        quantity = receipt.quantity
+        productId = receipt.productId
+        transactionId = receipt.transactionId
+        originalTransactionId = receipt.originalTransactionId
+        purchaseDate = receipt.purchaseDate
+        originalPurchaseDate = receipt.originalPurchaseDate
+        expiresDate = receipt.expiresDate
+        webOrderLineItemId = receipt.webOrderLineItemId.flatMap { $0 == "0" ? nil : $0 }
+        isTrialPeriod = receipt.isTrialPeriod
+        isInIntroOfferPeriod = receipt.isInIntroOfferPeriod
+        ownershipType = receipt.inAppOwnershipType
+        cancellationDate = receipt.cancellationDate
+        cancellationReason = receipt.cancellationReason
+        subscriptionGroupIdentifier = receipt.subscriptionGroupIdentifier
+        itemId = receipt.itemId
+        // An end is written for auto-renewables only (reference, 4).
+        type = receipt.expiresDate == nil ? nil : .autoRenewableSubscription
+    }
+}
+
+// MARK: - From the store
+
+extension TransactionEntry {
+    /// What legacy documents stated counts as it was stated; the rest is told from the modern fields:
+    /// - `is_trial_period` is "true" for an introductory offer that is free. A signed transaction states its offer, so
+    ///   without one it is "false".
+    /// - `is_in_intro_offer_period` is "true" for an introductory offer that costs something. Free trials get "false", as
+    ///   in 44 of 44 signed receipts; one reply of late 2024 has both flags (reference, 3.5, "Trial flags").
+    /// - `promotional_offer_id` and `offer_code_ref_name` are the identifier of an offer of that type. Win-back offers are
+    ///   younger than the legacy format, and have no key in it.
+    /// - `cancellation_date` and `cancellation_reason` are those of a revocation. An upgrade is no revocation in the modern
+    ///   model: it gives `is_upgraded`, and the date only where a legacy document told it.
+    init(_ stored: StoredTransaction) {
+        let payload = stored.payload
+        let legacy = stored.legacy
+        quantity = payload.quantity.map(Int64.init)
+        productId = payload.productId
+        transactionId = payload.transactionId
+        originalTransactionId = payload.originalTransactionId
+        purchaseDate = payload.purchaseDate
+        originalPurchaseDate = payload.originalPurchaseDate
+        expiresDate = payload.expiresDate
+        webOrderLineItemId = payload.webOrderLineItemId.flatMap { $0 == "0" ? nil : $0 }
+        type = payload.type
+        itemId = legacy.itemId
+        let isStated = stored.origins.contains { $0.source.kind == .signedTransaction }
+        let isIntroductory = payload.offerType == .introductory
+        let isFree = payload.offerDiscountType == .freeTrial
+        isTrialPeriod = legacy.isTrialPeriod ?? (isStated ? isIntroductory && isFree : nil)
+        isInIntroOfferPeriod = legacy.isInIntroOfferPeriod
+        if isInIntroOfferPeriod == nil, isStated, isAutoRenewable { isInIntroOfferPeriod = isIntroductory && !isFree }
+        ownershipType = (legacy.inAppOwnershipType ?? payload.inAppOwnershipType)?.rawValue
+        promotionalOfferId =
+            legacy.promotionalOfferId ?? (payload.offerType == .promotional ? payload.offerIdentifier : nil)
+        offerCodeRefName = legacy.offerCodeRefName ?? (payload.offerType == .offerCode ? payload.offerIdentifier : nil)
+        isUpgraded = payload.isUpgraded == true
+        cancellationDate = payload.revocationDate ?? legacy.cancellationDate
+        cancellationReason =
+            cancellationDate == nil
+            ? nil : (payload.revocationReason.map { Int64($0.rawValue) } ?? legacy.cancellationReason)
+        subscriptionGroupIdentifier = payload.subscriptionGroupIdentifier
+        appAccountToken = payload.appAccountToken
+    }
+
+    /// Takes over what this entry lacks.
+    mutating func complete(with other: TransactionEntry) {
+        func fill<Value>(_ value: inout Value?, _ other: Value?) { if value == nil { value = other } }
+        fill(&quantity, other.quantity)
+        fill(&productId, other.productId)
+        fill(&originalTransactionId, other.originalTransactionId)
+        fill(&purchaseDate, other.purchaseDate)
+        fill(&originalPurchaseDate, other.originalPurchaseDate)
+        fill(&expiresDate, other.expiresDate)
+        fill(&webOrderLineItemId, other.webOrderLineItemId)
+        fill(&isTrialPeriod, other.isTrialPeriod)
+        fill(&isInIntroOfferPeriod, other.isInIntroOfferPeriod)
+        fill(&ownershipType, other.ownershipType)
+        fill(&promotionalOfferId, other.promotionalOfferId)
+        fill(&offerCodeRefName, other.offerCodeRefName)
+        fill(&cancellationDate, other.cancellationDate)
+        fill(&cancellationReason, other.cancellationReason)
+        fill(&subscriptionGroupIdentifier, other.subscriptionGroupIdentifier)
+        fill(&appAccountToken, other.appAccountToken)
+        fill(&itemId, other.itemId)
+        fill(&type, other.type)
+        isUpgraded = isUpgraded || other.isUpgraded
+    }
+}

@@ -1,0 +1,179 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+internal import ReceiptMigration
+internal import TransactionStore
+
+/// The reply to an iOS 6 style transaction receipt (verifyreceipt reference, 4 and 2.1).
+///
+/// `receipt` is the signed inner list: `-` becomes `_`, every value stays the string it is, nothing is recalculated.
+/// For an auto-renewable subscription the newest period that is known decides the status, whatever was submitted:
+/// - still running: 0 with `latest_receipt_info` (one object) and `latest_receipt`;
+/// - over: 21006 with `latest_expired_receipt_info`;
+/// - refunded: 21006 too, with the cancellation beside.
+///
+/// `auto_renew_status` (a number), `auto_renew_product_id` and, when the subscription is over, `expiration_intent` and
+/// `is_in_billing_retry_period` are there if the store knows the renewal. There is no `environment`.
+struct TransactionReceiptReply {
+    let receipt: TransactionReceipt
+    let submittedReceipt: ReceiptText
+    let now: Int64
+    let configuration: EndpointConfiguration
+    let app: ConfiguredApp?
+    let store: StoreKnowledge?
+    let decoder: ReceiptDecoder
+
+    /// The condition and the JSON text.
+    func reply() -> (condition: StatusCondition, body: [UInt8], transactionsFromStore: Int) {
+        let own = TransactionEntry(receipt)
+        var writer = JSONWriter(reservingCapacity: 4_096 + submittedReceipt.estimatedSize)
+        writer.beginObject()
+        writer.key("receipt")
+        writer.purchaseInfo(receipt)
+        guard receipt.isAutoRenewable else {
+            writer.member("status", 0)
+            writer.endObject()
+            return (.valid, writer.bytes, 0)
+        }
+        let (entry, storeOnlyCount) = latest(own)
+        let condition = condition(entry)
+        let renewal = renewalInfo(own)
+        writer.key(condition == .valid ? "latest_receipt_info" : "latest_expired_receipt_info")
+        write(entry, to: &writer)
+        if condition == .valid { writer.latestReceipt(newestReceipt(entry), submittedReceipt) }
+        writer.member("auto_renew_status", renewal?.autoRenewStatus?.rawValue)
+        writer.member("auto_renew_product_id", renewal?.autoRenewProductId)
+        if condition != .valid {
+            writer.decimalMember("expiration_intent", renewal?.expirationIntent.map { Int64($0.rawValue) })
+            writer.member("is_in_billing_retry_period", renewal?.isInBillingRetryPeriod.map { $0 ? "1" : "0" })
+        }
+        if condition == .subscriptionCancelled {
+            writer.decimalMember("cancellation_date_ms", entry.cancellationDate)
+            writer.decimalMember("cancellation_reason", entry.cancellationReason)
+        }
+        writer.member("status", StatusTable.row(condition).status.lowerBound)
+        writer.endObject()
+        return (condition, writer.bytes, storeOnlyCount)
+    }
+
+    /// A cancellation counts even before the period is over (reference, 2.1).
+    private func condition(_ entry: TransactionEntry) -> StatusCondition {
+        if entry.cancellationDate != nil { return .subscriptionCancelled }
+        guard let expires = entry.expiresDate, expires > now else { return .subscriptionExpired }
+        return .valid
+    }
+
+    /// The period that decides, of all that are known of the subscription: one that runs and is not cancelled, else the
+    /// last to have begun. Periods that an upgrade has ended do not count. Of one period under several ids the smallest id
+    /// is the purchase; the others are copies that restoring made.
+    private func latest(_ own: TransactionEntry) -> (entry: TransactionEntry, storeOnlyCount: Int) {
+        let known = LatestTransactions(
+            submitted: [own], signedDate: receipt.purchaseDate, store: store,
+            recordedFacts: configuration.recordedFacts, catalog: app?.catalog)
+        let periods = known.entries.filter { $0.subscriptionId == own.subscriptionId && $0.expiresDate != nil }
+        let counting = periods.filter { !$0.isUpgraded }
+        func isRunning(_ entry: TransactionEntry) -> Bool {
+            entry.cancellationDate == nil && (entry.expiresDate ?? .min) > now
+        }
+        let running = counting.filter(isRunning)
+        var best: TransactionEntry?
+        for entry in running.isEmpty ? counting : running {
+            guard let chosen = best else {
+                best = entry
+                continue
+            }
+            // The newest id comes first, so that an equal period replaces it with the smaller one.
+            if (entry.expiresDate ?? .min, entry.purchaseDate ?? .min)
+                >= (chosen.expiresDate ?? .min, chosen.purchaseDate ?? .min)
+            {
+                best = entry
+            }
+        }
+        return (best ?? own, known.storeOnlyCount)
+    }
+
+    private func renewalInfo(_ own: TransactionEntry) -> JWSRenewalInfoDecodedPayload? {
+        store?.renewalInfos(configuration.recordedFacts, submitted: [own])
+            .first { $0.originalTransactionId == own.subscriptionId }
+    }
+
+    /// The receipt of the newest transaction, or at least one that is newer than what was submitted; nil for the submitted
+    /// one.
+    private func newestReceipt(_ entry: TransactionEntry) -> KnownReceipt? {
+        guard let known = store?.customer.newestTransactionReceipt, entry.transactionId != receipt.transactionId,
+            let purchased = receipt.purchaseDate, known.signedDate > purchased || storedDocument(entry) != nil
+        else { return nil }
+        return known
+    }
+
+    // MARK: The newest transaction
+
+    /// The transaction in the shape of its own receipt if that is known, else made from what is known of it.
+    private func write(_ entry: TransactionEntry, to writer: inout JSONWriter) {
+        if entry.transactionId == receipt.transactionId, !hasNews(entry, receipt) {
+            writer.purchaseInfo(receipt)
+        } else if let document = storedDocument(entry), !hasNews(entry, document) {
+            writer.purchaseInfo(document)
+        } else {
+            writer.transactionInfo(entry, submitted: receipt)
+        }
+    }
+
+    /// Whether something is known that the receipt could not know yet.
+    private func hasNews(_ entry: TransactionEntry, _ receipt: TransactionReceipt) -> Bool {
+        entry.cancellationDate != receipt.cancellationDate || entry.expiresDate != receipt.expiresDate
+    }
+
+    private func storedDocument(_ entry: TransactionEntry) -> TransactionReceipt? {
+        guard let known = store?.customer.newestTransactionReceipt,
+            let container = try? ReceiptContainer(stored: known.bytes, limits: decoder.limits),
+            let decoded = try? decoder.decode(container).payload, case .transaction(let document) = decoded,
+            document.transactionId == entry.transactionId
+        else { return nil }
+        return document
+    }
+}
+
+extension TransactionReceipt {
+    /// Only auto-renewables have an end or an order line in this kind of receipt (reference, 4).
+    var isAutoRenewable: Bool { expiresDate != nil }
+}
+
+extension JSONWriter {
+    /// The inner list with `_` for `-`; of a repeated key the last one, where it stands.
+    fileprivate mutating func purchaseInfo(_ receipt: TransactionReceipt) {
+        var last: [String: Int] = [:]
+        for (index, entry) in receipt.purchaseInfo.enumerated() { last[entry.key] = index }
+        beginObject()
+        for (index, entry) in receipt.purchaseInfo.enumerated() where last[entry.key] == index {
+            key(
+                String(decoding: entry.key.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }, as: UTF8.self)
+            )
+            string(entry.value)
+        }
+        endObject()
+    }
+
+    /// A transaction that another kind of document told of, with the keys of this shape. What belongs to the app is taken
+    /// from the submitted receipt; what belongs to the device and the version that bought is not known.
+    fileprivate mutating func transactionInfo(_ entry: TransactionEntry, submitted: TransactionReceipt) {
+        beginObject()
+        member("bid", submitted.bundleId)
+        member("app_item_id", submitted.appItemId)
+        member("product_id", entry.productId)
+        member("item_id", entry.itemId ?? (entry.productId == submitted.productId ? submitted.itemId : nil))
+        decimalMember("quantity", entry.quantity)
+        member("transaction_id", entry.transactionId)
+        member("original_transaction_id", entry.originalTransactionId)
+        member("web_order_line_item_id", entry.webOrderLineItemId)
+        member(DateKeys.purchase, entry.purchaseDate)
+        member(DateKeys.originalPurchase, entry.originalPurchaseDate)
+        member(DateKeys.expiresOfTransactionReceipt, entry.expiresDate)
+        flagMember("is_trial_period", entry.isTrialPeriod)
+        flagMember("is_in_intro_offer_period", entry.isInIntroOfferPeriod)
+        member(DateKeys.cancellation, entry.cancellationDate)
+        if entry.cancellationDate != nil { decimalMember("cancellation_reason", entry.cancellationReason) }
+        member("subscription_group_identifier", entry.subscriptionGroupIdentifier)
+        member("in_app_ownership_type", entry.ownershipType)
+        endObject()
+    }
+}

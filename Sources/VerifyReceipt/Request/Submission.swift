@@ -1,0 +1,112 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+
+/// A genuine receipt that was submitted.
+struct Submission {
+    let receipt: Verified<LegacyReceipt>
+    /// The octets without transport encoding.
+    let octets: [UInt8]
+    let text: ReceiptText
+}
+
+/// Takes a receipt out of `receipt-data`, step by step in the order of the verifyreceipt reference, 1.6: base64 and form,
+/// environment, signature.
+struct SubmissionReader: Sendable {
+    let verifier: ReceiptVerifier
+    let decoder: ReceiptDecoder
+    let isLenient: Bool
+    let acceptsXcodeReceipts: Bool
+
+    /// - Throws: ``Refusal``
+    func container(_ text: ArraySlice<UInt8>) throws -> ReceiptContainer {
+        do {
+            return isLenient
+                ? try ReceiptContainer(stored: text, limits: decoder.limits)
+                : try ReceiptContainer(requestText: Array(text), limits: decoder.limits)
+        } catch {
+            throw Self.refusal(error)
+        }
+    }
+
+    /// - Throws: ``Refusal``
+    func submission(
+        _ container: ReceiptContainer, text: ArraySlice<UInt8>, at endpoint: EndpointEnvironment
+    ) throws -> Submission {
+        let receipt = try verified(container, at: endpoint)
+        return Submission(
+            receipt: receipt, octets: container.bytes,
+            text: isLenient ? .octets(container.bytes) : .verbatim(text))
+    }
+
+    private func verified(
+        _ container: ReceiptContainer, at endpoint: EndpointEnvironment
+    ) throws -> Verified<LegacyReceipt> {
+        do {
+            let receipt = try verifier.verify(container)
+            if receipt.payload.environment == .xcode, !acceptsXcodeReceipts {
+                throw Refusal(.xcodeReceipt, ReceiptError(.xcodeReceipt).message)
+            }
+            try Self.checkEnvironment(of: receipt.payload, at: endpoint)
+            return receipt
+        } catch let error as ReceiptError {
+            guard error.verdict == .notGenuine else { throw Self.refusal(error) }
+            // The environment comes before the signature: what belongs elsewhere is sent there unjudged.
+            let claim = try? decoder.decode(container).payload
+            let isXcode = error.code == .xcodeReceipt || claim?.environment == .xcode
+            if isXcode, !acceptsXcodeReceipts { throw Refusal(.xcodeReceipt, error.message) }
+            if let claim { try Self.checkEnvironment(of: claim, at: endpoint) }
+            throw Refusal(.notGenuine, error.message)
+        }
+    }
+
+    private static func refusal(_ error: ReceiptError) -> Refusal {
+        switch error.code {
+        case .empty, .invalidBase64: Refusal(.receiptDataNotBase64, error.message)
+        case .tooLarge: Refusal(.receiptTooLarge, error.message)
+        default: Refusal(.notAReceipt, error.message)
+        }
+    }
+
+    /// - Throws: ``Refusal`` with 21007 or 21008.
+    static func checkEnvironment(of receipt: LegacyReceipt, at endpoint: EndpointEnvironment) throws {
+        let environment = EndpointEnvironment(of: receipt)
+        guard environment != endpoint else { return }
+        if case .transaction(let transaction) = receipt, transaction.hasEnvironmentContradiction {
+            throw Refusal(
+                .contradictoryEnvironment, "The unsigned environment contradicts the signed transaction id.")
+        }
+        throw environment == .sandbox
+            ? Refusal(.sandboxAtProduction, "A sandbox receipt was sent to production.")
+            : Refusal(.productionAtSandbox, "A production receipt was sent to the sandbox.")
+    }
+}
+
+extension EndpointEnvironment {
+    /// The endpoint that answers for a receipt.
+    ///
+    /// - `ProductionVPPSandbox` counts as sandbox, by its name (reference, 1.5), and so do Xcode's receipts where they are
+    ///   accepted at all.
+    /// - A receipt type that this version does not know counts as production if its name begins with `Production` and does
+    ///   not end with `Sandbox`.
+    /// - The oldest Mac receipts have no type. A sandbox receipt states 0 as the app's id, so another id makes them
+    ///   production.
+    /// - Everything else counts as sandbox: in doubt nothing becomes a real purchase.
+    /// - A transaction receipt whose unsigned environment contradicts its transaction id is sandbox (reference, 7.5).
+    init(of receipt: LegacyReceipt) {
+        if let environment = receipt.environment {
+            self = environment == .production ? .production : .sandbox
+            return
+        }
+        guard case .app(let app) = receipt else {
+            self = .sandbox
+            return
+        }
+        let isProduction =
+            if let name = app.receiptType?.rawValue {
+                name.hasPrefix("Production") && !name.hasSuffix("Sandbox")
+            } else {
+                (app.appItemId ?? 0) != 0
+            }
+        self = isProduction ? .production : .sandbox
+    }
+}

@@ -1,0 +1,110 @@
+internal import AppStoreModels
+
+/// What a request asks (verifyreceipt reference, 1.2).
+struct VerifyReceiptRequest {
+    /// The text of `receipt-data`, JSON escapes removed: a part of the body where it has none, so that nothing is copied.
+    let receiptText: ArraySlice<UInt8>
+    let password: Password
+    let excludesOldTransactions: Bool
+
+    /// What the request says under `password`.
+    enum Password: Equatable {
+        /// No key, `null`, or an empty text.
+        case missing
+        case text(String)
+        /// Something that is no text. It is there, and it is no secret.
+        case unreadable
+    }
+}
+
+extension VerifyReceiptRequest {
+    /// Reads a body: JSON whatever the Content-Type, unknown keys ignored, of a repeated key the last one
+    /// (clients reference, "How Apple's endpoint treats a body").
+    static func read(_ body: [UInt8]) -> Result<VerifyReceiptRequest, Refusal> {
+        let members: Members
+        do throws(JSONReadingError) {
+            members = try Members.read(body)
+        } catch {
+            let isOtherValue = error.code == .notAContainer
+            return .failure(
+                Refusal(.bodyNotJSON, isOtherValue ? "The body is JSON, but not an object." : error.message))
+        }
+        guard let data = members.receiptData, data.kind != .null else {
+            return .failure(Refusal(.receiptDataMissing, "The body has no receipt-data."))
+        }
+        guard data.kind == .string else {
+            return .failure(Refusal(.receiptDataNotText, "receipt-data is not a string."))
+        }
+        return .success(
+            VerifyReceiptRequest(
+                receiptText: text(data, in: body), password: password(members.password, in: body),
+                excludesOldTransactions: flag(members.excludeOldTransactions, in: body)))
+    }
+
+    /// The content of a string member. Escapes make it shorter, never longer, so the body's limit bounds it.
+    private static func text(_ member: JSONMember, in body: [UInt8]) -> ArraySlice<UInt8> {
+        let content = member.content
+        guard member.hasEscapes else { return body[content] }
+        return body.withUnsafeBufferPointer {
+            JSONStringScan.unescaped(UnsafeBufferPointer(rebasing: $0[content]))[...]
+        }
+    }
+
+    private static func password(_ member: JSONMember?, in body: [UInt8]) -> Password {
+        guard let member, member.kind != .null else { return .missing }
+        guard member.kind == .string else { return .unreadable }
+        let text = String(decoding: text(member, in: body), as: UTF8.self)
+        return text.isEmpty ? .missing : .text(text)
+    }
+
+    /// `true`, or the string that some clients send for it (reference, 1.2). Everything else means no.
+    private static func flag(_ member: JSONMember?, in body: [UInt8]) -> Bool {
+        guard let member else { return false }
+        switch member.kind {
+        case .bool: return body[member.value].elementsEqual("true".utf8)
+        case .string: return text(member, in: body).elementsEqual("true".utf8)
+        default: return false
+        }
+    }
+}
+
+/// The three members that count, as places in the body.
+private struct Members {
+    var receiptData: JSONMember?
+    var password: JSONMember?
+    var excludeOldTransactions: JSONMember?
+
+    static func read(_ body: [UInt8]) throws(JSONReadingError) -> Members {
+        let outcome = body.withUnsafeBufferPointer { bytes -> Result<Members, JSONReadingError> in
+            do throws(JSONReadingError) { return .success(try scan(bytes)) } catch { return .failure(error) }
+        }
+        return try outcome.get()
+    }
+
+    private static func scan(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONReadingError) -> Members {
+        var members = Members()
+        var scanner = try JSONMemberScanner(bytes)
+        guard scanner.isObject else { throw JSONReadingError(code: .notAContainer, offset: 0) }
+        while let member = try scanner.next() {
+            guard let key = member.key else { continue }
+            if matches(key, "receipt-data", bytes) {
+                members.receiptData = member
+            } else if matches(key, "password", bytes) {
+                members.password = member
+            } else if matches(key, "exclude-old-transactions", bytes) {
+                members.excludeOldTransactions = member
+            }
+        }
+        return members
+    }
+
+    /// Whether a key is this name, by its meaning: a key may be written with escapes, too.
+    private static func matches(
+        _ key: JSONStringToken, _ name: StaticString, _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        let content = UnsafeBufferPointer(rebasing: bytes[key.content])
+        return name.withUTF8Buffer { name in
+            key.hasEscapes ? JSONStringScan.unescaped(content).elementsEqual(name) : content.elementsEqual(name)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// What leads to a status. Each condition has one row in ``StatusTable``.
+package enum StatusCondition: String, Sendable, CaseIterable {
+    case valid
+
+    case notAPost
+
+    case bodyNotJSON
+    case receiptDataMissing
+    case receiptDataNotText
+    case receiptDataNotBase64
+    case receiptTooLarge
+    case notAReceipt
+    case xcodeReceipt
+    case signedTransactionNotAnswered
+
+    case notGenuine
+    case unknownBundleId
+    case foreignAppleId
+
+    case secretMissing
+    case secretMismatch
+
+    case queueFull
+    case storeUnavailable
+
+    case subscriptionExpired
+    case subscriptionCancelled
+
+    case sandboxAtProduction
+    case contradictoryEnvironment
+    case productionAtSandbox
+
+    case storedDataUnreadable
+    case accountNotFound
+    case internalDataAccess
+}
+
+/// A reason not to answer with a receipt.
+struct Refusal: Error, Sendable {
+    let condition: StatusCondition
+    /// A sentence for the operator. It holds no secrets and no receipts.
+    let reason: String
+    /// The status, where a condition has a band of them.
+    var code: Int?
+    var isRetryable: Bool?
+
+    init(_ condition: StatusCondition, _ reason: String, code: Int? = nil, isRetryable: Bool? = nil) {
+        self.condition = condition
+        self.reason = reason
+        self.code = code
+        self.isRetryable = isRetryable
+    }
+}
+
+/// A refusal that a live source of facts hands on: a ``SignedTransactionVerifying``, or a store that asks the App Store.
+/// The endpoint repeats it to the client with the status it has.
+public enum BackendFailure: Error, Hashable, Sendable {
+    /// The account was not found or deleted: 21010.
+    case accountNotFound
+    /// An internal data access error: `code` from 21100 to 21199. Other codes are answered with 21009.
+    case internalDataAccess(code: Int, isRetryable: Bool)
+}

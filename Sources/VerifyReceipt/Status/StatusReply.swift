@@ -1,0 +1,54 @@
+internal import AppStoreModels
+
+/// Replies without a receipt, made from ``StatusTable``.
+enum StatusReply {
+    /// - Parameter environment: of the endpoint that was asked. A receipt of another one never gets as far as a body with
+    ///   an environment.
+    static func reply(
+        _ refusal: Refusal, at environment: EndpointEnvironment, facts: ReplyFacts = ReplyFacts()
+    ) -> VerifyReceiptReply {
+        let row = StatusTable.row(refusal.condition)
+        let status = refusal.code.map { row.status.contains($0) ? $0 : row.status.lowerBound } ?? row.status.lowerBound
+        var facts = facts
+        // A store that failed before may have left a reason of its own.
+        let earlier = facts.reason.flatMap { $0 == refusal.reason ? nil : $0 }
+        facts.reason = earlier.map { "\(refusal.reason) \($0)" } ?? refusal.reason
+        return VerifyReceiptReply(
+            status: status, body: body(row, status, isRetryable: refusal.isRetryable, environment), facts: facts)
+    }
+
+    private static func body(
+        _ row: StatusTable.Row, _ status: Int, isRetryable: Bool?, _ environment: EndpointEnvironment
+    ) -> [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 96)
+        writer.beginObject()
+        writer.key("status")
+        writer.integer(status)
+        if row.members.contains("environment") { writer.member("environment", environment.rawValue) }
+        let retryable: Bool? =
+            switch row.retryable {
+            case .notStated: nil
+            case .fixed(let value): value
+            case .asReported: isRetryable ?? false
+            }
+        // Apple's wire key, and the key of Apple's documentation: clients are split (clients reference, rule 4).
+        writer.member("is_retryable", retryable)
+        writer.member("is-retryable", retryable)
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+extension Refusal {
+    init(_ failure: BackendFailure) {
+        switch failure {
+        case .accountNotFound: self.init(.accountNotFound, "The account was not found or deleted.")
+        case .internalDataAccess(let code, let isRetryable) where (21100...21199).contains(code):
+            self.init(
+                .internalDataAccess, "The backend reports internal data access error \(code).", code: code,
+                isRetryable: isRetryable)
+        case .internalDataAccess(let code, _):
+            self.init(.storedDataUnreadable, "The backend reports error \(code).")
+        }
+    }
+}

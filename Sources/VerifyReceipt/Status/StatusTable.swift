@@ -1,0 +1,144 @@
+/// Which condition gives which status, and which members the body has beside `status` (verifyreceipt reference, 2).
+/// Replies are made from it, and so is the coverage table of the documentation.
+package struct StatusTable {
+    package struct Row: Sendable {
+        package let condition: StatusCondition
+        package let status: ClosedRange<Int>
+        /// What the condition is, for people.
+        package let meaning: String
+        /// The members beside `status`, in their order. A member in parentheses is there where something is known for it.
+        package let members: [String]
+        /// Whether the body says `is_retryable` and `is-retryable`: a fixed value, the one of a backend, or no such members.
+        package let retryable: Retryable
+        package let support: Support
+        /// Where the row comes from.
+        package let source: String
+    }
+
+    package enum Retryable: Sendable, Hashable {
+        case notStated
+        case fixed(Bool)
+        case asReported
+    }
+
+    package enum Support: String, Sendable {
+        /// The endpoint finds the condition by itself.
+        case full = "yes"
+        /// It is given when a live source of facts reports it.
+        case reported = "when a backend reports it"
+        /// Only the HTTP side can see it.
+        case server = "by the server"
+    }
+
+    package static func row(_ condition: StatusCondition) -> Row { byCondition[condition] ?? internalRow }
+
+    private static let byCondition: [StatusCondition: Row] = Dictionary(
+        rows.map { ($0.condition, $0) }, uniquingKeysWith: { first, _ in first })
+
+    private static let internalRow = Row(
+        condition: .storedDataUnreadable, status: 21009...21009,
+        meaning: "What the store holds cannot be read (internal data access error)", members: ["environment"],
+        retryable: .notStated, support: .full, source: "reference, 2")
+
+    /// Statuses of a request that was understood, and those before.
+    package static let rows: [Row] =
+        success + malformed + refused
+        + [
+            Row(
+                condition: .queueFull, status: 21005...21005,
+                meaning: "No room for the request: the receipt server is temporarily unavailable", members: [],
+                retryable: .notStated, support: .server, source: "reference, 2"),
+            Row(
+                condition: .storeUnavailable, status: 21005...21005,
+                meaning: "The store cannot be reached: the receipt server is temporarily unavailable", members: [],
+                retryable: .notStated, support: .full, source: "reference, 2"),
+            internalRow,
+            Row(
+                condition: .accountNotFound, status: 21010...21010, meaning: "The account was not found or deleted",
+                members: ["environment", "is_retryable", "is-retryable"], retryable: .fixed(false), support: .reported,
+                source: "reference, 2; clients reference, rule 4"),
+            Row(
+                condition: .internalDataAccess, status: 21100...21199, meaning: "Internal data access errors",
+                members: ["environment", "is_retryable", "is-retryable"], retryable: .asReported, support: .reported,
+                source: "reference, 2; clients reference, rule 4"),
+        ]
+
+    private static let success = [
+        Row(
+            condition: .valid, status: 0...0, meaning: "The receipt is valid",
+            members: [
+                "environment", "receipt", "(latest_receipt_info)", "(latest_receipt)", "(pending_renewal_info)",
+                "(auto_renew_status)", "(auto_renew_product_id)",
+            ], retryable: .notStated, support: .full, source: "reference, 3 and 4"),
+        Row(
+            condition: .subscriptionExpired, status: 21006...21006,
+            meaning: "iOS 6 style receipt of a subscription whose newest period is over",
+            members: expiredMembers, retryable: .notStated, support: .full, source: "reference, 2.1"),
+        Row(
+            condition: .subscriptionCancelled, status: 21006...21006,
+            meaning: "iOS 6 style receipt of a subscription whose newest period was refunded",
+            members: expiredMembers + ["cancellation_date_ms", "(cancellation_reason)"], retryable: .notStated,
+            support: .full, source: "reference, 2.1"),
+    ]
+
+    private static let expiredMembers = [
+        "receipt", "latest_expired_receipt_info", "(auto_renew_status)", "(auto_renew_product_id)",
+        "(expiration_intent)", "(is_in_billing_retry_period)",
+    ]
+
+    private static let malformed = [
+        Row(
+            condition: .notAPost, status: 21000...21000, meaning: "The request is not a POST", members: [],
+            retryable: .notStated, support: .server, source: "reference, 1.4"),
+        malformed(.bodyNotJSON, "The body is not a JSON object", "reference, 1.4 (unreadable JSON in a POST)"),
+        malformed(.receiptDataMissing, "receipt-data is missing or null", "reference, 1.4"),
+        malformed(.receiptDataNotText, "receipt-data is no string", "reference, 1.4"),
+        malformed(.receiptDataNotBase64, "receipt-data is not base64", "reference, 1.4; clients reference"),
+        malformed(.receiptTooLarge, "The receipt is larger than the limit", "reference, 1.4"),
+        malformed(.notAReceipt, "What was encoded is no receipt, or a damaged one", "reference, 1.4"),
+        malformed(.xcodeReceipt, "A receipt of Xcode's StoreKit testing, without the option for it", "reference, 1.4"),
+        malformed(
+            .signedTransactionNotAnswered, "A StoreKit 2 JWS, without the option for it",
+            "reference, 1.4 (not base64)"),
+    ]
+
+    private static func malformed(_ condition: StatusCondition, _ meaning: String, _ source: String) -> Row {
+        Row(
+            condition: condition, status: 21002...21002, meaning: meaning, members: [], retryable: .notStated,
+            support: .full, source: source)
+    }
+
+    private static let refused = [
+        refused(.notGenuine, 21003, "Signature, certificates or trust do not hold", "reference, 1.4 and 2"),
+        refused(
+            .unknownBundleId, 21003, "The app is not configured, and unknown bundle ids are refused",
+            "choice: this endpoint cannot authenticate it"),
+        refused(
+            .foreignAppleId, 21003, "The receipt's app id is not the one configured for its bundle id",
+            "choice: this endpoint cannot authenticate it"),
+        refused(
+            .secretMissing, 21004, "No password, and the receipt or its customer has auto-renewables", "reference, 1.4"),
+        refused(.secretMismatch, 21004, "The password is none of the app's secrets", "reference, 1.4"),
+        elsewhere(.sandboxAtProduction, 21007, "A sandbox receipt sent to production", "reference, 2"),
+        elsewhere(
+            .contradictoryEnvironment, 21007,
+            "An iOS 6 style receipt whose unsigned environment contradicts its signed transaction id, sent to production",
+            "reference, 7.5"),
+        elsewhere(.productionAtSandbox, 21008, "A production receipt sent to the sandbox", "reference, 2"),
+    ]
+
+    private static func refused(_ condition: StatusCondition, _ status: Int, _ meaning: String, _ source: String) -> Row
+    {
+        Row(
+            condition: condition, status: status...status, meaning: meaning, members: ["environment"],
+            retryable: .notStated, support: .full, source: source)
+    }
+
+    private static func elsewhere(
+        _ condition: StatusCondition, _ status: Int, _ meaning: String, _ source: String
+    ) -> Row {
+        Row(
+            condition: condition, status: status...status, meaning: meaning, members: [], retryable: .notStated,
+            support: .full, source: source)
+    }
+}

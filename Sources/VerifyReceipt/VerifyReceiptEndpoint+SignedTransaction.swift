@@ -1,0 +1,85 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+internal import TransactionStore
+
+extension VerifyReceiptRequest {
+    /// Whether the text has the form of a JWS in compact serialization (RFC 7515, 7.1): three parts in the URL-safe
+    /// alphabet, the first beginning as the base64 of `{"` does. No base64 of a receipt has a full stop.
+    var isSignedTransaction: Bool {
+        guard receiptText.starts(with: "eyJ".utf8) else { return false }
+        var stops = 0
+        for byte in receiptText {
+            switch byte {
+            case UInt8(ascii: "."): stops += 1
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                continue
+            default: return false
+            }
+        }
+        return stops == 2
+    }
+}
+
+extension VerifyReceiptEndpoint {
+    /// Answers a StoreKit 2 JWS, if that is switched on (``EndpointConfiguration/answersSignedTransactions``).
+    func answer(
+        signedTransaction request: VerifyReceiptRequest, _ exchange: Exchange
+    ) async throws -> VerifyReceiptReply {
+        guard configuration.answersSignedTransactions, let verifier = configuration.signedTransactionVerifier else {
+            throw Refusal(.signedTransactionNotAnswered, "receipt-data is a JWS.")
+        }
+        let jws = Array(request.receiptText)
+        guard jws.count <= configuration.limits.maximumSize else {
+            throw Refusal(.receiptTooLarge, "The JWS has \(jws.count) bytes.")
+        }
+        exchange.facts.receiptName = Self.name(jws)
+        let payload = try await verifiedPayload(jws, verifier, exchange)
+        exchange.facts.bundleId = payload.bundleId
+        let environment: EndpointEnvironment = payload.environment == .production ? .production : .sandbox
+        guard environment == exchange.environment else {
+            throw environment == .sandbox
+                ? Refusal(.sandboxAtProduction, "A sandbox transaction was sent to production.")
+                : Refusal(.productionAtSandbox, "A production transaction was sent to the sandbox.")
+        }
+        let app = try configuredApp(payload.bundleId, appleId: nil)
+        let password = PasswordCheck(
+            password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
+        try password.check(hasAutoRenewable: payload.type == .autoRenewableSubscription)
+        let origin = FactOrigin(source: .signedTransaction, signedDate: payload.signedDate ?? exchange.now)
+        let knowledge = try await knowledge(of: Self.facts(payload, origin), exchange)
+        let reply = SignedTransactionReply(
+            payload: payload, origin: origin, text: request.receiptText, environment: environment, now: exchange.now,
+            excludesOldTransactions: request.excludesOldTransactions, configuration: configuration, app: app,
+            store: knowledge
+        ).reply()
+        try password.check(hasAutoRenewable: reply.hasAutoRenewable)
+        exchange.facts.transactionsFromStore = reply.transactionsFromStore
+        return VerifyReceiptReply(status: 0, body: reply.body, facts: exchange.facts)
+    }
+
+    private func verifiedPayload(
+        _ jws: [UInt8], _ verifier: any SignedTransactionVerifying, _ exchange: Exchange
+    ) async throws -> JWSTransactionDecodedPayload {
+        let started = ContinuousClock.now
+        defer { exchange.facts.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds }
+        do {
+            return try await verifier.verifiedTransaction(jws, now: exchange.now).payload
+        } catch let failure as BackendFailure {
+            throw Refusal(failure)
+        } catch {
+            throw Refusal(.notGenuine, "The JWS is not genuine: \(error)")
+        }
+    }
+
+    /// Nil where a store has nothing to file the transaction under.
+    private static func facts(_ payload: JWSTransactionDecodedPayload, _ origin: FactOrigin) -> FactSet? {
+        guard let environment = payload.environment, environment == .production || environment == .sandbox,
+            let bundleId = payload.bundleId, !bundleId.isEmpty
+        else { return nil }
+        let facts = FactSet(
+            scope: StoreScope(environment: environment, bundleId: bundleId),
+            transactions: [TransactionFact(payload: payload, legacy: nil, origin: origin)])
+        return facts.identities.isEmpty ? nil : facts
+    }
+}

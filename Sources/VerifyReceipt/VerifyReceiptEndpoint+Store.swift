@@ -1,0 +1,88 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+internal import TransactionStore
+
+extension VerifyReceiptEndpoint {
+    /// Takes the facts of the submission in, and asks what is known of its customer; nil if there is no store, or nothing
+    /// to file the receipt under.
+    ///
+    /// A store that cannot be written to changes no answer: the submitted facts are joined without it. One that cannot be
+    /// read answers as ``EndpointConfiguration/whenStoreFails`` says.
+    /// - Throws: ``Refusal``
+    func knowledge(of facts: FactSet?, _ exchange: Exchange) async throws -> StoreKnowledge? {
+        guard let store, let facts else { return nil }
+        let started = ContinuousClock.now
+        let hasLearned = configuration.learnsFromReceipts ? await learn(facts, store, exchange) : false
+        let customer: Customer?
+        do {
+            customer = try await store.customer(facts.identities, in: facts.scope)
+        } catch {
+            exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds
+            try handle(error, exchange)
+            return nil
+        }
+        exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds
+        return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: hasLearned) }
+    }
+
+    /// The same for a transaction receipt, in the other order: what is known is asked before the receipt is taken in.
+    ///
+    /// A period restored on several devices has a receipt for each, all of one purchase date. The one that the store has
+    /// keeps its place, so that `latest_receipt_info` does not change with whoever asks.
+    /// - Throws: ``Refusal``
+    func knowledge(ofTransactionReceipt facts: FactSet?, _ exchange: Exchange) async throws -> StoreKnowledge? {
+        guard let store, let facts else { return nil }
+        let started = ContinuousClock.now
+        defer { exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds }
+        let customer: Customer?
+        do {
+            customer = try await store.customer(facts.identities, in: facts.scope)
+        } catch {
+            try handle(error, exchange)
+            return nil
+        }
+        if configuration.learnsFromReceipts {
+            let known = customer?.newestTransactionReceipt?.signedDate ?? .min
+            let keepsKnown = facts.receipt.map { known >= $0.signedDate } ?? true
+            let news = keepsKnown ? facts.withoutReceipt : facts
+            _ = await learn(news, store, exchange)
+        }
+        return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: false) }
+    }
+
+    private func learn(_ facts: FactSet, _ store: any TransactionStore, _ exchange: Exchange) async -> Bool {
+        do {
+            _ = try await store.apply([facts])
+            return true
+        } catch {
+            exchange.facts.storeFailed = true
+            exchange.facts.reason = "The store did not take the receipt in: \(Self.description(error))"
+            return false
+        }
+    }
+
+    /// Data that cannot be read will not be readable a minute later: 21009. All else may pass: 21005.
+    private func handle(_ error: any Error, _ exchange: Exchange) throws {
+        if let failure = error as? BackendFailure { throw Refusal(failure) }
+        exchange.facts.storeFailed = true
+        let reason = "The store did not answer: \(Self.description(error))"
+        exchange.facts.reason = reason
+        guard configuration.whenStoreFails == .unavailable else { return }
+        let isCorrupt = (error as? TransactionStoreError)?.code == .corrupt
+        throw Refusal(isCorrupt ? .storedDataUnreadable : .storeUnavailable, reason)
+    }
+
+    /// Only errors of the store are quoted: they promise to hold no receipts.
+    private static func description(_ error: any Error) -> String {
+        (error as? TransactionStoreError)?.description ?? "\(type(of: error))"
+    }
+}
+
+extension FactSet {
+    /// The same facts without the receipt to hand out.
+    fileprivate var withoutReceipt: FactSet {
+        FactSet(
+            scope: scope, identities: identities, transactions: transactions, renewalInfos: renewalInfos,
+            appTransaction: appTransaction, receipt: nil, notification: notification)
+    }
+}

@@ -1,0 +1,158 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+public import TransactionStore
+
+/// Apple's verifyReceipt: a request's body in, a reply's body out. It knows nothing of sockets, and the time is a
+/// parameter.
+///
+/// Make one and keep it: it remembers certificate chains that it has judged. It may be used from any number of threads.
+///
+/// ```swift
+/// let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)
+/// let reply = await endpoint.reply(to: body, at: .production, now: milliseconds)
+/// ```
+public struct VerifyReceiptEndpoint: Sendable {
+    public let configuration: EndpointConfiguration
+    let store: (any TransactionStore)?
+    let reader: SubmissionReader
+    private let apps: [String: ConfiguredApp]
+
+    /// - Parameter store: what remembers purchases; without it each receipt answers for itself.
+    /// - Throws: `ReceiptError` `malformedCertificate` if a certificate of the trust policy cannot be read.
+    public init(configuration: EndpointConfiguration, store: (any TransactionStore)?) throws {
+        self.configuration = configuration
+        self.store = store
+        reader = SubmissionReader(
+            verifier: try ReceiptVerifier(trust: configuration.trust, limits: configuration.limits),
+            decoder: ReceiptDecoder(limits: configuration.limits), isLenient: configuration.base64 == .lenient,
+            acceptsXcodeReceipts: configuration.trust.acceptsXcodeReceipts)
+        apps = Dictionary(grouping: configuration.apps, by: \.bundleId).mapValues { ConfiguredApp($0) }
+    }
+
+    /// The answer to a request. Every failure is a reply with a status; nothing is thrown.
+    ///
+    /// - Parameters:
+    ///   - body: the request's body. Its size is not limited here; the receipt's is.
+    ///   - environment: which of the two endpoints was asked.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
+    public func reply(to body: [UInt8], at environment: EndpointEnvironment, now: Int64) async -> VerifyReceiptReply {
+        let exchange = Exchange(environment: environment, now: now)
+        do {
+            return try await answer(body, exchange)
+        } catch let refusal as Refusal {
+            return StatusReply.reply(refusal, at: environment, facts: exchange.facts)
+        } catch {
+            // Nothing else is thrown; a failure that nobody foresaw is one of ours, not of the receipt.
+            return StatusReply.reply(
+                Refusal(.storedDataUnreadable, "Unexpected failure: \(type(of: error))."), at: environment,
+                facts: exchange.facts)
+        }
+    }
+
+    /// The reply to a request that is not a POST: 21000.
+    public static let notAPost = StatusReply.reply(
+        Refusal(.notAPost, "The request is not a POST."), at: .production)
+    /// The reply when there is no room for the request: 21005.
+    public static let unavailable = StatusReply.reply(
+        Refusal(.queueFull, "There is no room for the request."), at: .production)
+
+    private func answer(_ body: [UInt8], _ exchange: Exchange) async throws -> VerifyReceiptReply {
+        let request = try VerifyReceiptRequest.read(body).get()
+        if request.isSignedTransaction { return try await answer(signedTransaction: request, exchange) }
+        let container = try reader.container(request.receiptText)
+        exchange.facts.receiptName = Self.name(container.bytes)
+        let started = ContinuousClock.now
+        let outcome = Result { try reader.submission(container, text: request.receiptText, at: exchange.environment) }
+        exchange.facts.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
+        let submission = try outcome.get()
+        exchange.facts.bundleId = submission.receipt.payload.bundleId
+        switch submission.receipt.payload {
+        case .app(let receipt): return try await answer(receipt, submission, request, exchange)
+        case .transaction(let receipt): return try await answer(receipt, submission, request, exchange)
+        }
+    }
+
+    private func answer(
+        _ receipt: AppReceipt, _ submission: Submission, _ request: VerifyReceiptRequest, _ exchange: Exchange
+    ) async throws -> VerifyReceiptReply {
+        let app = try configuredApp(
+            receipt.bundleId, appleId: exchange.environment == .production ? receipt.appItemId : nil)
+        let password = PasswordCheck(
+            password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
+        try password.check(hasAutoRenewable: receipt.inAppPurchases.contains { TransactionEntry($0).isAutoRenewable })
+        let facts = store == nil ? nil : FactSet(submission.receipt, octets: submission.octets)
+        let knowledge = try await knowledge(of: facts, exchange)
+        let reply = AppReceiptReply(
+            receipt, text: submission.text, environment: exchange.environment, now: exchange.now,
+            excludesOldTransactions: request.excludesOldTransactions, configuration: configuration, app: app,
+            store: knowledge)
+        // The store may know of subscriptions that this receipt does not hold; they are not told without the secret.
+        try password.check(hasAutoRenewable: reply.latest.hasAutoRenewable)
+        exchange.facts.transactionsFromStore = reply.latest.storeOnlyCount
+        return VerifyReceiptReply(status: 0, body: reply.body(), facts: exchange.facts)
+    }
+
+    private func answer(
+        _ receipt: TransactionReceipt, _ submission: Submission, _ request: VerifyReceiptRequest, _ exchange: Exchange
+    ) async throws -> VerifyReceiptReply {
+        let appleId = exchange.environment == .production ? receipt.appItemId.flatMap { Int64($0) } : nil
+        let app = try configuredApp(receipt.bundleId, appleId: appleId)
+        if receipt.isAutoRenewable {
+            try PasswordCheck(
+                password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets]
+            ).check(hasAutoRenewable: true)
+        }
+        let facts = store == nil ? nil : FactSet(submission.receipt, octets: submission.octets)
+        let knowledge = try await knowledge(ofTransactionReceipt: facts, exchange)
+        let reply = TransactionReceiptReply(
+            receipt: receipt, submittedReceipt: submission.text, now: exchange.now, configuration: configuration,
+            app: app, store: knowledge, decoder: reader.decoder
+        ).reply()
+        exchange.facts.transactionsFromStore = reply.transactionsFromStore
+        return VerifyReceiptReply(
+            status: StatusTable.row(reply.condition).status.lowerBound, body: reply.body, facts: exchange.facts)
+    }
+
+    /// What is configured for a bundle id.
+    ///
+    /// - Parameter appleId: what the receipt states; nil or 0 if nothing.
+    /// - Throws: ``Refusal`` with 21003 for apps that are refused.
+    func configuredApp(_ bundleId: String?, appleId: Int64?) throws -> ConfiguredApp? {
+        guard let app = bundleId.flatMap({ apps[$0] }) else {
+            guard configuration.unknownBundleIds == .accepted else {
+                throw Refusal(.unknownBundleId, "The bundle id is not configured.")
+            }
+            return nil
+        }
+        if let configured = app.appleId, let appleId, appleId != 0, appleId != configured {
+            throw Refusal(.foreignAppleId, "The receipt is of app \(appleId), not \(configured).")
+        }
+        return app
+    }
+
+    /// The first 12 hexadecimal digits of the SHA-256 of a receipt.
+    static func name(_ octets: [UInt8]) -> String {
+        String(Fingerprint(of: octets).description.prefix(12))
+    }
+}
+
+/// One request while it is answered. Confined to the task that answers it.
+final class Exchange {
+    let environment: EndpointEnvironment
+    let now: Int64
+    var facts = ReplyFacts()
+
+    init(environment: EndpointEnvironment, now: Int64) {
+        self.environment = environment
+        self.now = now
+    }
+}
+
+extension Duration {
+    /// At most `Int64.max`.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : scaled &+ attoseconds / 1_000_000_000
+    }
+}

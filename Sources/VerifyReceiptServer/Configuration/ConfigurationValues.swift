@@ -1,0 +1,202 @@
+import Configuration
+import Foundation
+
+/// The scalars of a configuration, from flags, environment and file in this order, read through swift-configuration.
+struct ConfigurationValues {
+    private let reader: ConfigReader
+    private let flags: Set<String>
+    private let variables: Set<String>
+    private let fileLines: [String: Int]
+    private let file: String?
+    private(set) var problems: [ConfigurationError.Problem] = []
+
+    /// - Parameters:
+    ///   - flags: texts by key.
+    ///   - environment: all variables of the process.
+    ///   - entries: what the file holds, by key.
+    init(flags: [String: String], environment: [String: String], entries: [ConfigurationFileEntry], file: String?) {
+        let settings = Dictionary(Setting.all.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        var problems: [ConfigurationError.Problem] = []
+        var flagValues: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (key, text) in flags {
+            guard let setting = settings[key] else {
+                problems.append(.init(key: key, place: "--set", "there is no such key\(Self.suggestion(for: key))"))
+                continue
+            }
+            guard let content = Self.content(of: text, as: setting.kind) else {
+                problems.append(.init(key: key, place: "--set", "has to be \(setting.kind.expectation)"))
+                continue
+            }
+            flagValues[AbsoluteConfigKey(key.split(separator: ".").map(String.init))] = content
+        }
+        var fileValues: [AbsoluteConfigKey: ConfigValue] = [:]
+        for entry in entries {
+            fileValues[AbsoluteConfigKey(entry.setting.key.split(separator: ".").map(String.init))] = entry.value
+        }
+        let ours = environment.filter { name, _ in
+            name.hasPrefix(Setting.variablePrefix) && !Setting.foreignVariables.contains(name)
+        }
+        let known = Set(Setting.all.map(\.variable))
+        for name in ours.keys.sorted() where !known.contains(name) {
+            problems.append(.init(key: "", place: name, "no key has this environment variable"))
+        }
+        let unprefixed = ours.map { (String($0.key.dropFirst(Setting.variablePrefix.count)), $0.value) }
+        reader = ConfigReader(providers: [
+            InMemoryProvider(name: "flags", values: flagValues),
+            EnvironmentVariablesProvider(
+                environmentVariables: Dictionary(unprefixed, uniquingKeysWith: { first, _ in first })),
+            InMemoryProvider(name: "file", values: fileValues),
+        ])
+        self.flags = Set(flags.keys)
+        variables = Set(ours.keys)
+        fileLines = Dictionary(entries.map { ($0.setting.key, $0.line) }, uniquingKeysWith: { first, _ in first })
+        self.file = file
+        self.problems = problems
+    }
+
+    /// Where the value of a key comes from; nil if nobody gave one.
+    func place(of key: String) -> String? {
+        if flags.contains(key) { return "--set" }
+        guard let setting = Setting.all.first(where: { $0.key == key }) else { return nil }
+        if variables.contains(setting.variable) { return setting.variable }
+        return fileLines[key].map { "\(file ?? ""):\($0)" }
+    }
+
+    func isGiven(_ key: String) -> Bool { place(of: key) != nil }
+
+    /// Whether a flag or a variable gives the key, which then beats the file.
+    func isGivenOutsideOfFile(_ key: String) -> Bool {
+        guard let setting = Setting.all.first(where: { $0.key == key }) else { return false }
+        return flags.contains(key) || variables.contains(setting.variable)
+    }
+
+    mutating func note(_ key: String, _ message: String) {
+        problems.append(.init(key: key, place: place(of: key), message))
+    }
+
+    // MARK: Values
+
+    mutating func text(_ key: String) -> String? {
+        let fallback = Setting.all.first { $0.key == key }?.fallback
+        let text = value(key) { try $0.requiredString(forKey: ConfigKey(key)) } ?? fallback
+        return text?.isEmpty == true ? nil : text
+    }
+
+    mutating func texts(_ key: String, isSecret: Bool = false) -> [String] {
+        let fallback = Setting.all.first { $0.key == key }?.fallback ?? ""
+        let texts = value(key) { try $0.requiredStringArray(forKey: ConfigKey(key), isSecret: isSecret) }
+        return texts?.filter { !$0.isEmpty } ?? (fallback.isEmpty ? [] : [fallback])
+    }
+
+    mutating func integer(_ key: String) -> Int {
+        guard let setting = Setting.all.first(where: { $0.key == key }), case .integer(let range) = setting.kind else {
+            return 0
+        }
+        let fallback = Int(setting.fallback) ?? range.lowerBound
+        let number = value(key) { try $0.requiredInt(forKey: ConfigKey(key)) } ?? fallback
+        guard range.contains(number) else {
+            note(key, "has to be \(setting.kind.expectation)")
+            return fallback
+        }
+        return number
+    }
+
+    mutating func duration(_ key: String) -> Duration {
+        guard let setting = Setting.all.first(where: { $0.key == key }), case .seconds(let range) = setting.kind else {
+            return .zero
+        }
+        let fallback = Double(setting.fallback) ?? range.lowerBound
+        let number = value(key) { try $0.requiredDouble(forKey: ConfigKey(key)) } ?? fallback
+        guard range.contains(number) else {
+            note(key, "has to be \(setting.kind.expectation)")
+            return .seconds(fallback)
+        }
+        return .milliseconds(Int64(number * 1_000))
+    }
+
+    mutating func boolean(_ key: String) -> Bool {
+        let fallback = Setting.all.first { $0.key == key }?.fallback == "true"
+        return value(key) { try $0.requiredBool(forKey: ConfigKey(key)) } ?? fallback
+    }
+
+    /// One of the words of a choice.
+    mutating func choice(_ key: String) -> String {
+        guard let setting = Setting.all.first(where: { $0.key == key }), case .choice(let words) = setting.kind else {
+            return ""
+        }
+        let word = text(key) ?? setting.fallback
+        guard words.contains(word) else {
+            note(key, "has to be \(setting.kind.expectation)")
+            return setting.fallback
+        }
+        return word
+    }
+
+    mutating func choices(_ key: String) -> Set<String> {
+        guard let setting = Setting.all.first(where: { $0.key == key }), case .choices(let words) = setting.kind else {
+            return []
+        }
+        let given = texts(key)
+        for word in given where !words.contains(word) { note(key, "has to be \(setting.kind.expectation)") }
+        return Set(given)
+    }
+
+    /// The value, or nil if nobody gave one; a value of the wrong type is a problem.
+    private mutating func value<Value>(_ key: String, _ read: (ConfigReader) throws -> Value) -> Value? {
+        guard isGiven(key) else { return nil }
+        do {
+            return try read(reader)
+        } catch {
+            let kind = Setting.all.first { $0.key == key }?.kind
+            note(key, "has to be \(kind?.expectation ?? "another type")")
+            return nil
+        }
+    }
+}
+
+extension ConfigurationValues {
+    /// The typed value of a text given by flag.
+    static func content(of text: String, as kind: Setting.Kind) -> ConfigValue? {
+        switch kind {
+        case .text, .path, .choice: ConfigValue(.string(text), isSecret: false)
+        case .texts, .paths, .choices: ConfigValue(.stringArray(list(text)), isSecret: false)
+        case .secrets: ConfigValue(.stringArray(list(text)), isSecret: true)
+        case .integer: Int(text).map { ConfigValue(.int($0), isSecret: false) }
+        case .seconds: Double(text).map { ConfigValue(.double($0), isSecret: false) }
+        case .boolean: Bool(text).map { ConfigValue(.bool($0), isSecret: false) }
+        }
+    }
+
+    private static func list(_ text: String) -> [String] {
+        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    /// A hint for a mistyped key.
+    static func suggestion(for key: String) -> String {
+        let last = key.split(separator: ".").last.map(String.init) ?? key
+        let close = Setting.all.map(\.key).first { candidate in
+            candidate.split(separator: ".").last.map(String.init) == last
+                || candidate.replacing("-", with: "")
+                    == key.replacing("_", with: "").replacing("-", with: "").lowercased()
+        }
+        return close.map { "; did you mean \($0)?" } ?? ""
+    }
+}
+
+extension Setting.Kind {
+    /// What a value has to be, in words.
+    var expectation: String {
+        switch self {
+        case .text: "a text"
+        case .path: "a path"
+        case .texts: "a list of texts"
+        case .paths: "a list of paths"
+        case .secrets: "a list of secrets"
+        case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .seconds(let range): "a number of seconds from \(range.lowerBound) to \(range.upperBound)"
+        case .boolean: "true or false"
+        case .choice(let words): "one of \(words.joined(separator: ", "))"
+        case .choices(let words): "a list of words out of \(words.joined(separator: ", "))"
+        }
+    }
+}

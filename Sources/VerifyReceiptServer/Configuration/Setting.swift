@@ -1,0 +1,93 @@
+/// A configuration key that holds a scalar or a list of scalars. It can be given by file, environment and flag; lists of
+/// objects (`apps`, `listeners`) only by file.
+package struct Setting: Sendable {
+    package enum Kind: Sendable, Equatable {
+        case text
+        /// A path; in a file it counts from the file's folder, elsewhere from the working directory.
+        case path
+        case texts
+        case paths
+        /// Texts that are never shown.
+        case secrets
+        case integer(ClosedRange<Int>)
+        case seconds(ClosedRange<Double>)
+        case boolean
+        case choice([String])
+        case choices([String])
+    }
+
+    /// Levels joined by dots.
+    package let key: String
+    package let kind: Kind
+    /// What stands if nobody gives a value, as one would write it; empty for nothing.
+    package let fallback: String
+
+    /// The environment variable of the key.
+    package var variable: String {
+        Self.variablePrefix
+            + key.uppercased().map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
+    }
+
+    package static let variablePrefix = "LEGACY_RECEIPTS_"
+    /// Variables of the prefix that belong to the build and the tests of this package.
+    static let foreignVariables: Set<String> = [
+        "LEGACY_RECEIPTS_WARNINGS_AS_ERRORS", "LEGACY_RECEIPTS_PYTHON", "LEGACY_RECEIPTS_SEED",
+    ]
+
+    init(_ key: String, _ kind: Kind, _ fallback: String = "") {
+        self.key = key
+        self.kind = kind
+        self.fallback = fallback
+    }
+
+    /// Every such key. The example configuration in `tools/configuration` explains each.
+    package static let all: [Setting] = listening + endpoint + operation
+
+    private static let listening = [
+        Setting("listen.host", .text, "127.0.0.1"),
+        Setting("listen.port", .integer(0...65_535), "8080"),
+        Setting("listen.role", .choice(VerifyReceiptServerConfiguration.Role.allCases.map(\.rawValue)), "both"),
+        Setting("listen.tls.certificate", .path),
+        Setting("listen.tls.private-key", .path),
+        Setting("sandbox-hosts", .texts, "sandbox.itunes.apple.com"),
+        Setting("admin.enabled", .boolean, "true"),
+        Setting("admin.host", .text, "127.0.0.1"),
+        Setting("admin.port", .integer(0...65_535), "9090"),
+    ]
+
+    private static let endpoint = [
+        Setting("store.url", .text, "sqlite:legacy-receipts.sqlite"),
+        Setting("account-secrets", .secrets),
+        Setting("account-secret-files", .paths),
+        Setting("endpoint.unknown-bundle-ids", .choice(["accepted", "refused"]), "accepted"),
+        Setting("endpoint.base64", .choice(["strict", "lenient"]), "strict"),
+        Setting("endpoint.learn", .boolean, "true"),
+        Setting("endpoint.recorded-facts", .choice(["completing", "granting"]), "completing"),
+        Setting("endpoint.when-store-fails", .choice(["unavailable", "receipt-only"]), "unavailable"),
+        Setting("endpoint.presume", .choices(["ownership-type", "introductory-offer-period", "lists"])),
+        Setting("trust.roots", .paths),
+        Setting("trust.intermediates", .paths),
+        Setting("trust.accept-xcode", .boolean, "false"),
+    ]
+
+    private static let operation = [
+        Setting("limits.body-bytes", .integer(1...(64 << 20)), "3145728"),
+        Setting("limits.header-bytes", .integer(256...(1 << 20)), "32768"),
+        Setting("limits.header-fields", .integer(8...10_000), "100"),
+        Setting("limits.connections", .integer(1...1_000_000), "8192"),
+        Setting("limits.concurrent-requests", .integer(0...10_000), "0"),
+        Setting("limits.waiting-requests", .integer(0...1_000_000), "1024"),
+        Setting("limits.buffered-bytes", .integer((1 << 20)...(1 << 40)), "268435456"),
+        Setting("timeouts.handshake", .seconds(0.05...3_600), "10"),
+        Setting("timeouts.headers", .seconds(0.05...3_600), "10"),
+        Setting("timeouts.body", .seconds(0.05...3_600), "60"),
+        Setting("timeouts.write", .seconds(0.05...3_600), "30"),
+        Setting("timeouts.idle", .seconds(0.05...86_400), "75"),
+        Setting("timeouts.shutdown", .seconds(0...3_600), "25"),
+        Setting("log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), "info"),
+        Setting("log.format", .choice(["json", "text"]), "json"),
+        Setting("log.requests", .boolean, "true"),
+        Setting("shadow.url", .text),
+        Setting("shadow.record", .path),
+    ]
+}

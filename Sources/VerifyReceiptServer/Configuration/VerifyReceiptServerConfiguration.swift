@@ -1,0 +1,124 @@
+public import VerifyReceipt
+
+/// How the server runs. The initial values are the defaults of the configuration file.
+public struct VerifyReceiptServerConfiguration: Sendable {
+    /// As which of Apple's endpoints a listener answers.
+    public enum Role: String, Sendable, CaseIterable {
+        /// By path and host name.
+        case both
+        /// `buy.itunes.apple.com`, whatever the path and the host name.
+        case production
+        /// `sandbox.itunes.apple.com`, whatever the path and the host name.
+        case sandbox
+    }
+
+    /// PEM files.
+    public struct TLSFiles: Sendable, Hashable {
+        /// The certificate of the server, then its intermediates.
+        public var certificate: String
+        public var privateKey: String
+
+        public init(certificate: String, privateKey: String) {
+            self.certificate = certificate
+            self.privateKey = privateKey
+        }
+    }
+
+    /// A socket that answers verifyReceipt requests.
+    public struct Listener: Sendable, Hashable {
+        /// A name or address to bind to.
+        public var host: String
+        /// 0 takes any free port.
+        public var port: Int
+        public var role: Role
+        /// With TLS, HTTP/2 is offered by ALPN.
+        public var tls: TLSFiles?
+
+        public init(host: String = "127.0.0.1", port: Int = 8080, role: Role = .both, tls: TLSFiles? = nil) {
+            self.host = host
+            self.port = port
+            self.role = role
+            self.tls = tls
+        }
+    }
+
+    /// The socket for health and metrics; plain HTTP.
+    public struct AdminListener: Sendable, Hashable {
+        public var host: String
+        public var port: Int
+
+        public init(host: String = "127.0.0.1", port: Int = 9090) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    public struct Limits: Sendable, Hashable {
+        /// Bytes of a request's body; beyond: 413. 3 MiB, as Apple's endpoint (clients reference).
+        public var bodyBytes = 3 << 20
+        /// Bytes of all header fields of a request; beyond: 400 and the connection is closed.
+        public var headerBytes = 32 << 10
+        /// Header fields of a request.
+        public var headerFields = 100
+        /// Connections of all listeners together; a further one is closed at once.
+        public var connections = 8192
+        /// Requests being answered at the same time; 0 means four per core. More than cores, because an answer also waits
+        /// for the store. Verification never runs on more threads than there are cores: it uses Swift's cooperative
+        /// pool, which has one per core and is none of the threads that do the input and output.
+        public var concurrentRequests = 0
+        /// Requests that wait for their turn; beyond: 503 with 21005.
+        public var waitingRequests = 1024
+        /// Bytes of bodies in memory, of all requests together; beyond: 503 with 21005.
+        public var bufferedBytes = 256 << 20
+
+        public init() {}
+    }
+
+    public struct Timeouts: Sendable, Hashable {
+        /// From the connection to the end of the TLS handshake.
+        public var handshake = Duration.seconds(10)
+        /// From the connection to the end of the first request's header.
+        public var headers = Duration.seconds(10)
+        /// From the end of the header to the end of the body.
+        public var body = Duration.seconds(60)
+        /// For the client to take an answer.
+        public var write = Duration.seconds(30)
+        /// From an answer to the end of the next request's header.
+        public var idle = Duration.seconds(75)
+        /// For requests in flight to be finished once the server is told to stop.
+        public var shutdown = Duration.seconds(25)
+
+        public init() {}
+    }
+
+    public struct Logging: Sendable, Hashable {
+        public enum Format: String, Sendable, CaseIterable {
+            case json, text
+        }
+
+        /// A level of swift-log.
+        public var level = "info"
+        public var format = Format.json
+        /// Whether each request gets a line.
+        public var requests = true
+
+        public init() {}
+    }
+
+    public var listeners = [Listener()]
+    public var admin: AdminListener? = AdminListener()
+    /// Host names under which a listener with the role ``Role/both`` answers as sandbox on every path; lower case.
+    public var sandboxHosts = ["sandbox.itunes.apple.com"]
+    public var limits = Limits()
+    public var timeouts = Timeouts()
+    public var logging = Logging()
+    /// The address of the store; nil for none.
+    public var storeURL: String? = "sqlite:legacy-receipts.sqlite"
+    /// Comparing with a real verifyReceipt in the background; nil for not at all.
+    public var shadow: ShadowConfiguration?
+    public var endpoint: EndpointConfiguration
+    /// What is allowed and unwise, for the log.
+    public var warnings: [String] = []
+
+    public init(endpoint: EndpointConfiguration = EndpointConfiguration()) { self.endpoint = endpoint }
+}

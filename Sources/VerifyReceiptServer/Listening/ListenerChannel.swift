@@ -1,0 +1,160 @@
+import HummingbirdCore
+import HummingbirdHTTP2
+import Logging
+import NIOCore
+import NIOSSL
+import NIOTLS
+import Synchronization
+
+/// Sets up the connections of one listener: counts them, bounds the TLS handshake, speaks HTTP/1.1 or, by ALPN, HTTP/2.
+final class ListenerChannel: ServerChildChannel {
+    enum Value: ServerChildChannelValue {
+        case plain(HTTP1Channel.Value)
+        case secure(HTTP2UpgradeChannel, HTTP2UpgradeChannel.Value)
+
+        var channel: any Channel {
+            switch self {
+            case .plain(let value): value.channel
+            case .secure(_, let value): value.channel
+            }
+        }
+    }
+
+    private enum Inner: Sendable {
+        case plain(HTTP1Channel)
+        case secure(HTTP2UpgradeChannel)
+    }
+
+    private struct TooManyConnections: Error {}
+
+    private let state: ServerState
+    private let responder: HTTPChannelHandler.Responder
+    /// Exchanged when certificates are reloaded; connections keep what they began with.
+    private let inner: Mutex<Inner>
+
+    /// - Throws: what ``TLSSetup`` throws.
+    init(
+        tls: VerifyReceiptServerConfiguration.TLSFiles?, state: ServerState,
+        responder: @escaping HTTPChannelHandler.Responder
+    ) throws {
+        self.state = state
+        self.responder = responder
+        inner = Mutex(try Self.inner(tls.map { try TLSSetup.configuration($0) }, state, responder))
+    }
+
+    private static func inner(
+        _ tls: TLSConfiguration?, _ state: ServerState, _ responder: @escaping HTTPChannelHandler.Responder
+    ) throws -> Inner {
+        let (limits, timeouts, metrics) = (state.limits, state.timeouts, state.metrics)
+        let http1 = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [RequestTimeouts(timeouts: timeouts, metrics: metrics)],
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes,
+                maxHeaderFieldCount: limits.headerFields))
+        guard let tls else { return .plain(HTTP1Channel(responder: responder, configuration: http1)) }
+        let http2 = HTTP2ChannelConfiguration(
+            idleTimeout: timeouts.idle, gracefulCloseTimeout: timeouts.shutdown, streamConfiguration: http1)
+        return .secure(
+            try HTTP2UpgradeChannel(tlsConfiguration: tls, configuration: http2, responder: responder))
+    }
+
+    /// New connections get the new certificate.
+    func replace(_ tls: TLSConfiguration?) throws {
+        let replacement = try Self.inner(tls, state, responder)
+        inner.withLock { $0 = replacement }
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        guard state.connections.open() else {
+            state.metrics.refusedConnections.add()
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(TooManyConnections())
+        }
+        state.metrics.acceptedConnections.add()
+        channel.closeFuture.whenComplete { [connections = state.connections] _ in connections.close() }
+        let future: EventLoopFuture<Value> =
+            switch inner.withLock({ $0 }) {
+            case .plain(let inner): inner.setup(channel: channel, logger: logger).map { .plain($0) }
+            case .secure(let inner):
+                inner.setup(channel: channel, logger: logger).flatMapThrowing { [state] value in
+                    let handler = try channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
+                    try channel.pipeline.syncOperations.addHandler(
+                        HandshakeTimeout(state.timeouts.handshake, metrics: state.metrics), position: .after(handler))
+                    return .secure(inner, value)
+                }
+            }
+        // Nobody else closes a connection whose setup failed.
+        future.whenFailure { _ in channel.close(promise: nil) }
+        return future
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        switch value {
+        case .plain(let value):
+            // Handling is the same whichever instance does it.
+            await HTTP1Channel(responder: responder).handle(value: value, logger: logger)
+        case .secure(let inner, let value):
+            await inner.handle(value: value, logger: logger)
+        }
+    }
+}
+
+/// Closes a connection whose TLS handshake takes too long.
+final class HandshakeTimeout: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    private let duration: Duration
+    private let metrics: ServerMetrics
+    private var timer: Scheduled<Void>?
+
+    init(_ duration: Duration, metrics: ServerMetrics) {
+        self.duration = duration
+        self.metrics = metrics
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(duration.nanoseconds)) {
+            self.metrics.timeouts.add("handshake")
+            context.close(promise: nil)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent {
+            timer?.cancel()
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+}
+
+@available(*, unavailable)
+extension HandshakeTimeout: Sendable {}
+
+/// Keeps a listening socket alive when accepting one connection fails, as it does while the process has no file
+/// descriptor left. Without it the error would end the listener.
+final class AcceptErrorFilter: ChannelInboundHandler {
+    typealias InboundIn = NIOAny
+
+    private let logger: Logger
+    private var lastLog = NIODeadline.uptimeNanoseconds(0)
+
+    init(logger: Logger) { self.logger = logger }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard error is IOError else { return context.fireErrorCaught(error) }
+        // Such errors come in floods.
+        guard NIODeadline.now() - lastLog > .seconds(1) else { return }
+        lastLog = .now()
+        logger.error("accepting a connection failed", metadata: ["error": "\(error)"])
+    }
+}
+
+@available(*, unavailable)
+extension AcceptErrorFilter: Sendable {}

@@ -1,0 +1,40 @@
+import Foundation
+import NIOSSL
+
+/// Reads certificate files.
+enum TLSSetup {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// - Throws: ``Failure`` that names the file.
+    static func configuration(_ files: VerifyReceiptServerConfiguration.TLSFiles) throws -> TLSConfiguration {
+        let chain = try read(files.certificate) { try NIOSSLCertificate.fromPEMBytes($0) }
+        guard !chain.isEmpty else { throw Failure(description: "\(files.certificate) holds no certificate in PEM") }
+        let key = try read(files.privateKey) { try NIOSSLPrivateKey(bytes: $0, format: .pem) }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        do {
+            // Makes BoringSSL compare certificate and key.
+            _ = try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw Failure(description: "\(files.privateKey) is not the private key of \(files.certificate)")
+        }
+        return configuration
+    }
+
+    private static func read<Value>(_ path: String, _ parse: ([UInt8]) throws -> Value) throws -> Value {
+        let bytes: [UInt8]
+        do {
+            bytes = Array(try BoundedFile.read(path, maximumSize: 1 << 20))
+        } catch {
+            throw Failure(description: "\(path) cannot be read: \(error)")
+        }
+        do {
+            return try parse(bytes)
+        } catch {
+            throw Failure(description: "\(path) is not what it should be, in PEM")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Writes lines to a file descriptor from a thread of its own: a reader of the log that does not keep up must not stop
+/// requests. What exceeds the buffer is dropped and counted in the log itself.
+public final class LogWriter: Sendable {
+    /// Bytes.
+    private static let maximumBuffer = 4 << 20
+    /// Lines that come close together are written together: waking a thread for each costs more than the line.
+    private static let delay = DispatchTimeInterval.milliseconds(10)
+
+    private struct State {
+        var buffer: [UInt8] = []
+        var isScheduled = false
+        var dropped = 0
+    }
+
+    /// Standard error.
+    public static let standardError = LogWriter(descriptor: 2)
+
+    private let descriptor: Int32
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "log")
+
+    /// - Parameter descriptor: stays open; the caller owns it.
+    public init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Takes one line without its end.
+    func write(line: [UInt8]) {
+        let mustSchedule = state.withLock { state -> Bool in
+            guard state.buffer.count + line.count < Self.maximumBuffer else {
+                state.dropped += 1
+                return false
+            }
+            state.buffer += line
+            state.buffer.append(0x0A)
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if mustSchedule { queue.asyncAfter(deadline: .now() + Self.delay) { self.drain() } }
+    }
+
+    /// Waits until everything is written, at most two seconds.
+    public func flush() {
+        let done = DispatchSemaphore(value: 0)
+        queue.async {
+            self.drain()
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + 2)
+    }
+
+    private func drain() {
+        while true {
+            let (bytes, dropped) = state.withLock { state -> ([UInt8], Int) in
+                defer {
+                    state.buffer = []
+                    state.dropped = 0
+                    if state.buffer.isEmpty { state.isScheduled = false }
+                }
+                return (state.buffer, state.dropped)
+            }
+            if dropped > 0 {
+                put(Array("{\"level\":\"warning\",\"message\":\"log lines dropped\",\"count\":\(dropped)}\n".utf8))
+            }
+            guard !bytes.isEmpty else { return }
+            put(bytes)
+        }
+    }
+
+    private func put(_ bytes: [UInt8]) {
+        var offset = 0
+        while offset < bytes.count {
+            let count = bytes[offset...].withUnsafeBytes { writeSome(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                offset += count
+            } else if errno == EAGAIN {
+                usleep(1_000)
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+}
+
+// Outside of the class, whose own method would hide the system's.
+private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

@@ -1,0 +1,125 @@
+import AppStoreModels
+import Foundation
+public import Logging
+
+/// Writes one line per event: a JSON object, or a text for people.
+public struct ServerLogHandler: LogHandler {
+    public var metadata: Logger.Metadata = [:]
+    public var metadataProvider: Logger.MetadataProvider?
+    public var logLevel: Logger.Level
+    private let format: VerifyReceiptServerConfiguration.Logging.Format
+    private let writer: LogWriter
+
+    public init(
+        level: Logger.Level, format: VerifyReceiptServerConfiguration.Logging.Format = .json,
+        writer: LogWriter = .standardError
+    ) {
+        logLevel = level
+        self.format = format
+        self.writer = writer
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        var all = metadata
+        if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
+        if let own = event.metadata { all.merge(own) { _, new in new } }
+        if let error = event.error { all["error"] = "\(error)" }
+        let time = Timestamp.text(milliseconds: SystemClock.now())
+        switch format {
+        case .json: writer.write(line: Self.json(time, event, all))
+        case .text:
+            let fields = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+            let line = "\(time) \(event.level) \(event.message)\(fields)"
+            writer.write(line: line.utf8.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 })
+        }
+    }
+
+    private static func json(_ time: String, _ event: LogEvent, _ metadata: Logger.Metadata) -> [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 512)
+        writer.beginObject()
+        writer.key("time")
+        writer.string(time)
+        writer.key("level")
+        writer.string(event.level.rawValue)
+        writer.key("message")
+        writer.string(event.message.description)
+        for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
+            writer.key(key)
+            write(value, to: &writer)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private static func write(_ value: Logger.MetadataValue, to writer: inout JSONWriter) {
+        if case .stringConvertible(let convertible) = value {
+            if let integer = convertible as? Int64 { return writer.integer(integer) }
+            if let integer = convertible as? Int { return writer.integer(integer) }
+            if let boolean = convertible as? Bool { return writer.boolean(boolean) }
+            if let number = convertible as? Double { return writer.number(number) }
+        }
+        writer.string("\(value)")
+    }
+}
+
+/// Wall-clock time.
+enum SystemClock {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
+
+/// Dates as logs and HTTP write them.
+enum Timestamp {
+    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// RFC 3339 with milliseconds.
+    static func text(milliseconds: Int64) -> String {
+        let (date, time, _) = parts(Int64((Double(milliseconds) / 1_000).rounded(.down)))
+        let rest = ((milliseconds % 1_000) + 1_000) % 1_000
+        return "\(pad(date.year, 4))-\(pad(date.month, 2))-\(pad(date.day, 2))T\(time).\(pad(rest, 3))Z"
+    }
+
+    /// IMF-fixdate (RFC 9110, 5.6.7).
+    static func http(seconds: Int64) -> String {
+        let (date, time, weekday) = parts(seconds)
+        return "\(days[weekday]), \(pad(date.day, 2)) \(months[Int(date.month) - 1]) \(pad(date.year, 4)) \(time) GMT"
+    }
+
+    private static func parts(_ seconds: Int64) -> (date: (year: Int64, month: Int64, day: Int64), String, Int) {
+        // Years that a four-digit date can show; a clock beyond is wrong anyway.
+        let seconds = min(max(seconds, -62_135_596_800), 253_402_300_799)
+        let day = Int64((Double(seconds) / 86_400).rounded(.down))
+        let rest = seconds - day * 86_400
+        let time = "\(pad(rest / 3_600, 2)):\(pad(rest / 60 % 60, 2)):\(pad(rest % 60, 2))"
+        return (civil(day), time, Int(((day % 7) + 7) % 7))
+    }
+
+    /// The Gregorian date of a day counted from 1970-01-01, by eras of 400 years that begin in March.
+    private static func civil(_ day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let ofEra = shifted - era * 146_097
+        let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
+        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * ofYear + 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, ofYear - (153 * monthFromMarch + 2) / 5 + 1)
+    }
+
+    private static func pad(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

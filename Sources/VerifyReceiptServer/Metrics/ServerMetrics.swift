@@ -1,0 +1,116 @@
+import Foundation
+import VerifyReceipt
+
+/// Everything the server counts.
+final class ServerMetrics: Sendable {
+    let registry = MetricsRegistry()
+    /// By environment and the reply's `status`.
+    let requests: MetricCounters
+    /// By HTTP status.
+    let responses: MetricCounters
+    /// By the phase in which a client was too slow.
+    let timeouts: MetricCounters
+    let abandoned: MetricCounter
+    let refusedConnections: MetricCounter
+    let acceptedConnections: MetricCounter
+    let storeFailures: MetricCounter
+    let transactionsFromStore: MetricCounter
+    /// By result.
+    let reloads: MetricCounters
+    /// By kind of difference.
+    private let shadowFields: MetricCounters
+    private let production: MetricHistogram
+    private let sandbox: MetricHistogram
+    let verification: MetricHistogram
+    let store: MetricHistogram
+
+    init() {
+        let prefix = "legacy_receipts_"
+        requests = registry.counters(
+            prefix + "requests_total", "Answered verifyReceipt requests by environment and status of the reply.",
+            labels: ["environment", "status"])
+        responses = registry.counters(
+            prefix + "http_responses_total", "Responses of the verifyReceipt listeners by HTTP status.",
+            labels: ["code"])
+        let durations = registry.histograms(
+            prefix + "request_duration_seconds", "From the end of a request's header to its answer.",
+            label: "environment", values: EndpointEnvironment.allCases.map { $0.rawValue.lowercased() })
+        production = durations[0]
+        sandbox = durations[1]
+        verification =
+            registry.histograms(
+                prefix + "verification_duration_seconds", "Decoding and verifying a receipt.")[0]
+        store = registry.histograms(prefix + "store_duration_seconds", "Time spent in the store per request.")[0]
+        storeFailures = registry.counter(prefix + "store_failures_total", "Requests for which the store failed.")
+        transactionsFromStore = registry.counter(
+            prefix + "transactions_from_store_total", "Transactions in replies that the submitted receipt did not hold."
+        )
+        acceptedConnections = registry.counter(prefix + "connections_accepted_total", "Connections taken.")
+        refusedConnections = registry.counter(
+            prefix + "connections_refused_total", "Connections closed because there were too many.")
+        timeouts = registry.counters(
+            prefix + "timeouts_total", "Connections closed because the client was too slow, by phase.",
+            labels: ["phase"])
+        abandoned = registry.counter(
+            prefix + "requests_abandoned_total", "Requests whose client went away before the answer.")
+        reloads = registry.counters(
+            prefix + "configuration_reloads_total", "Reloads of the configuration by result.", labels: ["result"])
+        shadowFields = registry.counters(
+            prefix + "shadow_fields_total", "Fields of replies that shadow mode compared, by kind of difference.",
+            labels: ["kind"])
+        registry.gauge("process_start_time_seconds", "Start of the process since the epoch.") { [start = Date()] in
+            .integer(UInt64(start.timeIntervalSince1970))
+        }
+        registry.gauge("process_resident_memory_bytes", "Resident memory of the process.") {
+            .integer(Self.residentBytes())
+        }
+    }
+
+    /// What has become of requests in shadow mode.
+    func add(_ shadow: ShadowForwarder) {
+        registry.readings(
+            "legacy_receipts_shadow_requests_total", "Requests in shadow mode by what has become of them.",
+            label: "state"
+        ) {
+            let counters = shadow.counters
+            let states = [
+                ("submitted", counters.submitted), ("dropped", counters.dropped), ("failed", counters.failed),
+                ("compared", counters.compared), ("abandoned", counters.abandoned), ("recorded", counters.recorded),
+                ("record_failed", counters.recordFailures),
+            ]
+            return states.map { ($0.0, UInt64(max(0, $0.1))) }
+        }
+    }
+
+    /// Fields that shadow mode compared, by kind.
+    func count(_ comparison: ComparisonSummary) {
+        let counts = comparison.counts
+        let kinds = [
+            ("equal", counts.equal), ("we_are_wrong", counts.weAreWrong), ("server_state", counts.serverState),
+            ("formatting", counts.formatting),
+        ]
+        for (kind, count) in kinds where count > 0 { shadowFields.add(UInt64(count), kind) }
+    }
+
+    func observe(_ duration: Duration, at environment: EndpointEnvironment) {
+        (environment == .production ? production : sandbox).observe(nanoseconds: duration.nanoseconds)
+    }
+
+    /// From `/proc/self/statm`; 0 where there is none.
+    private static func residentBytes() -> UInt64 {
+        guard let data = try? Data(contentsOf: URL(fileURLWithPath: "/proc/self/statm")) else { return 0 }
+        let fields = String(decoding: data, as: UTF8.self).split(separator: " ")
+        guard fields.count > 1, let pages = UInt64(fields[1]) else { return 0 }
+        return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+
+    /// Thousandths of a millisecond are enough for a log.
+    var milliseconds: Double { Double(nanoseconds / 1_000) / 1_000 }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+import VerifyReceipt
+
+enum Processors {
+    static let count = max(1, ProcessInfo.processInfo.activeProcessorCount)
+}
+
+/// Ends a connection after its answer.
+struct ConnectionMustClose: Error {}
+
+/// Answers the requests of one listener.
+///
+/// Runs on Swift's cooperative pool, never on a thread of the event loops, so that verifying a receipt does not hold up
+/// other connections' input and output.
+struct RequestResponder: Sendable {
+    let state: ServerState
+    let role: VerifyReceiptServerConfiguration.Role
+
+    func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+        let current = state.current
+        let route = Route(
+            path: request.head.path, authority: request.head.authority, role: role,
+            sandboxHosts: current.sandboxHosts)
+        let exchange = Exchange(
+            name: RequestName.of(request.head), route: route, begin: .now, isHTTP2: channel.parent?.parent != nil)
+        guard case .verifyReceipt(let environment) = route else {
+            let answer = Answer.problem(.notFound, "There is nothing at this path.")
+            return try await send(answer, request, writer, channel, exchange)
+        }
+        guard request.method == .post else {
+            let answer = Answer(status: .ok, reply: VerifyReceiptEndpoint.notAPost)
+            return try await send(answer, request, writer, channel, exchange)
+        }
+        let declared = request.headers[.contentLength].flatMap { Int($0) }
+        let isExpecting = request.headers[.expect]?.lowercased() == "100-continue"
+        if isExpecting, declared ?? 0 <= state.limits.bodyBytes, !exchange.isHTTP2 {
+            try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+        }
+        var reader = RequestBodyReader(request.body, declared: declared, budget: state.budget)
+        let outcome = try await outcome(&reader, environment, current.endpoint, channel)
+        try await send(outcome.answer, request, writer, channel, exchange)
+        if let body = outcome.body {
+            for observer in state.observers { observer.answered(body, at: environment, with: outcome.answer.reply) }
+        }
+        guard outcome.answer.closes else { return }
+        // Who waits for 100 (Continue) has not sent the body and will not.
+        if !isExpecting { try await reader.discard() }
+        throw ConnectionMustClose()
+    }
+
+    /// What is answered to a POST, with its body if the endpoint saw it.
+    ///
+    /// - Throws: if there is nobody to answer.
+    private func outcome(
+        _ reader: inout RequestBodyReader, _ environment: EndpointEnvironment, _ endpoint: VerifyReceiptEndpoint,
+        _ channel: any Channel
+    ) async throws -> (answer: Answer, body: [UInt8]?) {
+        defer { state.budget.release(reader.taken) }
+        do {
+            let body = try await reader.collect(limit: state.limits.bodyBytes)
+            guard let answer = await answer(to: body, at: environment, endpoint, channel) else {
+                throw RequestBodyReader.Failure.incomplete
+            }
+            return (answer, answer.isVerified ? body : nil)
+        } catch RequestBodyReader.Failure.tooLarge {
+            let detail = "The body has more than \(state.limits.bodyBytes) bytes."
+            return (.problem(.contentTooLarge, detail, closes: true), nil)
+        } catch RequestBodyReader.Failure.noRoom {
+            return (.unavailable(closes: true), nil)
+        } catch {
+            state.metrics.abandoned.add()
+            throw error
+        }
+    }
+
+    /// The endpoint's answer, or 21005 if there is no room for the work; nil if the client has gone meanwhile.
+    private func answer(
+        to body: [UInt8], at environment: EndpointEnvironment, _ endpoint: VerifyReceiptEndpoint, _ channel: any Channel
+    ) async -> Answer? {
+        guard channel.isActive else { return nil }
+        guard await state.queue.enter() else { return .unavailable(closes: false) }
+        defer { state.queue.leave() }
+        guard channel.isActive, !Task.isCancelled else { return nil }
+        var answer = Answer(
+            status: .ok, reply: await endpoint.reply(to: body, at: environment, now: state.clock()))
+        answer.isVerified = true
+        return answer
+    }
+
+    private func send(
+        _ answer: Answer, _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel,
+        _ exchange: Exchange
+    ) async throws {
+        let asksToClose = request.headers[.connection]?.lowercased() == "close"
+        let closes = (answer.closes || asksToClose) && !exchange.isHTTP2
+        var head = HTTPResponse(status: answer.status)
+        head.headerFields.reserveCapacity(7)
+        head.headerFields[.contentType] = answer.contentType
+        head.headerFields[.contentLength] = String(answer.reply.body.count)
+        head.headerFields[.cacheControl] = "no-store"
+        head.headerFields[.date] = state.httpDate()
+        if let name = RequestName.header { head.headerFields[name] = exchange.name }
+        if answer.status == .serviceUnavailable { head.headerFields[.retryAfter] = "1" }
+        if closes { head.headerFields[.connection] = "close" }
+        record(answer, request, channel, exchange)
+        if request.method == .head {
+            try await writer.writeResponse(head)
+        } else {
+            try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.reply.body)))
+        }
+        // Hummingbird itself only knows the lower-case form.
+        if closes, !answer.closes, request.headers[.connection] != "close" { throw ConnectionMustClose() }
+    }
+
+    // MARK: Logs and metrics
+
+    private func record(_ answer: Answer, _ request: Request, _ channel: any Channel, _ exchange: Exchange) {
+        let duration = exchange.begin.duration(to: .now)
+        let facts = answer.reply.facts
+        let metrics = state.metrics
+        metrics.responses.add(String(answer.status.code))
+        if case .verifyReceipt(let environment) = exchange.route {
+            if answer.contentType == Answer.json {
+                metrics.requests.add(environment.rawValue.lowercased(), String(answer.reply.status))
+            }
+            metrics.observe(duration, at: environment)
+        }
+        if answer.isVerified {
+            metrics.verification.observe(nanoseconds: facts.verificationNanoseconds)
+            if let store = facts.storeNanoseconds { metrics.store.observe(nanoseconds: store) }
+            if facts.storeFailed { metrics.storeFailures.add() }
+            metrics.transactionsFromStore.add(UInt64(max(0, facts.transactionsFromStore)))
+        }
+        guard state.logsRequests, state.logger.logLevel <= .info || answer.status.code >= 500 else { return }
+        log(answer, request, channel, exchange, duration)
+    }
+
+    private func log(
+        _ answer: Answer, _ request: Request, _ channel: any Channel, _ exchange: Exchange, _ duration: Duration
+    ) {
+        let facts = answer.reply.facts
+        var metadata: Logger.Metadata = [
+            "requestId": .string(exchange.name), "method": .string(LogName.method(request.method)),
+            "path": .string(LogName.path(exchange.route)), "httpStatus": .stringConvertible(answer.status.code),
+            "durationMs": .stringConvertible(duration.milliseconds),
+        ]
+        if answer.contentType == Answer.json { metadata["status"] = .stringConvertible(answer.reply.status) }
+        if let peer = channel.remoteAddress?.ipAddress { metadata["peer"] = .string(peer) }
+        if let receipt = facts.receiptName { metadata["receipt"] = .string(receipt) }
+        if let bundleId = facts.bundleId { metadata["bundleId"] = .string(bundleId) }
+        if let reason = facts.reason { metadata["reason"] = .string(reason) }
+        if facts.verificationNanoseconds > 0 {
+            let milliseconds = Duration.nanoseconds(facts.verificationNanoseconds).milliseconds
+            metadata["verificationMs"] = .stringConvertible(milliseconds)
+        }
+        if let store = facts.storeNanoseconds {
+            metadata["storeMs"] = .stringConvertible(Duration.nanoseconds(store).milliseconds)
+        }
+        if facts.storeFailed { metadata["storeFailed"] = .stringConvertible(true) }
+        let level: Logger.Level = answer.status.code >= 500 || facts.storeFailed ? .warning : .info
+        state.logger.log(level: level, "request", metadata: metadata)
+    }
+}
+
+/// What is known of a request beside its content.
+struct Exchange {
+    let name: String
+    let route: Route
+    let begin: ContinuousClock.Instant
+    let isHTTP2: Bool
+}
+
+/// An answer before it is written.
+struct Answer {
+    static let json = "application/json"
+    /// RFC 9457.
+    static let problemType = "application/problem+json"
+
+    var status: HTTPResponse.Status
+    var reply: VerifyReceiptReply
+    var contentType = Answer.json
+    /// Whether the connection ends with it.
+    var closes = false
+    /// Whether the endpoint itself answered.
+    var isVerified = false
+
+    init(status: HTTPResponse.Status, reply: VerifyReceiptReply) {
+        self.status = status
+        self.reply = reply
+    }
+
+    /// There is no room for the request: 503, so that load balancers understand, with 21005, so that clients do.
+    static func unavailable(closes: Bool) -> Answer {
+        var answer = Answer(status: .serviceUnavailable, reply: VerifyReceiptEndpoint.unavailable)
+        answer.closes = closes
+        return answer
+    }
+
+    /// An answer that is none of verifyReceipt. The detail is one of our own sentences: it needs no escapes.
+    static func problem(_ status: HTTPResponse.Status, _ detail: String, closes: Bool = false) -> Answer {
+        let text =
+            #"{"type":"about:blank","title":"\#(status.reasonPhrase)","status":\#(status.code),"detail":"\#(detail)"}"#
+        var answer = Answer(
+            status: status, reply: VerifyReceiptReply(status: 0, body: Array(text.utf8), facts: ReplyFacts()))
+        answer.contentType = problemType
+        answer.closes = closes
+        return answer
+    }
+}

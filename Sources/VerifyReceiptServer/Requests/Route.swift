@@ -1,0 +1,110 @@
+import HTTPTypes
+import VerifyReceipt
+
+/// What a path leads to.
+///
+/// | path | listener `both` | listener `production` | listener `sandbox` |
+/// |---|---|---|---|
+/// | `/verifyReceipt`, `/WebObjects/MZFinance.woa/wa/verifyReceipt` | production; sandbox with a sandbox host name | production | sandbox |
+/// | `/sandbox/verifyReceipt` | sandbox | production | sandbox |
+/// | anything else | 404 | 404 | 404 |
+///
+/// A query is ignored. A trailing slash and repeated slashes, which come from clients that join a base address with a path,
+/// do no harm. Upper and lower case differ, as at Apple's.
+enum Route: Sendable, Equatable {
+    case verifyReceipt(EndpointEnvironment)
+    case unknown
+
+    init(
+        path: String?, authority: String?, role: VerifyReceiptServerConfiguration.Role, sandboxHosts: [String]
+    ) {
+        guard let path, let place = Self.place(path) else {
+            self = .unknown
+            return
+        }
+        switch role {
+        case .production: self = .verifyReceipt(.production)
+        case .sandbox: self = .verifyReceipt(.sandbox)
+        case .both:
+            let isSandbox = place == .sandbox || Self.isSandbox(authority, hosts: sandboxHosts)
+            self = .verifyReceipt(isSandbox ? .sandbox : .production)
+        }
+    }
+
+    private enum Place { case plain, sandbox }
+
+    private static func place(_ path: String) -> Place? {
+        if path == "/verifyReceipt" { return .plain }
+        // Longer ones cannot be ours, whatever is dropped.
+        guard path.utf8.count <= 4_096 else { return nil }
+        var rest = path[...]
+        // RFC 9112, 3.2.2: a server has to understand the absolute form.
+        for scheme in ["http://", "https://"] where rest.lowercased().hasPrefix(scheme) {
+            rest = rest.dropFirst(scheme.count)
+            guard let slash = rest.firstIndex(of: "/") else { return nil }
+            rest = rest[slash...]
+        }
+        if let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) { rest = rest[..<end] }
+        guard rest.hasPrefix("/") else { return nil }
+        switch rest.split(separator: "/").joined(separator: "/") {
+        case "verifyReceipt", "WebObjects/MZFinance.woa/wa/verifyReceipt": return .plain
+        case "sandbox/verifyReceipt": return .sandbox
+        default: return nil
+        }
+    }
+
+    private static func isSandbox(_ authority: String?, hosts: [String]) -> Bool {
+        guard let authority, !hosts.isEmpty else { return false }
+        var host = authority.lowercased()[...]
+        if let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") { host = host[..<colon] }
+        if host.hasSuffix(".") { host = host.dropLast() }
+        return hosts.contains { $0 == host }
+    }
+}
+
+/// Names that may stand in a log: nothing that a client made up.
+enum LogName {
+    private static let methods: Set<String> = [
+        "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT",
+    ]
+
+    static func method(_ method: HTTPRequest.Method) -> String {
+        methods.contains(method.rawValue) ? method.rawValue : "(other)"
+    }
+
+    static func path(_ route: Route) -> String {
+        switch route {
+        case .verifyReceipt(.production): "/verifyReceipt"
+        case .verifyReceipt(.sandbox): "/sandbox/verifyReceipt"
+        case .unknown: "(unknown)"
+        }
+    }
+}
+
+/// The name of a request in logs and in the header `X-Request-Id`.
+enum RequestName {
+    static let header = HTTPField.Name("X-Request-Id")
+
+    /// The client's own, if it is 1 to 64 letters, digits, dots, hyphens and underscores, else a new one.
+    static func of(_ request: HTTPRequest) -> String {
+        if let header, let given = request.headerFields[header], isAcceptable(given) { return given }
+        return hexadecimal(UInt64.random(in: .min ... .max))
+    }
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    private static func isAcceptable(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+}

@@ -1,0 +1,114 @@
+import Logging
+import Synchronization
+import TransactionStore
+import VerifyReceipt
+
+/// What all requests share.
+final class ServerState: Sendable {
+    let metrics: ServerMetrics
+    let queue: WorkQueue
+    let budget: BufferBudget
+    let connections: ConnectionCounter
+    let logger: Logger
+    let store: (any TransactionStore)?
+    let observers: [any AnswerObserving]
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    let clock: @Sendable () -> Int64
+    let limits: VerifyReceiptServerConfiguration.Limits
+    let timeouts: VerifyReceiptServerConfiguration.Timeouts
+    let logsRequests: Bool
+    private let replaceable: Mutex<Replaceable>
+    private let draining = Atomic<Bool>(false)
+    private let date = Mutex<(second: Int64, text: String)>((.min, ""))
+
+    /// What a reload exchanges. A class, since every request takes a copy.
+    final class Replaceable: Sendable {
+        let endpoint: VerifyReceiptEndpoint
+        let sandboxHosts: [String]
+
+        init(endpoint: VerifyReceiptEndpoint, sandboxHosts: [String]) {
+            self.endpoint = endpoint
+            self.sandboxHosts = sandboxHosts
+        }
+    }
+
+    init(
+        configuration: VerifyReceiptServerConfiguration, endpoint: VerifyReceiptEndpoint,
+        store: (any TransactionStore)?, observers: [any AnswerObserving], metrics: ServerMetrics, logger: Logger,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        self.metrics = metrics
+        self.store = store
+        self.observers = observers
+        self.logger = logger
+        self.clock = clock
+        limits = configuration.limits
+        timeouts = configuration.timeouts
+        logsRequests = configuration.logging.requests
+        let working = limits.concurrentRequests
+        queue = WorkQueue(
+            working: working == 0 ? 4 * Processors.count : working, waiting: limits.waitingRequests)
+        budget = BufferBudget(maximum: limits.bufferedBytes)
+        connections = ConnectionCounter(maximum: limits.connections)
+        replaceable = Mutex(Replaceable(endpoint: endpoint, sandboxHosts: configuration.sandboxHosts))
+        addGauges()
+    }
+
+    private func addGauges() {
+        let prefix = "legacy_receipts_"
+        metrics.registry.gauge(prefix + "connections", "Open connections.") { [connections] in
+            .integer(UInt64(max(0, connections.current)))
+        }
+        metrics.registry.gauge(prefix + "requests_in_flight", "Requests being answered.") { [queue] in
+            .integer(UInt64(max(0, queue.working)))
+        }
+        metrics.registry.gauge(prefix + "requests_waiting", "Requests waiting for their turn.") { [queue] in
+            .integer(UInt64(max(0, queue.waiting)))
+        }
+        metrics.registry.gauge(prefix + "buffered_bytes", "Bytes of request bodies in memory.") { [budget] in
+            .integer(UInt64(max(0, budget.current)))
+        }
+    }
+
+    /// What answers now.
+    var current: Replaceable { replaceable.withLock { $0 } }
+
+    func replace(endpoint: VerifyReceiptEndpoint, sandboxHosts: [String]) {
+        let replacement = Replaceable(endpoint: endpoint, sandboxHosts: sandboxHosts)
+        replaceable.withLock { $0 = replacement }
+    }
+
+    /// Whether the server is about to stop.
+    var isDraining: Bool { draining.load(ordering: .relaxed) }
+
+    func beginDraining() { draining.store(true, ordering: .relaxed) }
+
+    /// The value of the header `Date`, made once a second.
+    func httpDate() -> String {
+        let second = SystemClock.now() / 1_000
+        return date.withLock { date in
+            if date.second != second { date = (second, Timestamp.http(seconds: second)) }
+            return date.text
+        }
+    }
+}
+
+/// Open connections of all listeners.
+final class ConnectionCounter: Sendable {
+    private let maximum: Int
+    private let count = Atomic<Int>(0)
+
+    init(maximum: Int) { self.maximum = maximum }
+
+    var current: Int { count.load(ordering: .relaxed) }
+
+    /// Whether there is room for one more; then ``close()`` has to follow.
+    func open() -> Bool {
+        let (_, after) = count.add(1, ordering: .relaxed)
+        guard after > maximum else { return true }
+        close()
+        return false
+    }
+
+    func close() { count.subtract(1, ordering: .relaxed) }
+}

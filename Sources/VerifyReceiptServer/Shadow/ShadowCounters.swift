@@ -1,0 +1,29 @@
+public import VerifyReceipt
+
+/// What has become of the requests in shadow mode. Each submitted request is, in the end, in one of the others.
+public struct ShadowCounters: Sendable, Hashable {
+    public var submitted = 0
+    /// Not forwarded: too many were waiting, or the server was stopping.
+    public var dropped = 0
+    /// Forwarded, and no reply that could be read came within the time: unreachable, HTTP status other than 200, too
+    /// large, not JSON.
+    public var failed = 0
+    public var compared = 0
+    /// Still waiting when the shutdown's time was over.
+    public var abandoned = 0
+    /// Comparisons that were written to the record.
+    public var recorded = 0
+    /// Comparisons that should have been written and could not.
+    public var recordFailures = 0
+
+    public init() {}
+}
+
+/// The outcome of one comparison, for metrics.
+public struct ComparisonSummary: Sendable, Hashable {
+    public let environment: EndpointEnvironment
+    /// `status` of the live service's reply; nil if it has none.
+    public let appleStatus: Int64?
+    public let ourStatus: Int
+    public let counts: ParityCounts
+}

@@ -1,0 +1,235 @@
+import AsyncHTTPClient
+import Foundation
+public import Logging
+import NIOCore
+public import ServiceLifecycle
+import Synchronization
+public import VerifyReceipt
+
+/// Shadow mode: sends each request also to a live verifyReceipt, in the background, and compares its reply with ours.
+///
+/// The path of answers is never delayed: ``submit(request:environment:reply:)`` puts the request into a bounded queue and
+/// returns; what does not fit is counted and forgotten. With the live service away, requests fail one after the other in
+/// the background, at most ``ShadowConfiguration/maximumConcurrency`` at once.
+///
+/// The same endpoint is compared with the same endpoint: 21007 and 21008 are compared, not followed. The request goes out
+/// octet for octet, its password included, since the live service needs it; nothing of it is logged or recorded.
+public final class ShadowForwarder: Service, AnswerObserving {
+    /// A header of forwarded requests. A server must not forward what carries it: two servers that shadow each other, or
+    /// one that shadows itself, would never come to an end.
+    public static let markHeader = "X-Legacy-Receipts-Shadow"
+
+    private struct Job: Sendable {
+        let request: [UInt8]
+        let environment: EndpointEnvironment
+        let reply: VerifyReceiptReply
+    }
+
+    private struct State {
+        var counters = ShadowCounters()
+        var accepted = 0
+        var finished = 0
+        var waitingSize = 0
+        /// So that an outage is two lines of a log.
+        var isFailing = false
+        var isRecordFailing = false
+    }
+
+    private let configuration: ShadowConfiguration
+    private let logger: Logger
+    private let clock: @Sendable () -> Int64
+    private let onComparison: @Sendable (ComparisonSummary) -> Void
+    private let recorder: ShadowRecorder?
+    private let state = Mutex(State())
+    private let jobs: AsyncStream<Job>
+    private let continuation: AsyncStream<Job>.Continuation
+
+    /// - Parameters:
+    ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
+    ///   - onComparison: is called after each comparison, in the background.
+    public init(
+        configuration: ShadowConfiguration, logger: Logger, clock: (@Sendable () -> Int64)? = nil,
+        onComparison: @escaping @Sendable (ComparisonSummary) -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.logger = logger
+        self.clock = clock ?? { Int64(Date().timeIntervalSince1970 * 1000) }
+        self.onComparison = onComparison
+        recorder = configuration.recordPath.map {
+            ShadowRecorder(path: $0, maximumSize: configuration.maximumRecordSize)
+        }
+        (jobs, continuation) = AsyncStream.makeStream(
+            of: Job.self, bufferingPolicy: .bufferingOldest(max(1, configuration.maximumQueueLength)))
+    }
+
+    /// What has happened so far.
+    public var counters: ShadowCounters { state.withLock { $0.counters } }
+
+    // MARK: Taking in
+
+    /// Takes a request that was answered. Returns at once; whether it will be forwarded is not promised.
+    public func submit(request: [UInt8], environment: EndpointEnvironment, reply: VerifyReceiptReply) {
+        let size = request.count + reply.body.count
+        let hasRoom = state.withLock { state in
+            state.counters.submitted += 1
+            guard state.waitingSize + size <= configuration.maximumQueueSize else {
+                state.counters.dropped += 1
+                return false
+            }
+            state.waitingSize += size
+            state.accepted += 1
+            return true
+        }
+        guard hasRoom else { return }
+        switch continuation.yield(Job(request: request, environment: environment, reply: reply)) {
+        case .enqueued: return
+        default:
+            state.withLock { state in
+                state.waitingSize -= size
+                state.accepted -= 1
+                state.counters.dropped += 1
+            }
+        }
+    }
+
+    public func answered(_ body: [UInt8], at environment: EndpointEnvironment, with reply: VerifyReceiptReply) {
+        submit(request: body, environment: environment, reply: reply)
+    }
+
+    // MARK: Running
+
+    /// Forwards until told to stop (graceful shutdown of swift-service-lifecycle, or cancellation). A graceful shutdown
+    /// takes nothing more and finishes what waits, within ``ShadowConfiguration/drainTimeout``. Call it once.
+    public func run() async throws {
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: clientConfiguration)
+        await withGracefulShutdownHandler {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.forwardAll(client) }
+                group.addTask { [drainTimeout = configuration.drainTimeout] in
+                    try? await gracefulShutdown()
+                    try? await Task.sleep(for: drainTimeout)
+                }
+                await group.next()
+                group.cancelAll()
+            }
+        } onGracefulShutdown: {
+            self.continuation.finish()
+        }
+        continuation.finish()
+        state.withLock { $0.counters.abandoned = $0.accepted - $0.finished }
+        recorder?.close()
+        try await client.shutdown()
+    }
+
+    private var clientConfiguration: HTTPClient.Configuration {
+        var client = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: Self.amount(configuration.timeout), read: Self.amount(configuration.timeout)))
+        // A request that cannot be sent now is not worth the place that it takes from the next ones.
+        client.connectionPool.retryConnectionEstablishment = false
+        client.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = configuration.maximumConcurrency
+        return client
+    }
+
+    private func forwardAll(_ client: HTTPClient) async {
+        await withTaskGroup(of: Void.self) { group in
+            var running = 0
+            for await job in jobs {
+                if running >= max(1, configuration.maximumConcurrency) {
+                    await group.next()
+                    running -= 1
+                }
+                group.addTask { await self.forward(job, client) }
+                running += 1
+            }
+        }
+    }
+
+    private func forward(_ job: Job, _ client: HTTPClient) async {
+        let size = job.request.count + job.reply.body.count
+        state.withLock { $0.waitingSize -= size }
+        do {
+            let reply = try await reply(to: job, client)
+            try compare(job, reply)
+        } catch {
+            guard !Task.isCancelled else { return }
+            noteFailure(error)
+        }
+        state.withLock { $0.finished += 1 }
+    }
+
+    private func reply(to job: Job, _ client: HTTPClient) async throws -> [UInt8] {
+        let url = job.environment == .production ? configuration.productionURL : configuration.sandboxURL
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.headers.add(name: Self.markHeader, value: "1")
+        request.body = .bytes(ByteBuffer(bytes: job.request))
+        let response = try await client.execute(request, timeout: Self.amount(configuration.timeout))
+        guard response.status == .ok else { throw UnusableReply(status: response.status.code) }
+        let body = try await response.body.collect(upTo: configuration.maximumReplySize)
+        return Array(body.readableBytesView)
+    }
+
+    private static func amount(_ duration: Duration) -> TimeAmount {
+        let (seconds, attoseconds) = duration.components
+        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .hours(24) : .nanoseconds(nanoseconds + attoseconds / 1_000_000_000)
+    }
+
+    // MARK: Comparing
+
+    private func compare(_ job: Job, _ reply: [UInt8]) throws {
+        let now = clock()
+        var context = ComparisonContext(now: now, maximumDifferences: 50)
+        context.read(request: job.request)
+        let comparison = try ReplyComparison(apples: reply, ours: job.reply.body, context: context)
+        let recovered = state.withLock { state in
+            state.counters.compared += 1
+            defer { state.isFailing = false }
+            return state.isFailing
+        }
+        if recovered { logger.notice("shadow: the live service answers again") }
+        onComparison(
+            ComparisonSummary(
+                environment: job.environment, appleStatus: comparison.appleStatus, ourStatus: job.reply.status,
+                counts: comparison.counts))
+        record(comparison, job, now)
+    }
+
+    private func record(_ comparison: ReplyComparison, _ job: Job, _ now: Int64) {
+        guard let recorder,
+            let line = ShadowRecorder.line(comparison, job.reply.facts, job.environment, time: now)
+        else { return }
+        do {
+            try recorder.append(line)
+            state.withLock { state in
+                state.counters.recorded += 1
+                state.isRecordFailing = false
+            }
+        } catch {
+            let isFirst = state.withLock { state in
+                state.counters.recordFailures += 1
+                defer { state.isRecordFailing = true }
+                return !state.isRecordFailing
+            }
+            if isFirst { logger.error("shadow: the record cannot be written", metadata: ["error": "\(error)"]) }
+        }
+    }
+
+    private func noteFailure(_ error: any Error) {
+        let isFirst = state.withLock { state in
+            state.counters.failed += 1
+            defer { state.isFailing = true }
+            return !state.isFailing
+        }
+        if isFirst { logger.warning("shadow: no usable reply of the live service", metadata: ["error": "\(error)"]) }
+    }
+}
+
+/// The live service answered with another HTTP status than 200.
+private struct UnusableReply: Error, CustomStringConvertible {
+    let status: UInt
+
+    var description: String { "HTTP status \(status)" }
+}

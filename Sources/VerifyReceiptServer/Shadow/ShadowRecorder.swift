@@ -1,0 +1,128 @@
+import AppStoreModels
+import Foundation
+import Synchronization
+import VerifyReceipt
+
+/// The file of differences: one JSON object per line, two files at most.
+///
+/// A line is
+/// ```
+/// {"time":1717243200789,"environment":"Production","receipt":"3f1c…","bundleId":"…",
+///  "status":{"apple":0,"ours":0},"counts":{…},"differences":[{"path":…,"kind":…,"rule":…,
+///  "transactionId":…,"apple":…,"ours":…}],"differencesLeftOut":0}
+/// ```
+/// `time` is in milliseconds since 1970-01-01T00:00:00Z. What is quoted of a value is ``ReplyDifference``'s decision: no
+/// receipt, no shared secret, no account token. What differs every time (`request_date`, the octets of `latest_receipt`)
+/// is counted and not listed; a comparison with nothing else to tell is not written.
+final class ShadowRecorder: Sendable {
+    private struct File {
+        var descriptor: Int32 = -1
+        var size = 0
+    }
+
+    private static let alwaysDifferent: Set<ComparisonRule> = [.requestDate, .reissuedReceipt]
+
+    private let path: String
+    private let maximumSize: Int
+    private let file = Mutex(File())
+
+    init(path: String, maximumSize: Int) {
+        self.path = path
+        self.maximumSize = max(1, maximumSize)
+    }
+
+    deinit { file.withLock { Self.close(&$0) } }
+
+    /// The line for a comparison; nil if there is nothing to tell.
+    static func line(
+        _ comparison: ReplyComparison, _ facts: ReplyFacts, _ environment: EndpointEnvironment, time: Int64
+    ) -> [UInt8]? {
+        let differences = comparison.differences.filter { !alwaysDifferent.contains($0.rule) }
+        guard !differences.isEmpty || comparison.differencesLeftOut > 0 else { return nil }
+        var writer = JSONWriter(reservingCapacity: 256 + 256 * differences.count)
+        writer.beginObject()
+        writer.member("time", time)
+        writer.member("environment", environment.rawValue)
+        writer.member("receipt", facts.receiptName)
+        writer.member("bundleId", facts.bundleId)
+        writer.key("status")
+        writer.beginObject()
+        writer.member("apple", comparison.appleStatus)
+        writer.member("ours", comparison.ourStatus)
+        writer.endObject()
+        writer.key("counts")
+        comparison.counts.write(to: &writer)
+        writer.key("differences")
+        writer.beginArray()
+        for difference in differences { difference.write(to: &writer) }
+        writer.endArray()
+        writer.member("differencesLeftOut", comparison.differencesLeftOut)
+        writer.endObject()
+        writer.newline()
+        return writer.bytes
+    }
+
+    /// Appends a line. A line is written whole or not at all.
+    ///
+    /// - Throws: ``ShadowRecordError``.
+    func append(_ line: [UInt8]) throws {
+        try file.withLock { file in
+            if file.descriptor < 0 { try open(&file) }
+            if file.size > 0, file.size + line.count > maximumSize { try rotate(&file) }
+            try write(line, to: &file)
+        }
+    }
+
+    func close() { file.withLock { Self.close(&$0) } }
+
+    private func open(_ file: inout File) throws {
+        let descriptor = openForAppending(path)
+        guard descriptor >= 0 else { throw ShadowRecordError(systemError: errno) }
+        let end = lseek(descriptor, 0, SEEK_END)
+        file = File(descriptor: descriptor, size: max(0, Int(end)))
+    }
+
+    private func rotate(_ file: inout File) throws {
+        Self.close(&file)
+        guard rename(path, path + ".1") == 0 else { throw ShadowRecordError(systemError: errno) }
+        try open(&file)
+    }
+
+    private func write(_ line: [UInt8], to file: inout File) throws {
+        var offset = 0
+        while offset < line.count {
+            let count = line[offset...].withUnsafeBytes { writeSome(file.descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                offset += count
+            } else if errno != EINTR {
+                let error = ShadowRecordError(systemError: errno)
+                // Half a line would spoil the next one.
+                if offset > 0 { _ = ftruncate(file.descriptor, off_t(file.size)) }
+                Self.close(&file)
+                throw error
+            }
+        }
+        file.size += line.count
+    }
+
+    private static func close(_ file: inout File) {
+        if file.descriptor >= 0 { closeDescriptor(file.descriptor) }
+        file = File()
+    }
+}
+
+/// The record cannot be written.
+struct ShadowRecordError: Error, CustomStringConvertible {
+    let systemError: Int32
+
+    var description: String { strerror(systemError).map { String(cString: $0) } ?? "error \(systemError)" }
+}
+
+// Outside of the class, whose own names would hide the system's.
+private func openForAppending(_ path: String) -> Int32 { open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) }
+
+private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}
+
+private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

@@ -1,0 +1,222 @@
+import ArgumentParser
+import Foundation
+import LegacyReceipts
+import ReceiptMigration
+import TransactionStore
+import VerifyReceipt
+import VerifyReceiptServer
+
+struct CompareCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Compare recorded verifyReceipt replies with ours.",
+        discussion: """
+            Sends each recorded request to the endpoint that `serve` serves, at the moment when Apple was asked, and \
+            prints for every field how often the replies are equal, and whose business a difference is: we are wrong, \
+            only their database can know, formatting. Replies are never written anywhere; receipts, account tokens and \
+            device identifiers are quoted as the first 12 digits of their SHA-256.
+
+            A record is one of these, alone in a file, a line (NDJSON) or an array element:
+
+              {"request": {"receipt-data": …}, "response": {…}}
+              {"receipt-data": …, "password": …, "response": {…}}
+              a receipt beside a reply under any names that migrate reads
+              a reply in NAME.json, its receipt in NAME.b64 (or .der, .txt …)
+              {"file": "NAME.b64", "recorded_response": "NAME.json"}
+
+            "request_date_ms" beside them says when Apple was asked, where the reply does not.
+
+            Nothing is written to the store. With --learn-latest the endpoint sees the receipt inside of each reply \
+            first, in a store that is thrown away, as a server does that customers have been sending receipts to.
+
+            EXIT STATUS:
+              0  nowhere are we wrong
+              1  we are wrong somewhere, or pairs could not be compared
+              2  usage, input or output error, or no pair in the input
+
+            EXAMPLES:
+              legacy-receipts compare pairs.ndjson
+              legacy-receipts compare pairs/ --config serve.yaml --learn-latest
+              legacy-receipts compare --json - < pairs.ndjson
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "input"), completion: .file())
+    var inputs: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The configuration of serve: apps, secrets, catalogues, trust.", valueName: "file"),
+        completion: .file())
+    var config: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("Any key of that configuration. Repeatable.", valueName: "key=value"))
+    var settings: [String] = []
+
+    @OptionGroup var trust: TrustOptions
+
+    @Option(
+        name: .customLong("shared-secret-file"),
+        help: ArgumentHelp("A file with a shared secret, valid for every app. Repeatable.", valueName: "file"),
+        completion: .file())
+    var secretFiles: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Where purchases are kept: sqlite:PATH or postgres://… (default: none).", valueName: "url"))
+    var store: String?
+
+    @Flag(name: .customLong("learn-latest"), help: "Show the endpoint the receipt inside of each reply first.")
+    var learnsLatest = false
+
+    @Option(name: .customLong("differences"), help: ArgumentHelp("How many differences to print.", valueName: "n"))
+    var maximumDifferences = 20
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @Flag(help: ArgumentHelp("Print what the endpoint supports as a Markdown table.", visibility: .hidden))
+    var coverage = false
+
+    func validate() throws {
+        guard coverage || !inputs.isEmpty else { throw ValidationError("Name an input.") }
+        guard !learnsLatest || store == nil else {
+            throw ValidationError("--learn-latest uses a store of its own: leave out --store.")
+        }
+        guard maximumDifferences >= 0 else { throw ValidationError("--differences takes a number from 0.") }
+    }
+
+    func run() async throws {
+        if coverage { return try Terminal.output(String(CoverageTable.markdown().dropLast())) }
+        let report = try await withStore { store in
+            let endpoint = try self.endpoint(store)
+            return try await parity(
+                ParityRun(
+                    endpoint: endpoint, learnsLatestReceipts: learnsLatest,
+                    now: Int64(Date().timeIntervalSince1970 * 1000)))
+        }
+        try Terminal.output(json ? String(decoding: report.json(), as: UTF8.self) : CompareText.text(report))
+        if report.pairs + report.failed == 0 {
+            throw CommandFailure("There is no request with a reply in the input.")
+        }
+        if report.counts.weAreWrong > 0 || report.failed > 0 { throw ExitCode(1) }
+    }
+
+    private func parity(_ run: ParityRun) async throws -> ParityReport {
+        let source = RecordedPairSource(inputs)
+        var report = ParityReport(maximumExamples: maximumDifferences)
+        do {
+            while let batch = try source.next() {
+                for outcome in batch { await add(outcome, run, to: &report) }
+            }
+        } catch let error as InputError {
+            throw CommandFailure(error.message)
+        }
+        return report
+    }
+
+    private func add(_ outcome: RecordedPairSource.Outcome, _ run: ParityRun, to report: inout ParityReport) async {
+        switch outcome {
+        case .skipped(let place, let reason): report.addSkipped(place: place, reason: reason)
+        case .pair(let pair):
+            do {
+                report.add(try await run.compare(pair), place: pair.place)
+            } catch {
+                report.addFailed(place: pair.place, error: error as? ReplyComparisonError ?? .ourReplyUnreadable)
+            }
+        }
+    }
+
+    // MARK: The endpoint
+
+    private func endpoint(_ store: (any TransactionStore)?) throws -> VerifyReceiptEndpoint {
+        do {
+            var configuration = try sources().load().endpoint
+            let more = try trust.policy()
+            configuration.trust.additionalRoots += more.additionalRoots
+            configuration.trust.additionalIntermediates += more.additionalIntermediates
+            configuration.trust.acceptsXcodeReceipts = configuration.trust.acceptsXcodeReceipts || trust.acceptsXcode
+            configuration.accountSecrets += try secretFiles.map(Self.secret)
+            configuration.learnsFromReceipts = learnsLatest
+            return try VerifyReceiptEndpoint(configuration: configuration, store: store)
+        } catch let error as ConfigurationError {
+            throw CommandFailure(error.description)
+        }
+    }
+
+    private func sources() throws -> ConfigurationSources {
+        var flags: [String: String] = [:]
+        for setting in settings {
+            guard let equals = setting.firstIndex(of: "="), equals > setting.startIndex else {
+                throw ValidationError("--set takes KEY=VALUE.")
+            }
+            flags[String(setting[..<equals])] = String(setting[setting.index(after: equals)...])
+        }
+        return ConfigurationSources(file: config, flags: flags)
+    }
+
+    private static func secret(_ path: String) throws -> SharedSecret {
+        let text = String(decoding: try InputFile.read(path), as: UTF8.self)
+        return SharedSecret(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    // MARK: The store
+
+    private func withStore<Result>(_ body: ((any TransactionStore)?) async throws -> Result) async throws -> Result {
+        guard learnsLatest else {
+            return try await Self.using(try Self.open(store), body)
+        }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "legacy-receipts-\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw CommandFailure("No folder for a store can be made: \(error.localizedDescription)")
+        }
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try await Self.using(try Self.open("sqlite:" + folder.appending(path: "store.sqlite").path), body)
+    }
+
+    private static func using<Result>(
+        _ store: (any TransactionStore)?, _ body: ((any TransactionStore)?) async throws -> Result
+    ) async throws -> Result {
+        do {
+            let result = try await body(store)
+            try? await store?.close()
+            return result
+        } catch {
+            try? await store?.close()
+            throw error
+        }
+    }
+
+    private static func open(_ url: String?) throws -> (any TransactionStore)? {
+        guard let url, url != "none" else { return nil }
+        do {
+            return try StoreOpener.open(url)
+        } catch {
+            throw CommandFailure("The store cannot be opened: \(error)")
+        }
+    }
+}
+
+/// The report for people: the table, then what to look at.
+enum CompareText {
+    static func text(_ report: ParityReport) -> String {
+        var lines = [report.table()]
+        for kind in DifferenceKind.allCases {
+            let examples = report.examples.filter { $0.difference.kind == kind }
+            guard !examples.isEmpty else { continue }
+            lines += ["", "\(kind.title):"]
+            for example in examples { lines.append("  " + line(example)) }
+        }
+        if !report.reasons.isEmpty { lines += ["", "left out:"] + report.reasons.map { "  " + Printable.text($0) } }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func line(_ example: ParityReport.Example) -> String {
+        let difference = example.difference
+        let id = difference.transactionId.map { " of \($0)" } ?? ""
+        let values = "Apple: \(difference.apples ?? "absent"), ours: \(difference.ours ?? "absent")"
+        return Printable.text("\(example.place): \(difference.path)\(id): \(values) (\(difference.rule.rawValue))")
+    }
+}

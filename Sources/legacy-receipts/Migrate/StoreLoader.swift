@@ -1,0 +1,55 @@
+import LegacyReceipts
+import ReceiptMigration
+import TransactionStore
+
+/// Puts what accepted documents state into a store.
+actor StoreLoader {
+    private let store: any TransactionStore
+    private let name: String
+    private var applied = AppliedFacts()
+    private var documents = 0
+    private var leftOut = 0
+
+    /// - Throws: `CommandFailure` for an address that is none, or a store that cannot be opened.
+    init(address: String) throws {
+        do {
+            name = "\(try StoreURL(address))"
+            store = try StoreOpener.open(address)
+        } catch {
+            throw CommandFailure("The store cannot be used: \(error)")
+        }
+    }
+
+    /// - Throws: `TransactionStoreError`. What was loaded before stays; loading it again changes nothing.
+    func load(_ batch: [MigratedDocument]) async throws {
+        var sets: [FactSet] = []
+        for document in batch {
+            let count = sets.count
+            switch document {
+            case .appReceipt(let receipt, let octets): if let set = FactSet(receipt, octets: octets) { sets.append(set) }
+            case .transactionReceipt(let receipt, let octets):
+                if let set = FactSet(receipt, octets: octets) { sets.append(set) }
+            case .recorded(let mapping): sets += [FactSet](recorded: mapping)
+            }
+            documents += 1
+            if sets.count == count { leftOut += 1 }
+        }
+        let result = try await store.apply(sets)
+        applied.changed += result.changed
+        applied.unchanged += result.unchanged
+    }
+
+    /// Closes the store; what was done, in words.
+    @discardableResult
+    func close() async -> String {
+        do {
+            try await store.close()
+        } catch {
+            Terminal.error("The store was not closed as it should be: \(error)")
+        }
+        return """
+            Store \(name): \(applied.changed) facts of \(documents - leftOut) documents are new, \
+            \(applied.unchanged) were known\(leftOut > 0 ? "; \(leftOut) documents state nothing that can be stored" : "").
+            """
+    }
+}

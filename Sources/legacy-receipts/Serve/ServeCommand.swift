@@ -1,0 +1,82 @@
+import ArgumentParser
+import Foundation
+import Logging
+import ServiceLifecycle
+import TransactionStore
+import VerifyReceiptServer
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Answer verifyReceipt requests as Apple did.",
+        discussion: """
+            Values come from flags, environment variables (LEGACY_RECEIPTS_ and the key, as \
+            LEGACY_RECEIPTS_TIMEOUTS_IDLE for timeouts.idle), the file, and defaults, in this order. The file \
+            tools/configuration/serve.yaml explains every key. SIGHUP reloads apps, secrets, catalogues and \
+            certificates; SIGTERM and SIGINT finish what is in flight.
+
+            EXAMPLES:
+              legacy-receipts serve --port 8080
+              legacy-receipts serve --config serve.yaml --check
+              legacy-receipts serve --config serve.yaml --store postgres://db/receipts
+            """)
+
+    @Option(help: ArgumentHelp("The configuration, YAML or JSON.", valueName: "file"), completion: .file())
+    var config: String?
+
+    @Option(help: "The address to listen on (listen.host).")
+    var host: String?
+
+    @Option(help: "The port to listen on (listen.port).")
+    var port: Int?
+
+    @Option(help: "The port for health and metrics (admin.port).")
+    var adminPort: Int?
+
+    @Option(help: ArgumentHelp("Where purchases are kept: sqlite:PATH, postgres://…, or none.", valueName: "url"))
+    var store: String?
+
+    @Option(help: ArgumentHelp("Also send each request there and compare the answers.", valueName: "url"))
+    var shadow: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("Any key of the configuration. Repeatable.", valueName: "key=value"))
+    var settings: [String] = []
+
+    @Flag(help: "Check the configuration and exit.")
+    var check = false
+
+    func run() async throws {
+        let sources = try sources()
+        let configuration: VerifyReceiptServerConfiguration
+        do {
+            configuration = try sources.load()
+        } catch let error as ConfigurationError {
+            throw CommandFailure(error.description)
+        }
+        if check {
+            for warning in configuration.warnings { Terminal.error("Warning: \(warning)") }
+            try Terminal.output("The configuration is valid: \(configuration.endpoint.apps.count) apps.")
+            return
+        }
+        try await ServerRun(sources: sources, configuration: configuration).run()
+    }
+
+    private func sources() throws -> ConfigurationSources {
+        var flags: [String: String] = [:]
+        for setting in settings {
+            guard let equals = setting.firstIndex(of: "="), equals > setting.startIndex else {
+                throw ValidationError("--set takes KEY=VALUE.")
+            }
+            flags[String(setting[..<equals])] = String(setting[setting.index(after: equals)...])
+        }
+        if let host { flags["listen.host"] = host }
+        if let port { flags["listen.port"] = String(port) }
+        if let adminPort { flags["admin.port"] = String(adminPort) }
+        if let store { flags["store.url"] = store }
+        if let shadow { flags["shadow.url"] = shadow }
+        return ConfigurationSources(
+            file: config, environment: ProcessInfo.processInfo.environment, flags: flags)
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import Logging
+import ServiceLifecycle
+import TransactionStore
+import VerifyReceiptServer
+
+/// One life of the server: opens the store, listens to signals, closes the store.
+struct ServerRun {
+    let sources: ConfigurationSources
+    let configuration: VerifyReceiptServerConfiguration
+
+    func run() async throws {
+        var configuration = configuration
+        let allowed = FileDescriptors.allowed(connections: configuration.limits.connections)
+        if allowed < configuration.limits.connections {
+            configuration.warnings.append("the limit of open files lets only \(allowed) connections be open")
+            configuration.limits.connections = allowed
+        }
+        let settings = configuration.logging
+        let level = Logger.Level(rawValue: settings.level) ?? .info
+        LoggingSystem.bootstrap { _ in ServerLogHandler(level: level, format: settings.format) }
+        let logger = Logger(label: "legacy-receipts")
+        defer { LogWriter.standardError.flush() }
+        let store = try open(configuration.storeURL)
+        let server: VerifyReceiptServer
+        do {
+            server = try VerifyReceiptServer(configuration: configuration, store: store, logger: logger)
+        } catch {
+            throw CommandFailure("The server cannot start: \(error)")
+        }
+        let reloading = ReloadSignal(SIGHUP, server: server, sources: sources)
+        defer { reloading.cancel() }
+        var group = ServiceGroupConfiguration(
+            services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        group.logger.logLevel = max(level, .notice)
+        do {
+            try await ServiceGroup(configuration: group).run()
+        } catch {
+            try? await store?.close()
+            throw CommandFailure("The server stopped: \(error)")
+        }
+        try? await store?.close()
+        logger.notice("stopped")
+    }
+
+    private func open(_ url: String?) throws -> (any TransactionStore)? {
+        guard let url else { return nil }
+        do {
+            return try StoreOpener.open(url)
+        } catch {
+            throw CommandFailure("The store cannot be opened: \(error)")
+        }
+    }
+}
+
+/// The open files of the process.
+enum FileDescriptors {
+    /// What the process needs beside connections: store, logs, event loops, listeners.
+    private static let reserve = 192
+
+    /// Raises the limit as far as the system lets us, and returns how many connections fit in.
+    static func allowed(connections: Int) -> Int {
+        var limit = rlimit()
+        #if os(Linux)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        guard getrlimit(resource, &limit) == 0 else { return connections }
+        let needed = rlim_t(connections + reserve)
+        if limit.rlim_cur < needed {
+            limit.rlim_cur = min(needed, limit.rlim_max)
+            _ = setrlimit(resource, &limit)
+            _ = getrlimit(resource, &limit)
+        }
+        return max(1, min(connections, Int(clamping: limit.rlim_cur) - reserve))
+    }
+}

@@ -1,0 +1,104 @@
+import AppStoreModels
+
+/// Requests with every member set.
+enum Requests {
+    static let consumption = ConsumptionRequest(
+        customerConsented: true, deliveryStatus: .undeliveredQualityIssue, sampleContentProvided: false,
+        consumptionPercentage: 50_000, refundPreference: .grantProrated)
+
+    static let consumptionV1 = ConsumptionRequestV1(
+        customerConsented: true, consumptionStatus: .notConsumed, platform: .nonApple, sampleContentProvided: false,
+        deliveryStatus: .serverOutage, appAccountToken: Calls.uuid, accountTenure: .upTo30Days, playTime: .upTo4Days,
+        lifetimeDollarsRefunded: .upTo1999Dollars99, lifetimeDollarsPurchased: .from2000, userStatus: .limitedAccess,
+        refundPreference: .noPreference)
+
+    static let extend = ExtendRenewalDateRequest(
+        extendByDays: 45, extendReasonCode: .customerSatisfaction, requestIdentifier: Calls.uuid)
+
+    static let massExtend = MassExtendRenewalDateRequest(
+        extendByDays: 45, extendReasonCode: .serviceIssueOrOutage, requestIdentifier: Calls.uuid,
+        productId: "com.example.productId", storefrontCountryCodes: ["USA", "MEX"])
+
+    static let notifications = NotificationHistoryRequest(
+        startDate: 1_698_148_900_000, endDate: 1_698_148_950_000, notificationType: .subscribed,
+        notificationSubtype: .initialBuy, transactionId: "999733843", onlyFailures: true)
+
+    static let message = UploadMessageRequestBody(
+        header: "Don’t go", body: "Grüße / 再见 \"x\"", image: .init(imageIdentifier: Calls.otherUUID, altText: "alt"),
+        headerPosition: .aboveImage,
+        bulletPoints: [.init(text: "Point", imageIdentifier: Calls.otherUUID, altText: "alt point")])
+
+    static let realtimeResponse = RealtimeResponseBody(
+        message: .init(messageIdentifier: Calls.uuid),
+        alternateProduct: .init(messageIdentifier: Calls.uuid, productId: "com.example.2", billingPlanType: .monthly),
+        promotionalOffer: .init(
+            messageIdentifier: Calls.uuid, promotionalOfferSignatureV2: "a.b.c",
+            promotionalOfferSignatureV1: PromotionalOfferSignatureV1(
+                encodedSignature: "MEUC", productId: "com.example.1", nonce: Calls.otherUUID,
+                timestamp: 1_698_148_900_000, keyId: "L256SYR32L", offerIdentifier: "offer", appAccountToken: Calls.uuid
+            )),
+        advancedCommerceInfo: .init(messageIdentifier: Calls.uuid, advancedCommerceData: "e30="))
+}
+
+/// Advanced Commerce.
+extension Requests {
+    static let info = AdvancedCommerceRequestInfo(
+        requestReferenceId: Calls.uuid, appAccountToken: Calls.otherUUID, consistencyToken: "consistency")
+    static let offer = AdvancedCommerceOffer(period: .oneMonth, periodCount: 3, price: 990, reason: .winBack)
+
+    static let oneTimeCharge = AdvancedCommerceOneTimeChargeCreateRequest(
+        currency: "USD", item: .init(SKU: "sku", description: "description", displayName: "name", price: 10_990),
+        requestInfo: info, taxCode: "C003-00-1", storefront: "USA")
+
+    static let create = AdvancedCommerceSubscriptionCreateRequest(
+        currency: "USD", descriptors: .init(description: "description", displayName: "name"),
+        items: [.init(SKU: "sku", description: "description", displayName: "name", price: 9_000_000_000, offer: offer)],
+        period: .oneMonth, requestInfo: info, taxCode: "S021-06-1", storefront: "USA",
+        previousTransactionId: Calls.transactionId)
+
+    static let modify = AdvancedCommerceSubscriptionModifyInAppRequest(
+        requestInfo: info, retainBillingCycle: true, transactionId: Calls.transactionId,
+        addItems: [
+            .init(SKU: "a", description: "d", displayName: "n", price: 1, offer: offer, proratedPrice: 2)
+        ],
+        changeItems: [
+            .init(
+                currentSKU: "b", SKU: "c", description: "d", displayName: "n", effective: .nextBillCycle, price: 3,
+                reason: .downgrade, offer: offer, proratedPrice: 4)
+        ],
+        removeItems: [.init(SKU: "e")], periodChange: .init(effective: .immediately, period: .oneYear),
+        descriptors: .init(effective: .immediately, description: "d", displayName: "n"), currency: "USD",
+        storefront: "USA", taxCode: "S021-06-1")
+
+    static let reactivate = AdvancedCommerceSubscriptionReactivateInAppRequest(
+        requestInfo: info, transactionId: Calls.transactionId, items: [.init(SKU: "sku")], storefront: "USA")
+
+    static let cancel = AdvancedCommerceSubscriptionCancelRequest(requestInfo: info, storefront: "USA")
+
+    static let revoke = AdvancedCommerceSubscriptionRevokeRequest(
+        refundReason: .legal, refundType: .prorated, refundRiskingPreference: true, requestInfo: info, storefront: "USA"
+    )
+
+    static let refund = AdvancedCommerceRequestRefundRequest(
+        items: [
+            .init(
+                SKU: "sku", refundReason: .simulateRefundDecline, refundType: .custom, revoke: true, refundAmount: 990)
+        ],
+        refundRiskingPreference: false, requestInfo: info, currency: "USD", storefront: "USA")
+
+    static let changePrice = AdvancedCommerceSubscriptionPriceChangeRequest(
+        items: [.init(SKU: "sku", price: 11_990, dependentSKUs: ["x", "y"])], requestInfo: info, currency: "USD",
+        storefront: "USA")
+
+    static let changeMetadata = AdvancedCommerceSubscriptionChangeMetadataRequest(
+        requestInfo: info, descriptors: .init(effective: .nextBillCycle, description: "d", displayName: "n"),
+        items: [
+            .init(currentSKU: "a", effective: .immediately, SKU: "b", description: "d", displayName: "n")
+        ], storefront: "USA", taxCode: "S021-06-1")
+
+    static let migrate = AdvancedCommerceSubscriptionMigrateRequest(
+        descriptors: .init(description: "d", displayName: "n"),
+        items: [.init(SKU: "a", description: "d", displayName: "n")], requestInfo: info,
+        targetProductId: "com.example.generic", taxCode: "S021-06-1",
+        renewalItems: [.init(SKU: "b", description: "d", displayName: "n")], storefront: "USA")
+}

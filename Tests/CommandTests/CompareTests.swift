@@ -1,0 +1,122 @@
+import Foundation
+import LegacyReceipts
+import ReceiptForge
+import Testing
+
+@Suite struct CompareTests {
+    private func receipt(_ name: String) throws -> String {
+        Forged.base64(try ReceiptContainer(stored: Forged.named(name).bytes).bytes)
+    }
+
+    private func pair(_ name: String, _ reply: String) throws -> String {
+        #"{"request":{"receipt-data":"\#(try receipt(name))"},"response":\#(reply)}"#
+    }
+
+    private func compare(_ folder: Folder, _ arguments: String..., input: [UInt8]? = nil) async throws -> Outcome {
+        try await Command.run(["compare", "--trust-root", "root.der"] + arguments, input: input, in: folder)
+    }
+
+    @Test func whereNothingIsWrongTheStatusIsZero() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("pairs.ndjson", Array(try pair("sandbox-sha256", #"{"status":21007}"#).utf8))
+        let outcome = try await compare(folder, "pairs.ndjson")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("pairs: 1, identical: 1, without fault of ours: 1"))
+    }
+
+    @Test func aFaultOfOursIsNamedAndTheStatusIsOne() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("pairs.ndjson", Array(try pair("production-sha256", #"{"status":21003}"#).utf8))
+        let outcome = try await compare(folder, "pairs.ndjson")
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("we are wrong:"))
+        #expect(outcome.output.contains(": status: Apple: 21003, ours: 0 (status)"))
+    }
+
+    @Test func jsonSaysTheSame() async throws {
+        let folder = try Folder.withRoot()
+        let outcome = try await compare(
+            folder, "--json", "-", input: Array(try pair("production-sha256", #"{"status":21003}"#).utf8))
+        let object = try outcome.object()
+        #expect(object["pairs"] as? Int == 1 && outcome.status == 1)
+        #expect((object["counts"] as? [String: Any])?["weAreWrong"] as? Int == 1)
+    }
+
+    @Test func noSecretAndNoReceiptIsPrinted() async throws {
+        let folder = try Folder.withRoot()
+        let receipt = try self.receipt("production-sha256")
+        let secret = "0123456789abcdef0123456789abcdef"
+        try folder.write("secret", Array((secret + "\n").utf8))
+        let record =
+            #"{"request":{"receipt-data":"\#(receipt)","password":"\#(secret)"},"response":{"status":0,"latest_receipt":"\#(receipt)"}}"#
+        for options in [[], ["--json"]] {
+            let outcome = try await Command.run(
+                ["compare", "--trust-root", "root.der", "--shared-secret-file", "secret", "-"] + options,
+                input: Array(record.utf8), in: folder)
+            for text in [outcome.output, outcome.error] {
+                #expect(!text.contains(secret) && !text.contains(receipt.prefix(64)))
+            }
+        }
+    }
+
+    @Test func theSharedSecretOfTheFileIsTheOneThatCounts() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("secret", Array("0123456789abcdef0123456789abcdef\n".utf8))
+        let receipt = try self.receipt("production-sha256")
+        let record =
+            #"{"request":{"receipt-data":"\#(receipt)","password":"wrong"},"response":{"status":21004,"environment":"Production"}}"#
+        let outcome = try await compare(folder, "--shared-secret-file", "secret", "-", input: Array(record.utf8))
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("identical: 1"))
+    }
+
+    @Test func usageAndInputErrors() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("nothing.ndjson", Array("{}\n".utf8))
+        let usage: [[String]] = [
+            [], ["--learn-latest", "--store", "sqlite:x", "-"], ["--differences", "-1", "-"], ["gone.json"],
+            ["nothing.ndjson"], ["--trust-root", "nothing.ndjson", "-"], ["--set", "x", "-"],
+            ["--set", "no.key=1", "-"],
+            ["--config", "gone.yaml", "-"], ["--store", "mysql://x", "-"],
+        ]
+        for arguments in usage {
+            let outcome = try await Command.run(["compare"] + arguments, in: folder)
+            #expect(outcome.status == 2, "\(arguments)")
+            #expect(!outcome.error.isEmpty, "\(arguments)")
+        }
+    }
+
+    @Test func theCoverageTableIsMarkdown() async throws {
+        let outcome = try await Command.run("compare", "--coverage")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.hasPrefix("| status | field | supported | source |\n|---|---|---|---|\n"))
+    }
+
+    @Test(.enabled(if: RealPairs.index != nil)) func theRecordedPairsOfTheAppStore() async throws {
+        let index = try #require(RealPairs.index)
+        let outcome = try await Command.run("compare", "--learn-latest", "--json", index)
+        let object = try outcome.object()
+        #expect(object["pairs"] as? Int == 6)
+        // Two names that the author of one recording replaced in the reply and not in the receipt.
+        #expect((object["counts"] as? [String: Any])?["weAreWrong"] as? Int == 2)
+        let fields = try #require(object["fields"] as? [String: [String: Any]])
+        #expect(fields["receipt.bid"]?["weAreWrong"] as? Int == 1)
+        #expect(fields["receipt.product_id"]?["weAreWrong"] as? Int == 1)
+        #expect(fields["latest_receipt_info[]"] == nil)
+    }
+}
+
+/// Recorded pairs, which live beside the package and not in it.
+private enum RealPairs {
+    static let index: String? = {
+        var place = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+        while place.path != "/" {
+            if FileManager.default.fileExists(atPath: place.appending(path: "Package.swift").path) {
+                let index = place.deletingLastPathComponent().appending(path: "shared/receipts/index.json").path
+                return FileManager.default.fileExists(atPath: index) ? index : nil
+            }
+            place.deleteLastPathComponent()
+        }
+        return nil
+    }()
+}

@@ -1,0 +1,116 @@
+import AppStoreModels
+import Testing
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    static let concurrency: [StoreRule] = [
+        StoreRule("many writers at once, through two connections: the newest stands") { place in
+            let stores = [try await place.open(), try await place.open()]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<16 {
+                    let store = stores[writer % 2]
+                    group.addTask {
+                        for step in 0..<12 {
+                            // Dates run up in some writers and down in others; each is written by one of them only.
+                            let order = writer % 3 == 0 ? 11 - step : step
+                            let date = Int64(order * 16 + writer)
+                            let fact = Samples.fact("1", product: "p\(date)", at: date)
+                            let own = Samples.fact("\(1000 + writer * 100 + step)", original: "1", at: date)
+                            _ = try await store.apply([
+                                Samples.set(fact, own, receipt: Samples.receipt("r\(date)", at: date))
+                            ])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let newest = Int64(11 * 16 + 15)
+            for store in stores {
+                let customer = try #require(try await store.customer(original: "1"))
+                #expect(customer.transactions.count == 16 * 12 + 1)
+                #expect(customer.transactions.last?.payload.productId == "p\(newest)")
+                #expect(customer.newestAppReceipt?.bytes == Array("r\(newest)".utf8))
+                try await store.close()
+            }
+        },
+        StoreRule("writers that join the same customers at once end with one") { place in
+            let stores = [try await place.open(), try await place.open()]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...40 {
+                    let store = stores[number % 2]
+                    group.addTask {
+                        let next = number % 40 + 1
+                        let facts = [Samples.fact("\(number)"), Samples.fact("\(next)")]
+                        _ = try await store.apply([Samples.set(facts[0], facts[1], app: Samples.app("\(number)"))])
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await stores[0].counts().customers == 1)
+            #expect(try await stores[1].customer(original: "17")?.transactions.count == 40)
+            for store in stores { try await store.close() }
+        },
+        StoreRule("a notification that many deliver at once is taken in once") { place in
+            let stores = [try await place.open(), try await place.open()]
+            let repeated = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<20 {
+                    let store = stores[number % 2]
+                    group.addTask {
+                        let set = Samples.set(Samples.fact("1"), notification: Samples.notification("uuid"))
+                        return try await store.apply([set]).repeatedNotifications
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(repeated == 19)
+            for store in stores { try await store.close() }
+        },
+        StoreRule("readers see a document whole or not at all") { place in
+            let writer = try await place.open()
+            let reader = try await place.open()
+            _ = try await writer.apply([Samples.set(Samples.fact("1", at: 0), Samples.fact("2", original: "1", at: 0))])
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for date in Int64(1)...60 {
+                        _ = try await writer.apply([
+                            Samples.set(
+                                Samples.fact("1", at: date), Samples.fact("2", original: "1", at: date),
+                                receipt: Samples.receipt("r", at: date))
+                        ])
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<60 {
+                        let customer = try #require(try await reader.customer(original: "1"))
+                        let dates = Set(customer.transactions.flatMap(\.origins).map(\.signedDate))
+                        #expect(dates.count == 1)
+                        #expect(customer.newestAppReceipt.map { dates.contains($0.signedDate) } ?? true)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await writer.close()
+            try await reader.close()
+        },
+        StoreRule("closing lets what is being written finish") { place in
+            let store = try await place.open()
+            let written = await withTaskGroup(of: Bool.self) { group in
+                for number in 1...30 {
+                    group.addTask {
+                        (try? await store.apply([Samples.set(Samples.fact("\(number)"))])) != nil
+                    }
+                }
+                group.addTask {
+                    try? await store.close()
+                    return false
+                }
+                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            let again = try await place.open()
+            #expect(try await again.counts().transactions == Int64(written))
+            try await again.close()
+        },
+    ]
+}

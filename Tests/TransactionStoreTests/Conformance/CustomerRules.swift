@@ -1,0 +1,180 @@
+import AppStoreModels
+import Testing
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    private static func ids(_ customer: Customer?) -> [String] {
+        customer?.transactions.compactMap(\.payload.transactionId) ?? []
+    }
+
+    static let customers: [StoreRule] = [
+        StoreRule(opened: "an old receipt finds the renewals learned since") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            _ = try await store.apply([
+                Samples.set(Samples.fact("7", original: "1", source: .notificationV2, at: Samples.june + 1))
+            ])
+            #expect(ids(try await store.customer(original: "1")) == ["7", "1"])
+        },
+        StoreRule(opened: "two customers are one once a third receipt names both") { store in
+            _ = try await store.apply([
+                Samples.set(Samples.fact("1"), receipt: Samples.receipt("one", at: 1)),
+                Samples.set(Samples.fact("2"), app: Samples.app("2"), receipt: Samples.receipt("two", at: 2)),
+            ])
+            #expect(ids(try await store.customer(original: "1")) == ["1"])
+            #expect(try await store.counts().customers == 2)
+            _ = try await store.apply([Samples.set(Samples.fact("1"), Samples.fact("2"))])
+            let one = ComparableCustomer(try await store.customer(original: "1"))
+            #expect(one == ComparableCustomer(try await store.customer(original: "2")))
+            #expect(one?.transactions.count == 2)
+            #expect(one?.identities == [Samples.original("1"), Samples.original("2")])
+            #expect(one?.receipts.first??.bytes == Array("two".utf8))
+            #expect(one?.app?.applicationVersion == "2")
+            let counts = try await store.counts()
+            #expect(counts.customers == 1)
+            #expect(counts.receipts == 1)
+            #expect(counts.appTransactions == 1)
+        },
+        StoreRule(opened: "customers that nothing joins are answered together when both are asked for") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
+            let both = try await store.customer([Samples.original("2"), Samples.original("1")], in: Samples.scope)
+            #expect(ids(both) == ["2", "1"])
+            #expect(ids(try await store.customer(original: "1")) == ["1"])
+        },
+        StoreRule(opened: "an account token joins, in either case of its letters") { store in
+            let token = "0B1F3D5E-0000-4000-8000-00000000000A"
+            _ = try await store.apply([
+                Samples.set(Samples.fact("1", source: .signedTransaction) { $0.appAccountToken = token }),
+                Samples.set(Samples.fact("2", source: .signedTransaction) { $0.appAccountToken = token.lowercased() }),
+            ])
+            #expect(ids(try await store.customer(original: "1")) == ["2", "1"])
+            let asked = CustomerIdentity(.appAccountToken, token)
+            #expect(ids(try await store.customer([asked], in: Samples.scope)) == ["2", "1"])
+        },
+        StoreRule(opened: "an app transaction id joins") { store in
+            var app = AppTransaction()
+            app.appTransactionId = "704"
+            let origin = FactOrigin(source: .signedTransaction, signedDate: 1)
+            _ = try await store.apply([
+                Samples.set(Samples.fact("1", source: .signedTransaction) { $0.appTransactionId = "704" }),
+                Samples.set(app: AppTransactionFact(payload: app, origin: origin)),
+                Samples.set(renewals: [Samples.renewal("2") { $0.appTransactionId = "704" }]),
+            ])
+            let customer = try #require(try await store.customer(original: "2"))
+            #expect(ids(customer) == ["1"])
+            #expect(customer.renewalInfos.count == 1)
+            #expect(customer.appTransaction?.payload.appTransactionId == "704")
+        },
+        StoreRule(opened: "what names nobody joins nobody") { store in
+            let nobody = "00000000-0000-0000-0000-000000000000"
+            let tokens = ["1": nobody, "2": nobody, "3": "default", "4": "default", "5": "", "6": ""]
+            for (id, token) in tokens {
+                let fact = Samples.fact(id, source: .signedTransaction) {
+                    $0.appAccountToken = token
+                    $0.appTransactionId = id == "5" || id == "6" ? "0" : ""
+                }
+                _ = try await store.apply([Samples.set(fact)])
+            }
+            #expect(try await store.counts().customers == 6)
+            let asked = [CustomerIdentity(.appAccountToken, nobody), CustomerIdentity(.appTransactionId, "0")]
+            #expect(try await store.customer(asked, in: Samples.scope) == nil)
+        },
+        StoreRule(opened: "a transaction of id 0 is not stored") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("0"), Samples.fact("0000"), Samples.fact(""))])
+            #expect(try await store.counts().transactions == 0)
+            #expect(try await store.counts().customers == 0)
+        },
+        StoreRule(opened: "the id before a migration joins") { store in
+            let moved = Samples.fact("9", source: .signedTransaction) { $0.previousOriginalTransactionId = "1" }
+            _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(moved)])
+            #expect(ids(try await store.customer(original: "1")) == ["9", "1"])
+        },
+        StoreRule(opened: "the same ids in another environment or app are another customer") { store in
+            let scopes = [
+                Samples.scope, StoreScope(environment: .sandbox, bundleId: "com.example.app"),
+                StoreScope(environment: .production, bundleId: "com.example.other"),
+            ]
+            for (number, scope) in scopes.enumerated() {
+                let fact = Samples.fact("1", product: "p\(number)")
+                _ = try await store.apply([
+                    Samples.set(fact, scope: scope, renewals: [Samples.renewal("1", product: "r\(number)")])
+                ])
+            }
+            for (number, scope) in scopes.enumerated() {
+                let customer = try #require(try await store.customer(original: "1", in: scope))
+                #expect(customer.transactions.map(\.payload.productId) == ["p\(number)"])
+                #expect(customer.transactions.first?.payload.environment == scope.environment)
+                #expect(customer.transactions.first?.payload.bundleId == scope.bundleId)
+                #expect(customer.renewalInfos.map(\.payload.autoRenewProductId) == ["r\(number)"])
+            }
+            #expect(try await store.counts().customers == 3)
+        },
+        StoreRule(opened: "a receipt without purchases is somebody of its own") { store in
+            let receipt = Samples.receipt("empty")
+            let set = Samples.set(app: Samples.app("1"), receipt: receipt)
+            _ = try await store.apply([set, set, Samples.set(receipt: Samples.receipt("other"))])
+            #expect(set.identities == [CustomerIdentity(.receiptDigest, receipt.digest)])
+            let customer = try #require(try await store.customer(set.identities, in: Samples.scope))
+            #expect(customer.newestAppReceipt == receipt)
+            #expect(customer.appTransaction?.payload.applicationVersion == "1")
+            #expect(try await store.counts().customers == 2)
+        },
+        StoreRule("random documents give what the model gives") { place in
+            for seed in UInt64(1)...12 { try await checkAgainstModel(place, seed: seed) }
+        },
+    ]
+
+    private static func checkAgainstModel(_ place: StorePlace, seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let store = try await place.open()
+        var model = ModelStore()
+        let app = "app\(seed)"
+        for _ in 0..<25 {
+            let sets = (0..<Int.random(in: 1...4, using: &generator)).map { _ in randomSet(app, &generator) }
+            _ = try await store.apply(sets)
+            for set in sets { model.apply(set) }
+        }
+        for (scope, identity) in model.allIdentities {
+            let expected = ComparableCustomer(try model.customer([identity], in: scope))
+            #expect(ComparableCustomer(try await store.customer([identity], in: scope)) == expected, "seed \(seed)")
+        }
+        try await store.close()
+    }
+
+    private static func randomSet(_ bundleId: String, _ generator: inout SeededGenerator) -> FactSet {
+        func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+        func chance(_ percent: Int) -> Bool { number(1...100) <= percent }
+        func source() -> FactSource { FactSource.allCases[number(0...FactSource.allCases.count - 1)] }
+        let facts = (0..<number(0...2)).map { _ -> TransactionFact in
+            let original = "\(number(1...14))"
+            let id = chance(30) ? original : "\(original)0\(number(1...3))"
+            var legacy: LegacyTransactionFields?
+            if chance(50) { legacy = LegacyTransactionFields(isTrialPeriod: chance(50)) }
+            if chance(20) { legacy?.cancellationDate = Int64(number(1...3)) * 1000 }
+            return Samples.fact(
+                id, original: original, product: "p\(number(1...3))", source: source(), at: Int64(number(1...4)),
+                legacy: legacy
+            ) {
+                if chance(20) { $0.isUpgraded = true }
+                if chance(4) { $0.appAccountToken = "0B1F3D5E-0000-4000-8000-00000000000\(number(1...3))" }
+                if chance(4) { $0.appTransactionId = "70\(number(1...3))" }
+            }
+        }
+        var renewals: [RenewalInfoFact] = []
+        if chance(25) {
+            renewals.append(Samples.renewal("\(number(1...14))", source: source(), at: Int64(number(1...4))))
+        }
+        var app: AppTransactionFact?
+        if chance(30) { app = Samples.app("\(number(1...5))", source: source(), at: Int64(number(1...3))) }
+        var receipt: KnownReceipt?
+        if chance(40) {
+            let form: KnownReceipt.Form = chance(70) ? .app : .transaction
+            receipt = Samples.receipt("r\(number(1...5))", form: form, at: Int64(number(1...3)))
+        }
+        return FactSet(
+            scope: StoreScope(environment: chance(80) ? .production : .sandbox, bundleId: bundleId),
+            transactions: facts, renewalInfos: renewals, appTransaction: app, receipt: receipt,
+            notification: chance(20) ? Samples.notification("\(bundleId)-\(number(1...20))") : nil)
+    }
+}

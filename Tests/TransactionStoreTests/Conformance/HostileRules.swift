@@ -1,0 +1,91 @@
+import AppStoreModels
+import Testing
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    private static let strings = [
+        "'; DROP TABLE transactions; --", "\"", "\\", "a\u{0}b", "a\u{0}c", "\u{0}", "%s$1?1:x", "\u{1F600}\u{202E}",
+        "\n\r\t", "é", "e\u{301}", " 1", "1 ", "-1", "1e3", "NULL", "{\"a\":1}",
+    ]
+
+    static let hostile: [StoreRule] = [
+        StoreRule(opened: "ids of any ASCII are kept apart and come back as they were") { store in
+            let ids = strings.filter { CustomerIdentity.isMeaningful(id: $0) }
+            #expect(ids.count == 10)
+            for id in ids { _ = try await store.apply([Samples.set(Samples.fact(id, product: id))]) }
+            for id in ids {
+                let customer = try #require(try await store.customer(original: id), "\(id.debugDescription)")
+                let payload = try #require(customer.transactions.first?.payload)
+                #expect(customer.transactions.count == 1)
+                #expect(Array((payload.transactionId ?? "").utf8) == Array(id.utf8))
+                #expect(Array((payload.productId ?? "").utf8) == Array(id.utf8))
+            }
+            #expect(try await store.counts().customers == Int64(ids.count))
+            for id in strings where !ids.contains(id) { _ = try await store.apply([Samples.set(Samples.fact(id))]) }
+            #expect(try await store.counts().customers == Int64(ids.count))
+        },
+        StoreRule(opened: "scopes and notification ids of any octets but NUL are kept apart") { store in
+            // No document gives a scope with a NUL (FactSet.init), and the text of PostgreSQL cannot hold one.
+            let strings = strings.filter { !$0.utf8.contains(0) && $0 != "e\u{301}" }
+            for text in strings {
+                let scope = StoreScope(environment: Environment(rawValue: text), bundleId: text)
+                var notification = Samples.notification(text)
+                notification = ProcessedNotification(
+                    notificationUUID: text, notificationType: text, subtype: text, signedDate: 1,
+                    body: notification.body)
+                _ = try await store.apply([Samples.set(Samples.fact("1"), scope: scope, notification: notification)])
+                #expect(try await store.customer(original: "1", in: scope)?.transactions.count == 1)
+                #expect(try await store.hasProcessed(notificationUUID: text))
+            }
+            #expect(try await store.counts().customers == Int64(strings.count))
+        },
+        StoreRule(opened: "overlong ids are not stored, overlong texts are") { store in
+            let long = String(repeating: "1", count: CustomerIdentity.maximumLength)
+            let longer = long + "1"
+            let text = String(repeating: "x\u{0}é", count: 100_000)
+            _ = try await store.apply([
+                Samples.set(
+                    Samples.fact(long, product: text), Samples.fact(longer), Samples.fact("5", original: longer),
+                    identities: [Samples.original(longer)])
+            ])
+            let customer = try #require(try await store.customer(original: long))
+            #expect(customer.transactions.count == 2)
+            #expect(customer.transactions.contains { $0.payload.productId == text })
+            #expect(customer.identities == [Samples.original(long), Samples.original("5")].sorted())
+            #expect(try await store.customer(original: longer) == nil)
+        },
+        StoreRule(opened: "a document of 50,000 purchases under as many ids is taken in and found") { store in
+            let facts = (1...50_000).map { Samples.fact("\($0)", product: "p") }
+            // Every fifth is known beforehand, as a customer of its own.
+            let known = facts.enumerated().filter { $0.offset % 5 == 0 }.map { Samples.set($0.element) }
+            _ = try await store.apply(known)
+            #expect(try await store.counts().customers == 10_000)
+            let result = try await store.apply([FactSet(scope: Samples.scope, transactions: facts)])
+            #expect(result.changed == 40_000)
+            #expect(result.unchanged == 10_000)
+            let customer = try #require(try await store.customer(original: "777"))
+            #expect(customer.transactions.count == 50_000)
+            #expect(customer.transactions.first?.payload.transactionId == "50000")
+            #expect(try await store.counts().customers == 1)
+        },
+        StoreRule(opened: "one id at a time, a customer grows to thousands of ids") { store in
+            // Each document joins a new customer of one id to the large one: what is large must not move.
+            let first = Samples.original("1")
+            for start in stride(from: 2, to: 4_000, by: 500) {
+                let ids = (start..<start + 500).map { "\($0)" }
+                _ = try await store.apply(ids.map { Samples.set(Samples.fact($0)) })
+                _ = try await store.apply(ids.map { Samples.set(Samples.fact($0), identities: [first]) })
+            }
+            #expect(try await store.counts().customers == 1)
+            #expect(try await store.customer(original: "3999")?.identities.count == 4_001)
+        },
+        StoreRule(opened: "a receipt of 3 MiB comes back octet by octet") { store in
+            let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            let receipt = KnownReceipt(form: .app, bytes: bytes, signedDate: 1)
+            _ = try await store.apply([Samples.set(Samples.fact("1"), receipt: receipt)])
+            #expect(try await store.customer(original: "1")?.newestAppReceipt == receipt)
+        },
+    ]
+}

@@ -1,0 +1,132 @@
+import AppStoreModels
+import Testing
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    /// Documents about one customer that compete with each other in every way.
+    private static var competing: [FactSet] {
+        var trial = LegacyTransactionFields()
+        trial.isTrialPeriod = true
+        var cancelled = LegacyTransactionFields()
+        cancelled.cancellationDate = Samples.june + 5000
+        return [
+            Samples.set(
+                Samples.fact("1", product: "a", at: 1000, legacy: trial), app: Samples.app("1", at: 1000),
+                receipt: Samples.receipt("old", at: 1000)),
+            Samples.set(
+                Samples.fact("1", product: "b", at: 3000, legacy: cancelled),
+                Samples.fact("2", original: "1", at: 3000), app: Samples.app("3", at: 3000),
+                receipt: Samples.receipt("new", at: 3000)),
+            Samples.set(
+                Samples.fact("1", product: "c", source: .notificationV2, at: 2000) { $0.price = 1990 },
+                renewals: [Samples.renewal("1", at: 2000)]),
+            Samples.set(
+                Samples.fact("2", original: "1", source: .appStoreServerAPI, at: 4000) { $0.isUpgraded = true },
+                renewals: [Samples.renewal("1", product: "yearly", source: .appStoreServerAPI, at: 4000)]),
+            Samples.set(
+                Samples.fact("1", source: .recordedReply, at: 9000) { $0.subscriptionGroupIdentifier = "g" },
+                renewals: [Samples.renewal("1", product: "weekly", source: .recordedReply, at: 9000)]),
+        ]
+    }
+
+    static let order: [StoreRule] = [
+        StoreRule("every order of the documents gives the same customer") { place in
+            let store = try await place.open()
+            var first: ComparableCustomer?
+            // The same five documents in 120 orders, each for an app of its own.
+            for (number, order) in permutations(competing).enumerated() {
+                let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
+                for set in order { _ = try await store.apply([moved(set, to: scope)]) }
+                let customer = try #require(try await store.customer(original: "1", in: scope))
+                let comparable = try #require(ComparableCustomer(moved(customer, to: Samples.scope)))
+                if let first { #expect(comparable == first) } else { first = comparable }
+            }
+            #expect(first?.transactions.count == 2)
+            try await store.close()
+        },
+        StoreRule(opened: "of two facts of one date the same wins, whichever comes first") { store in
+            let facts = [
+                Samples.fact("1", product: "a"), Samples.fact("1", product: "b"),
+                Samples.fact("1", product: "b", legacy: LegacyTransactionFields(isTrialPeriod: true)),
+            ]
+            var found: Set<String> = []
+            for (number, order) in permutations(facts).enumerated() {
+                let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
+                for fact in order { _ = try await store.apply([Samples.set(fact, scope: scope)]) }
+                let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
+                found.insert("\(transaction?.payload.productId ?? "") \(transaction?.legacy.isTrialPeriod == true)")
+            }
+            #expect(found == ["b true"])
+        },
+        StoreRule(opened: "of two sources of one kind and date the same wins, whichever comes first") { store in
+            var found: Set<FactSource> = []
+            let sources: [FactSource] = [.signedTransaction, .appStoreServerAPI, .notificationV2]
+            for (number, order) in permutations(sources).enumerated() {
+                let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
+                for source in order {
+                    _ = try await store.apply([Samples.set(Samples.fact("1", source: source), scope: scope)])
+                }
+                let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
+                found.formUnion(transaction?.origins.map(\.source) ?? [])
+            }
+            #expect(found.count == 1)
+        },
+        StoreRule(opened: "one call with all documents is the same as one call each") { store in
+            let other = StoreScope(environment: .sandbox, bundleId: "other")
+            _ = try await store.apply(competing)
+            for set in competing { _ = try await store.apply([moved(set, to: other)]) }
+            let together = ComparableCustomer(try await store.customer(original: "1"))
+            let apart = try await store.customer(original: "1", in: other).map { moved($0, to: Samples.scope) }
+            #expect(together != nil)
+            #expect(ComparableCustomer(apart) == together)
+        },
+    ]
+
+    static func permutations<Element>(_ elements: [Element]) -> [[Element]] {
+        guard elements.count > 1 else { return [elements] }
+        return elements.indices.flatMap { index in
+            var rest = elements
+            let first = rest.remove(at: index)
+            return permutations(rest).map { [first] + $0 }
+        }
+    }
+
+    static func moved(_ set: FactSet, to scope: StoreScope) -> FactSet {
+        FactSet(
+            scope: scope, identities: set.identities, transactions: set.transactions, renewalInfos: set.renewalInfos,
+            appTransaction: set.appTransaction, receipt: set.receipt, notification: set.notification)
+    }
+
+    /// The customer as it would be in another scope.
+    static func moved(_ customer: Customer, to scope: StoreScope) -> Customer {
+        Customer(
+            scope: scope, identities: customer.identities,
+            transactions: customer.transactions.map { transaction in
+                var payload = transaction.payload
+                payload.environment = scope.environment
+                payload.bundleId = scope.bundleId
+                return StoredTransaction(payload: payload, legacy: transaction.legacy, origins: transaction.origins)
+            },
+            renewalInfos: customer.renewalInfos.map { info in
+                var payload = info.payload
+                payload.environment = scope.environment
+                return StoredRenewalInfo(payload: payload, origins: info.origins)
+            },
+            appTransaction: customer.appTransaction.map { app in
+                var payload = app.payload
+                payload.receiptType = scope.environment
+                payload.bundleId = scope.bundleId
+                return StoredAppTransaction(payload: payload, origins: app.origins)
+            },
+            newestAppReceipt: customer.newestAppReceipt, newestTransactionReceipt: customer.newestTransactionReceipt)
+    }
+}
+
+extension LegacyTransactionFields {
+    init(isTrialPeriod: Bool) {
+        self.init()
+        self.isTrialPeriod = isTrialPeriod
+    }
+}

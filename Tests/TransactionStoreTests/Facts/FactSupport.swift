@@ -1,0 +1,56 @@
+import AppStoreModels
+import LegacyReceipts
+import ReceiptMigration
+import TransactionStore
+
+/// Documents made of values for the tests of what a store learns from them.
+enum FactSupport {
+    static func verified<Payload: Sendable>(_ payload: Payload, by anchor: SignatureEvidence.Anchor = .apple)
+        -> Verified<Payload>
+    {
+        let fingerprint = Fingerprint(of: [])
+        return Verified(
+            payload: payload,
+            evidence: SignatureEvidence(
+                trustedBy: anchor, leaf: fingerprint, trustAnchor: fingerprint, digestAlgorithm: .sha1,
+                validationTime: 0))
+    }
+
+    static func receipt(
+        _ purchases: [InAppPurchase], type: ReceiptType? = .production, bundleId: String = "com.example.app",
+        createdAt: Int64? = StoreSamples.june
+    ) -> Verified<AppReceipt> {
+        verified(
+            AppReceipt(
+                receiptType: type, appItemId: 42, bundleId: bundleId, applicationVersion: "7",
+                receiptCreationDate: createdAt, inAppPurchases: purchases,
+                originalPurchaseDate: StoreSamples.june - StoreSamples.day, originalApplicationVersion: "1"))
+    }
+
+    /// A subscription period of June 2020, with every attribute that such a purchase has.
+    static func purchase(_ id: String = "200", original: String? = "100", cancelledAt: Int64? = nil) -> InAppPurchase {
+        InAppPurchase(
+            quantity: 1, productId: "monthly", transactionId: id, purchaseDate: StoreSamples.june,
+            originalTransactionId: original, originalPurchaseDate: StoreSamples.june - 30 * StoreSamples.day,
+            productType: .autoRenewableSubscription, expiresDate: StoreSamples.june + 30 * StoreSamples.day,
+            webOrderLineItemId: 77, cancellationDate: cancelledAt, isTrialPeriod: false, isInIntroOfferPeriod: true)
+    }
+
+    static func recorded(_ json: String) throws -> RecordedMapping {
+        ReceiptMapper().map(try RecordedReply(json: Array(json.utf8)))
+    }
+
+    /// The facts of one transaction joined, as a customer shows them.
+    static func join(_ facts: TransactionFact...) throws -> StoredTransaction? {
+        var results: [StoredTransaction] = []
+        for order in StoreConformance.permutations(facts) {
+            var model = ModelStore()
+            for fact in order { model.apply(StoreSamples.set(fact)) }
+            let identity = StoreSamples.original(facts.first?.storedOriginalTransactionId ?? "")
+            if let joined = try model.customer([identity], in: StoreSamples.scope)?.transactions.first {
+                results.append(joined)
+            }
+        }
+        return results.first
+    }
+}

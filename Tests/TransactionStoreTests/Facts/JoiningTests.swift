@@ -1,0 +1,265 @@
+import AppStoreModels
+import Testing
+import TransactionStore
+
+@Suite("Facts about one transaction become one")
+struct JoiningTests {
+    private typealias Samples = StoreSamples
+    private let june = StoreSamples.june
+
+    private func legacy(_ configure: (inout LegacyTransactionFields) -> Void) -> LegacyTransactionFields {
+        var fields = LegacyTransactionFields()
+        configure(&fields)
+        return fields
+    }
+
+    private func cancelled(_ date: Int64?, reason: Int64? = nil) -> LegacyTransactionFields {
+        legacy {
+            $0.cancellationDate = date
+            $0.cancellationReason = reason
+        }
+    }
+
+    private func receipt(at date: Int64, _ legacy: LegacyTransactionFields = LegacyTransactionFields())
+        -> TransactionFact
+    {
+        Samples.fact("2", original: "1", at: date, legacy: legacy)
+    }
+
+    private func signed(at date: Int64, _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in })
+        -> TransactionFact
+    {
+        Samples.fact("2", original: "1", source: .signedTransaction, at: date, configure)
+    }
+
+    private func recorded(
+        at date: Int64, _ legacy: LegacyTransactionFields = LegacyTransactionFields(),
+        _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> TransactionFact {
+        Samples.fact("2", original: "1", source: .recordedReply, at: date, legacy: legacy, configure)
+    }
+
+    @Test func theFlagsOfAReceiptStayBesideANewerSignedTransaction() throws {
+        let flags = legacy {
+            $0.isTrialPeriod = false
+            $0.isInIntroOfferPeriod = true
+            $0.itemId = "9"
+        }
+        let joined = try #require(try FactSupport.join(receipt(at: 1, flags), signed(at: 2) { $0.price = 1990 }))
+        #expect(joined.legacy == flags)
+        #expect(joined.payload.price == 1990)
+        #expect(joined.isSigned)
+    }
+
+    @Test func theNewestSignedFactDecidesWhatBothCanState() throws {
+        let old = Samples.fact("2", original: "1", at: 1) { $0.expiresDate = 5000 }
+        let new = signed(at: 2) { $0.expiresDate = 9000 }
+        #expect(try FactSupport.join(old, new)?.payload.expiresDate == 9000)
+        let newer = Samples.fact("2", original: "1", at: 3) { $0.expiresDate = 7000 }
+        #expect(try FactSupport.join(newer, new)?.payload.expiresDate == 7000)
+        let without = Samples.fact("2", original: "1", at: 3)
+        #expect(try FactSupport.join(without, new)?.payload.expiresDate == nil)
+    }
+
+    @Test func whatAReceiptCannotStateStaysFromAnOlderSignedTransaction() throws {
+        let old = signed(at: 1) {
+            $0.subscriptionGroupIdentifier = "g"
+            $0.appAccountToken = "t"
+            $0.price = 1990
+            $0.storefront = "USA"
+            $0.offerType = .offerCode
+            $0.offerIdentifier = "SUMMER"
+            $0.type = .consumable
+            $0.inAppOwnershipType = .familyShared
+            $0.isUpgraded = true
+        }
+        let joined = try #require(try FactSupport.join(receipt(at: 2), old))
+        var expected = old.payload
+        expected.bundleId = Samples.scope.bundleId
+        expected.environment = Samples.scope.environment
+        #expect(joined.payload == expected)
+        #expect(joined.legacy.offerCodeRefName == "SUMMER")
+        #expect(joined.legacy.inAppOwnershipType == .familyShared)
+    }
+
+    @Test func theSameSecondKeepsItsMilliseconds() throws {
+        let exact = signed(at: 1) {
+            $0.purchaseDate = 5123
+            $0.expiresDate = 9999
+        }
+        let whole = Samples.fact("2", original: "1", at: 2) {
+            $0.purchaseDate = 5000
+            $0.expiresDate = 8000
+        }
+        let joined = try FactSupport.join(exact, whole)
+        #expect(joined?.payload.purchaseDate == 5123)
+        #expect(joined?.payload.expiresDate == 8000)
+    }
+
+    // MARK: Cancellation
+
+    @Test func aCancellationOfAReceiptAloneIsARevocation() throws {
+        let joined = try #require(try FactSupport.join(receipt(at: 1, cancelled(5000, reason: 1))))
+        #expect(joined.payload.revocationDate == 5000)
+        #expect(joined.payload.revocationReason == .issueWithinApp)
+        #expect(joined.payload.isUpgraded == nil)
+        #expect(joined.legacy.cancellationDate == 5000)
+        #expect(joined.legacy.cancellationReason == 1)
+    }
+
+    @Test func aNewerSignedTransactionTakesACancellationBack() throws {
+        let joined = try #require(try FactSupport.join(receipt(at: 1, cancelled(5000, reason: 1)), signed(at: 2)))
+        #expect(joined.payload.revocationDate == nil)
+        #expect(joined.legacy.cancellationDate == nil)
+        #expect(joined.legacy.cancellationReason == nil)
+    }
+
+    @Test func aNewerReceiptTakesARevocationBack() throws {
+        let revoked = signed(at: 1) {
+            $0.revocationDate = 5000
+            $0.revocationReason = .other
+            $0.revocationType = .refundFull
+        }
+        let joined = try #require(try FactSupport.join(receipt(at: 2), revoked))
+        #expect(joined.payload.revocationDate == nil)
+        #expect(joined.payload.revocationReason == nil)
+        #expect(joined.payload.revocationType == nil)
+        #expect(joined.legacy.cancellationDate == nil)
+    }
+
+    @Test func aNewerRevocationIsACancellationToo() throws {
+        let revoked = signed(at: 2) {
+            $0.revocationDate = 5678
+            $0.revocationReason = .issueWithinApp
+        }
+        let joined = try #require(try FactSupport.join(receipt(at: 1), revoked))
+        #expect(joined.payload.revocationDate == 5678)
+        #expect(joined.legacy.cancellationDate == 5678)
+        #expect(joined.legacy.cancellationReason == 1)
+    }
+
+    @Test func aNewerReceiptConfirmsARevocationToTheMillisecond() throws {
+        let revoked = signed(at: 1) {
+            $0.revocationDate = 5678
+            $0.revocationReason = .issueWithinApp
+            $0.revocationType = .refundProrated
+        }
+        let joined = try #require(try FactSupport.join(receipt(at: 2, cancelled(5000)), revoked))
+        #expect(joined.payload.revocationDate == 5678)
+        #expect(joined.payload.revocationType == .refundProrated)
+        #expect(joined.legacy.cancellationReason == 1)
+    }
+
+    @Test(arguments: [Int64(1), 3])
+    func anUpgradeKeepsTheCancellationDateOfTheReceipt(receiptDate: Int64) throws {
+        let joined = try #require(
+            try FactSupport.join(
+                receipt(at: receiptDate, cancelled(5000, reason: 0)), signed(at: 2) { $0.isUpgraded = true }))
+        #expect(joined.payload.isUpgraded == true)
+        #expect(joined.payload.revocationDate == nil)
+        #expect(joined.legacy.cancellationDate == 5000)
+        #expect(joined.legacy.cancellationReason == 0)
+    }
+
+    @Test func aSignedUpgradeTakesItsDateFromARecordedReply() throws {
+        let joined = try #require(
+            try FactSupport.join(signed(at: 2) { $0.isUpgraded = true }, recorded(at: 9, cancelled(5000))))
+        #expect(joined.legacy.cancellationDate == 5000)
+        #expect(joined.payload.revocationDate == nil)
+    }
+
+    // MARK: Recorded documents
+
+    @Test func recordedFactsNeverOverrideSignedOnes() throws {
+        let forged = recorded(at: 9000, cancelled(5000)) {
+            $0.productId = "other"
+            $0.expiresDate = 999
+            $0.quantity = 7
+            $0.isUpgraded = true
+            $0.price = 1
+            $0.offerType = .introductory
+        }
+        let byReceipt = try #require(try FactSupport.join(receipt(at: 1), forged))
+        #expect(byReceipt.payload.productId == "monthly")
+        #expect(byReceipt.payload.expiresDate == nil)
+        #expect(byReceipt.payload.isUpgraded == nil)
+        #expect(byReceipt.payload.offerType == nil)
+        #expect(byReceipt.payload.revocationDate == nil)
+        #expect(byReceipt.legacy.cancellationDate == nil)
+        let bySigned = try #require(try FactSupport.join(signed(at: 1), forged))
+        #expect(bySigned.payload.quantity == nil || bySigned.payload.quantity == 7)
+        #expect(bySigned.payload.productId == "monthly")
+        #expect(bySigned.payload.price == nil)
+        #expect(bySigned.payload.isUpgraded == nil)
+        #expect(bySigned.payload.revocationDate == nil)
+    }
+
+    @Test func recordedFactsFillWhatReceiptsCannotState() throws {
+        let reply = recorded(
+            at: 9,
+            legacy {
+                $0.isTrialPeriod = true
+                $0.isInIntroOfferPeriod = false
+                $0.offerCodeRefName = "SUMMER"
+                $0.inAppOwnershipType = .purchased
+            }
+        ) {
+            $0.subscriptionGroupIdentifier = "g"
+            $0.appAccountToken = "t"
+            $0.offerType = .offerCode
+            $0.offerIdentifier = "SUMMER"
+            $0.inAppOwnershipType = .purchased
+        }
+        let joined = try #require(
+            try FactSupport.join(receipt(at: 1, legacy { $0.isTrialPeriod = false }), reply))
+        #expect(joined.payload.subscriptionGroupIdentifier == "g")
+        #expect(joined.payload.appAccountToken == "t")
+        #expect(joined.payload.offerType == .offerCode)
+        #expect(joined.legacy.isTrialPeriod == false)
+        #expect(joined.legacy.isInIntroOfferPeriod == false)
+        #expect(joined.legacy.offerCodeRefName == "SUMMER")
+        #expect(joined.legacy.inAppOwnershipType == .purchased)
+        #expect(joined.isSigned)
+    }
+
+    @Test func aRecordedUpgradeExplainsTheCancellationOfAReceipt() throws {
+        let joined = try #require(
+            try FactSupport.join(
+                receipt(at: 1, cancelled(5000)), recorded(at: 2, cancelled(5000)) { $0.isUpgraded = true }))
+        #expect(joined.payload.isUpgraded == true)
+        #expect(joined.payload.revocationDate == nil)
+        #expect(joined.legacy.cancellationDate == 5000)
+    }
+
+    @Test func recordedFactsAloneAreMarkedUnsigned() throws {
+        let joined = try #require(try FactSupport.join(recorded(at: 1, cancelled(5000))))
+        #expect(!joined.isSigned)
+        #expect(joined.payload.revocationDate == 5000)
+    }
+
+    // MARK: Apps
+
+    @Test func anAppIsKnownByTheNewestOfBothDocuments() throws {
+        var app = AppTransaction()
+        app.appTransactionId = "704"
+        app.originalPurchaseDate = 5123
+        app.originalApplicationVersion = "1"
+        var receipt = AppTransaction()
+        receipt.applicationVersion = "9"
+        receipt.originalPurchaseDate = 5000
+        var model = ModelStore()
+        let identity = Samples.original("1")
+        for (payload, source, date) in [(app, FactSource.signedTransaction, Int64(1)), (receipt, .receipt, 2)] {
+            let origin = FactOrigin(source: source, signedDate: date)
+            model.apply(
+                Samples.set(
+                    Samples.fact("1"), app: AppTransactionFact(payload: payload, origin: origin)))
+        }
+        let joined = try #require(try model.customer([identity], in: Samples.scope)?.appTransaction)
+        #expect(joined.payload.appTransactionId == "704")
+        #expect(joined.payload.applicationVersion == "9")
+        #expect(joined.payload.originalApplicationVersion == "1")
+        #expect(joined.payload.originalPurchaseDate == 5123)
+        #expect(joined.origins.count == 2)
+    }
+}

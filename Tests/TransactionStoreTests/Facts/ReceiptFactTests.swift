@@ -1,0 +1,129 @@
+import AppStoreModels
+import LegacyReceipts
+import Testing
+import TransactionStore
+
+@Suite("What a store learns from a verified receipt")
+struct ReceiptFactTests {
+    private let octets: [UInt8] = [1, 2, 3]
+
+    @Test func aPurchaseIsFiledAsTheReceiptStatesIt() throws {
+        let set = try #require(FactSet(FactSupport.receipt([FactSupport.purchase()]), octets: octets))
+        #expect(set.scope == StoreSamples.scope)
+        #expect(set.identities == [StoreSamples.original("100")])
+        #expect(set.receipt == KnownReceipt(form: .app, bytes: octets, signedDate: StoreSamples.june))
+        let fact = try #require(set.transactions.first)
+        #expect(fact.origin == FactOrigin(source: .receipt, signedDate: StoreSamples.june))
+        #expect(fact.payload.transactionId == "200")
+        #expect(fact.payload.productId == "monthly")
+        #expect(fact.payload.type == .autoRenewableSubscription)
+        #expect(fact.payload.expiresDate == StoreSamples.june + 30 * StoreSamples.day)
+        #expect(fact.payload.webOrderLineItemId == "77")
+        #expect(fact.payload.quantity == 1)
+        #expect(fact.legacy?.isTrialPeriod == false)
+        #expect(fact.legacy?.isInIntroOfferPeriod == true)
+        #expect(set.appTransaction?.payload.applicationVersion == "7")
+        #expect(set.appTransaction?.payload.originalApplicationVersion == "1")
+    }
+
+    @Test func conclusionsAreNotStored() throws {
+        // The mapping concludes ownership (before 2021), reason, and here that the period was upgraded.
+        let upgrade = InAppPurchase(
+            productId: "yearly", transactionId: "201", purchaseDate: StoreSamples.june + 5000,
+            originalTransactionId: "100", productType: .autoRenewableSubscription,
+            expiresDate: StoreSamples.june + 365 * StoreSamples.day)
+        let cancelled = FactSupport.purchase(cancelledAt: StoreSamples.june + 5000)
+        let set = try #require(FactSet(FactSupport.receipt([cancelled, upgrade]), octets: octets))
+        let fact = try #require(set.transactions.first)
+        #expect(fact.payload.inAppOwnershipType == nil)
+        #expect(fact.payload.transactionReason == nil)
+        #expect(fact.payload.isUpgraded == nil)
+        #expect(fact.payload.revocationDate == nil)
+        #expect(fact.legacy?.cancellationDate == StoreSamples.june + 5000)
+        #expect(fact.legacy?.inAppOwnershipType == nil)
+    }
+
+    @Test func aTypeThatIsConcludedIsNotStored() throws {
+        let purchase = InAppPurchase(
+            productId: "p", transactionId: "1", purchaseDate: 1, originalTransactionId: "1", expiresDate: 2)
+        let set = try #require(FactSet(FactSupport.receipt([purchase]), octets: octets))
+        #expect(set.transactions.first?.payload.type == nil)
+        #expect(set.transactions.first?.payload.expiresDate == 2)
+    }
+
+    @Test(arguments: [(ReceiptOwnershipType.purchased, InAppOwnershipType.purchased), (.familyShared, .familyShared)])
+    func ownershipIsStoredWhereTheAttributeIsThere(_ attribute: ReceiptOwnershipType, _ expected: InAppOwnershipType)
+        throws
+    {
+        let purchase = InAppPurchase(productId: "p", transactionId: "1", ownershipType: attribute)
+        let fact = try #require(FactSet(FactSupport.receipt([purchase]), octets: octets)?.transactions.first)
+        #expect(fact.legacy?.inAppOwnershipType == expected)
+        #expect(fact.payload.inAppOwnershipType == expected)
+    }
+
+    @Test func aReceiptWithoutPurchasesIsKnownByItsDigest() throws {
+        let set = try #require(FactSet(FactSupport.receipt([]), octets: octets))
+        let digest = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
+        #expect(set.identities == [CustomerIdentity(.receiptDigest, digest)])
+        #expect(set.transactions.isEmpty)
+        #expect(set.appTransaction != nil)
+    }
+
+    @Test func aPurchaseWithoutAnOriginalIdIsKnownByItsOwn() throws {
+        let set = try #require(FactSet(FactSupport.receipt([FactSupport.purchase(original: nil)]), octets: octets))
+        #expect(set.identities == [StoreSamples.original("200")])
+    }
+
+    @Test func xcodeReceiptsAreNotStored() {
+        let receipt = FactSupport.receipt([FactSupport.purchase("0", original: "0")], type: .xcode)
+        #expect(FactSet(receipt, octets: octets) == nil)
+        let disguised = FactSupport.verified(FactSupport.receipt([FactSupport.purchase()]).payload, by: .xcode)
+        #expect(FactSet(disguised, octets: octets) == nil)
+    }
+
+    @Test func receiptsOfNoScopeAreNotStored() {
+        let purchases = [FactSupport.purchase()]
+        #expect(FactSet(FactSupport.receipt(purchases, type: nil), octets: octets) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, type: ReceiptType(rawValue: "New")), octets: octets) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, bundleId: ""), octets: octets) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, bundleId: "a\u{0}"), octets: octets) == nil)
+        let long = String(repeating: "a", count: CustomerIdentity.maximumLength + 1)
+        #expect(FactSet(FactSupport.receipt(purchases, bundleId: long), octets: octets) == nil)
+    }
+
+    @Test func volumePurchasesBelongToProduction() {
+        let receipt = FactSupport.receipt([FactSupport.purchase()], type: .productionVPP)
+        #expect(FactSet(receipt, octets: octets)?.scope.environment == .production)
+    }
+
+    @Test func aTransactionReceiptIsFiledByItsPurchaseDate() throws {
+        let receipt = TransactionReceipt(
+            productId: "p", transactionId: "20000000000001", originalTransactionId: "10000000000001",
+            bundleId: "com.example.app", quantity: 1, purchaseDate: 5000, expiresDate: 9000, isTrialPeriod: true)
+        let set = try #require(FactSet(FactSupport.verified(receipt), octets: octets))
+        #expect(set.scope == StoreSamples.scope)
+        #expect(set.receipt == KnownReceipt(form: .transaction, bytes: octets, signedDate: 5000))
+        #expect(set.appTransaction == nil)
+        let fact = try #require(set.transactions.first)
+        #expect(fact.origin.signedDate == 5000)
+        #expect(fact.legacy?.isTrialPeriod == true)
+        #expect(fact.payload.type == nil)
+        #expect(fact.payload.environment == nil)
+    }
+
+    @Test func anEditedTransactionReceiptStaysInTheSandbox() throws {
+        // Claims production by leaving the environment out; its id is one of the sandbox.
+        let receipt = TransactionReceipt(
+            productId: "p", transactionId: "1000000028349996", originalTransactionId: "1000000028349996",
+            bundleId: "com.example.app", purchaseDate: 5000)
+        let set = try #require(FactSet(FactSupport.verified(receipt), octets: octets))
+        #expect(set.scope.environment == .sandbox)
+    }
+
+    @Test func aHundredThousandPurchasesAreOneSet() throws {
+        let purchases = (1...100_000).map { InAppPurchase(productId: "p", transactionId: "\($0)") }
+        let set = try #require(FactSet(FactSupport.receipt(purchases), octets: octets))
+        #expect(set.transactions.count == 100_000)
+        #expect(set.identities.count == 100_000)
+    }
+}

@@ -1,0 +1,89 @@
+import AppStoreModels
+import ReceiptMigration
+import Testing
+import TransactionStore
+
+@Suite("What a store learns from a recorded document")
+struct RecordedFactTests {
+    private static let reply = """
+        {"status": 0, "environment": "Production",
+         "receipt": {"receipt_type": "Production", "bundle_id": "com.example.app", "application_version": "3",
+           "request_date_ms": "1600000000123", "receipt_creation_date_ms": "1590000000000",
+           "in_app": []},
+         "latest_receipt_info": [
+           {"quantity": "1", "product_id": "monthly", "transaction_id": "2", "original_transaction_id": "1",
+            "purchase_date_ms": "1590000000000", "expires_date_ms": "1592592000000", "is_trial_period": "false",
+            "is_in_intro_offer_period": "false", "is_upgraded": "true", "cancellation_date_ms": "1591000000000",
+            "cancellation_reason": "0", "subscription_group_identifier": "77",
+            "app_account_token": "0b1f3d5e-0000-4000-8000-00000000000a"}],
+         "pending_renewal_info": [
+           {"auto_renew_product_id": "yearly", "product_id": "monthly", "original_transaction_id": "1",
+            "auto_renew_status": "1"}]}
+        """
+
+    @Test func aReplyIsFiledAsItStatesIt() throws {
+        let sets = [FactSet](recorded: try FactSupport.recorded(Self.reply))
+        let set = try #require(sets.first)
+        #expect(sets.count == 1)
+        #expect(set.scope == StoreSamples.scope)
+        #expect(
+            set.identities == [
+                StoreSamples.original("1"),
+                CustomerIdentity(.appAccountToken, "0B1F3D5E-0000-4000-8000-00000000000A"),
+            ])
+        #expect(set.receipt == nil)
+        let fact = try #require(set.transactions.first)
+        #expect(fact.origin == FactOrigin(source: .recordedReply, signedDate: 1_600_000_000_123))
+        #expect(fact.payload.subscriptionGroupIdentifier == "77")
+        #expect(fact.payload.isUpgraded == true)
+        #expect(fact.payload.type == nil)
+        #expect(fact.legacy?.isTrialPeriod == false)
+        #expect(fact.legacy?.isInIntroOfferPeriod == false)
+        #expect(fact.legacy?.cancellationDate == 1_591_000_000_000)
+        #expect(fact.legacy?.cancellationReason == 0)
+        #expect(set.renewalInfos.map(\.payload.autoRenewProductId) == ["yearly"])
+        #expect(set.appTransaction?.payload.applicationVersion == "3")
+    }
+
+    @Test func aDocumentOfSeveralScopesIsSeveralSets() throws {
+        let rows = """
+            [{"product_id": "a", "transaction_id": "5", "original_transaction_id": "5", "bid": "com.example.one",
+              "purchase_date_ms": "1000", "environment": "Production"},
+             {"product_id": "a", "transaction_id": "1000000028349996", "original_transaction_id": "1000000028349996",
+              "bid": "com.example.two", "purchase_date_ms": "2000"}]
+            """
+        let sets = [FactSet](recorded: try FactSupport.recorded(rows))
+        // Nothing names the environment of the first row; the id of the second is one of the sandbox.
+        #expect(sets.map(\.scope.bundleId) == ["com.example.two"])
+        #expect(sets.first?.scope.environment == .sandbox)
+        #expect(sets.first?.transactions.first?.origin.signedDate == 2000)
+    }
+
+    @Test func nothingIsFiledWithoutABundleId() throws {
+        let reply = """
+            {"status": 0, "environment": "Production", "latest_receipt_info": [
+              {"product_id": "a", "transaction_id": "5", "original_transaction_id": "5"}]}
+            """
+        #expect([FactSet](recorded: try FactSupport.recorded(reply)).isEmpty)
+    }
+
+    @Test func maskedIdsAreNotFiled() throws {
+        let reply = """
+            {"status": 0, "environment": "Production", "receipt": {"bundle_id": "com.example.app",
+              "receipt_type": "Production", "in_app": [
+              {"product_id": "a", "transaction_id": "000000000000000", "original_transaction_id": "000000000000000"}]}}
+            """
+        #expect([FactSet](recorded: try FactSupport.recorded(reply)).isEmpty)
+    }
+
+    @Test func aNotificationOfVersionOneHasItsOwnSource() throws {
+        let notification = """
+            {"notification_type": "DID_RENEW", "environment": "PROD", "bid": "com.example.app",
+             "unified_receipt": {"status": 0, "environment": "Production", "latest_receipt_info": [
+               {"product_id": "a", "transaction_id": "6", "original_transaction_id": "5", "purchase_date_ms": "7"}]}}
+            """
+        let set = try #require([FactSet](recorded: try FactSupport.recorded(notification)).first)
+        #expect(set.transactions.first?.origin == FactOrigin(source: .notificationV1, signedDate: 7))
+        #expect(set.transactions.first?.origin.source.kind.isSigned == false)
+    }
+}

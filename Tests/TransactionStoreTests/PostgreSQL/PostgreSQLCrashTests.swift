@@ -1,0 +1,25 @@
+import Foundation
+import PostgreSQLTransactionStore
+import Testing
+import TransactionStore
+
+@Suite(
+    "PostgreSQL keeps what a killed program wrote",
+    .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
+struct PostgreSQLCrashTests {
+    @Test(.enabled(if: CrashCheck.isPossible, "legacy-receipts-store-loader is not built"))
+    func nothingCommittedIsLostAndNothingIsDoubled() async throws {
+        try await TestSchema.with { schema in
+            let check = CrashCheck(
+                url: schema.server.url + "&application_name=\(schema.name)", schema: schema.name,
+                open: {
+                    // The server finishes what the killed program had asked for; only then is the outcome settled.
+                    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = '\(schema.name)'"
+                    while try schema.server.sql(sessions) != "0" { try await Task.sleep(for: .milliseconds(5)) }
+                    return try await schema.open()
+                })
+            let batches = try await check.run(rounds: 30)
+            #expect(batches > 30)
+        }
+    }
+}

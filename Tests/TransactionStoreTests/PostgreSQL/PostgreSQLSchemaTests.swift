@@ -1,0 +1,95 @@
+import PostgreSQLTransactionStore
+import Testing
+import TransactionStore
+
+@Suite("PostgreSQL schema", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
+struct PostgreSQLSchemaTests {
+    @Test("Several replicas that start at once make the schema once")
+    func startTogether() async throws {
+        try await TestSchema.with { schema in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<12 {
+                    group.addTask {
+                        let store = try await schema.open()
+                        _ = try await store.apply([StoreSamples.set(StoreSamples.fact("\(number + 1)"))])
+                        try await store.close()
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).schema_migrations") == "1")
+            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).transactions") == "12")
+        }
+    }
+
+    @Test("A newer schema is refused and left as it is")
+    func newer() async throws {
+        try await TestSchema.with { schema in
+            try await schema.open().close()
+            try schema.server.sql("INSERT INTO \(schema.name).schema_migrations VALUES (1000)")
+            #expect(await storeErrorCode { _ = try await schema.open() } == .newerSchema)
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "1000")
+        }
+    }
+
+    @Test("The schema named in the URL comes first, whatever its name is made of")
+    func named() async throws {
+        let server = try #require(PostgreSQLServer.shared)
+        let store = try await PostgreSQLTransactionStore.open(
+            url: server.url + "&schema=odd%20%22%27%3B--&connections=1")
+        _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
+        try await store.close()
+        #expect(try server.sql("SELECT count(*) FROM \"odd \"\"';--\".transactions") == "1")
+        try server.sql("SET client_min_messages TO error; DROP SCHEMA \"odd \"\"';--\" CASCADE")
+    }
+
+    @Test("Who may only read is told that the store is not writable, and reads")
+    func readOnlyRole() async throws {
+        try await TestSchema.with { schema in
+            let role = "reader_" + schema.name
+            let owner = try await schema.open()
+            _ = try await owner.apply([StoreSamples.set(StoreSamples.fact("1"))])
+            try await owner.close()
+            try schema.server.sql(
+                """
+                CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(schema.name) TO \(role);
+                GRANT SELECT ON ALL TABLES IN SCHEMA \(schema.name) TO \(role)
+                """)
+            let url = schema.server.url.replacing("postgres@", with: "\(role):hunter2@")
+            let reader = try await PostgreSQLTransactionStore.open(url: url, options: schema.options())
+            #expect(try await reader.customer(original: "1")?.transactions.count == 1)
+            #expect(await storeErrorCode { try await reader.checkReadiness() } == .notWritable)
+            let set = StoreSamples.set(StoreSamples.fact("2"))
+            #expect(await storeErrorCode { _ = try await reader.apply([set]) } == .notWritable)
+            try await reader.close()
+            try schema.server.sql("DROP OWNED BY \(role); DROP ROLE \(role)")
+        }
+    }
+
+    @Test("A damaged row is reported as corrupt")
+    func damaged() async throws {
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
+            try schema.server.sql("UPDATE \(schema.name).transactions SET payload = '{'")
+            #expect(await storeErrorCode { _ = try await store.customer(original: "1") } == .corrupt)
+            try await store.close()
+        }
+    }
+
+    @Test("A database of another encoding holds the same octets")
+    func latin1() async throws {
+        let server = try #require(PostgreSQLServer.shared)
+        let schema = server.makeSchema()
+        try server.sql("CREATE DATABASE \(schema.name) ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+        let url = server.url.replacing("/postgres?", with: "/\(schema.name)?")
+        let store = try await PostgreSQLTransactionStore.open(url: url)
+        let scope = StoreScope(environment: .production, bundleId: "x\u{1F600}")
+        let product = "m\u{1F600}\u{0}é"
+        _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1", product: product), scope: scope)])
+        let customer = try await store.customer(original: "1", in: scope)
+        #expect(customer?.transactions.first?.payload.productId == product)
+        try await store.close()
+        try server.sql("DROP DATABASE \(schema.name)")
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import GRDB
+import SQLiteTransactionStore
+import Testing
+import TransactionStore
+
+@Suite("SQLite: what goes wrong has a documented error")
+struct SQLiteFailureTests {
+    private typealias Samples = StoreSamples
+
+    private func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            let error = error as? TransactionStoreError
+            #expect(error != nil, "every error is a TransactionStoreError")
+            return error?.code
+        }
+    }
+
+    private func sets(_ count: Int, from start: Int = 1) -> [FactSet] {
+        (start..<start + count).map { Samples.set(Samples.fact("\($0)", product: String(repeating: "x", count: 500))) }
+    }
+
+    @Test func aMissingFolderIsUnavailable() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("missing/store.sqlite")
+        #expect(await code { _ = try SQLiteTransactionStore.open(path: path) } == .unavailable)
+    }
+
+    @Test func aFolderInPlaceOfTheFileIsUnavailable() async throws {
+        let folder = try TemporaryFolder()
+        #expect(await code { _ = try SQLiteTransactionStore.open(path: folder.path) } == .unavailable)
+    }
+
+    @Test func aFileOfSomethingElseIsCorrupt() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("text")
+        try Data(String(repeating: "no database ", count: 500).utf8).write(to: URL(fileURLWithPath: path))
+        #expect(await code { _ = try SQLiteTransactionStore.open(path: path) } == .corrupt)
+        let other = folder.file("other.sqlite")
+        let queue = try DatabaseQueue(path: other)
+        try await queue.write { try $0.execute(sql: "CREATE TABLE notes (text TEXT)") }
+        try queue.close()
+        #expect(await code { _ = try SQLiteTransactionStore.open(path: other) } == .corrupt)
+    }
+
+    @Test func aNewerSchemaIsRefused() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await SQLiteTransactionStore.open(path: path).close()
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('999')") }
+        try queue.close()
+        #expect(await code { _ = try SQLiteTransactionStore.open(path: path) } == .newerSchema)
+    }
+
+    @Test func aFullDiskIsNotWritableAndNothingIsHalfWritten() async throws {
+        let folder = try TemporaryFolder()
+        var options = SQLiteTransactionStore.Options()
+        options.maximumPageCount = 60
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"), options: options)
+        _ = try await store.apply(sets(5))
+        #expect(await code { _ = try await store.apply(sets(2000, from: 100)) } == .notWritable)
+        #expect(try await store.counts().transactions == 5)
+        _ = try await store.apply(sets(5, from: 10_000))
+        #expect(try await store.counts().transactions == 10)
+        try await store.close()
+    }
+
+    @Test func anotherProgramThatWritesForTooLongIsBusy() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let store = try SQLiteTransactionStore.open(path: path, options: .init(busyTimeout: 0.05))
+        _ = try await store.apply(sets(1))
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: path, configuration: configuration)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        #expect(await code { _ = try await store.apply(sets(1, from: 2)) } == .busy)
+        #expect(await code { try await store.checkReadiness() } == .busy)
+        #expect(try await store.customer(original: "1") != nil)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        _ = try await store.apply(sets(1, from: 2))
+        #expect(try await store.counts().transactions == 2)
+        try other.close()
+        try await store.close()
+    }
+
+    @Test func aRemovedFileIsUnavailableUntilItIsBack() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let store = try SQLiteTransactionStore.open(path: path)
+        _ = try await store.apply(sets(1))
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        #expect(await code { _ = try await store.apply(sets(1, from: 2)) } == .unavailable)
+        #expect(await code { _ = try await store.customer(original: "1") } == .unavailable)
+        #expect(await code { try await store.checkReadiness() } == .unavailable)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+        try await store.checkReadiness()
+        _ = try await store.apply(sets(1, from: 2))
+        #expect(try await store.counts().transactions == 2)
+        try await store.close()
+    }
+
+    @Test func aReplacedFileIsOpenedAnew() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let store = try SQLiteTransactionStore.open(path: path)
+        _ = try await store.apply(sets(3))
+        let other = try SQLiteTransactionStore.open(path: folder.file("other.sqlite"))
+        _ = try await other.apply(sets(1, from: 50))
+        try await other.close()
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        try FileManager.default.moveItem(atPath: folder.file("other.sqlite"), toPath: path)
+        #expect(try await store.counts().transactions == 1)
+        _ = try await store.apply(sets(1, from: 60))
+        #expect(try await store.counts().transactions == 2)
+        try await store.close()
+        let again = try SQLiteTransactionStore.open(path: path)
+        #expect(try await again.counts().transactions == 2)
+        try await again.close()
+    }
+
+    @Test(.disabled(if: getuid() == 0, "the superuser may write to every file"))
+    func aReadOnlyFileIsNotWritable() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await SQLiteTransactionStore.open(path: path).close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
+        #expect(await code { _ = try SQLiteTransactionStore.open(path: path) } == .notWritable)
+    }
+
+    @Test func aClosedStoreIsOneFile() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        _ = try await store.apply(sets(3))
+        _ = try await store.counts()
+        try await store.close()
+        try FileManager.default.copyItem(atPath: folder.file("store.sqlite"), toPath: folder.file("copy.sqlite"))
+        let copy = try SQLiteTransactionStore.open(path: folder.file("copy.sqlite"))
+        #expect(try await copy.counts().transactions == 3)
+        try await copy.close()
+    }
+
+    @Test func severalOpenANewFileAtOnce() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...8 {
+                group.addTask {
+                    let store = try SQLiteTransactionStore.open(path: path)
+                    _ = try await store.apply(sets(1, from: number))
+                    try await store.close()
+                }
+            }
+            try await group.waitForAll()
+        }
+        let store = try SQLiteTransactionStore.open(path: path)
+        #expect(try await store.counts().transactions == 8)
+        try await store.close()
+    }
+
+    @Test func whatIsAppliedIsFlushedToTheDisk() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        // 2 is FULL (SQLite, PRAGMA synchronous).
+        #expect(try await store.writerSetting("synchronous") == "2")
+        #expect(try await store.writerSetting("journal_mode") == "wal")
+        try await store.close()
+    }
+
+    @Test func aCallThatFailsDoesNotTakeTheOthersWithIt() async throws {
+        let folder = try TemporaryFolder()
+        var options = SQLiteTransactionStore.Options()
+        options.maximumPageCount = 200
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"), options: options)
+        let results = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<10 {
+                let sets = sets(number == 4 ? 5000 : 1, from: number * 10_000 + 1)
+                group.addTask { (try? await store.apply(sets)) != nil }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(results == 9)
+        #expect(try await store.counts().transactions == 9)
+        try await store.close()
+    }
+}

@@ -1,0 +1,241 @@
+import Foundation
+import Testing
+import VerifyReceipt
+import VerifyReceiptServer
+
+@Suite struct Configuration {
+    private static func load(
+        _ text: String, name: String = "serve.yaml", environment: [String: String] = [:], flags: [String: String] = [:]
+    ) throws -> VerifyReceiptServerConfiguration {
+        let folder = try TemporaryFolder()
+        let file = folder.write(name, text)
+        return try withExtendedLifetime(folder) {
+            try ConfigurationSources(file: file, environment: environment, flags: flags).load()
+        }
+    }
+
+    private static func problems(
+        _ text: String, name: String = "serve.yaml", environment: [String: String] = [:], flags: [String: String] = [:]
+    ) -> [ConfigurationError.Problem] {
+        do {
+            _ = try load(text, name: name, environment: environment, flags: flags)
+            return []
+        } catch let error as ConfigurationError {
+            return error.problems
+        } catch {
+            return [.init(key: "unexpected", place: nil, "\(error)")]
+        }
+    }
+
+    @Test func nothingGivenGivesTheDefaults() throws {
+        let configuration = try ConfigurationSources().load()
+        let defaults = VerifyReceiptServerConfiguration()
+        #expect(configuration.listeners == defaults.listeners)
+        #expect(configuration.admin == defaults.admin)
+        #expect(configuration.sandboxHosts == defaults.sandboxHosts)
+        #expect(configuration.limits == defaults.limits)
+        #expect(configuration.timeouts == defaults.timeouts)
+        #expect(configuration.logging == defaults.logging)
+        #expect(configuration.storeURL == defaults.storeURL)
+        #expect(configuration.shadow == nil)
+        #expect(configuration.warnings.isEmpty)
+        let endpoint = configuration.endpoint
+        let standard = EndpointConfiguration()
+        #expect(endpoint.unknownBundleIds == standard.unknownBundleIds)
+        #expect(endpoint.base64 == standard.base64)
+        #expect(endpoint.learnsFromReceipts == standard.learnsFromReceipts)
+        #expect(endpoint.recordedFacts == standard.recordedFacts)
+        #expect(endpoint.whenStoreFails == standard.whenStoreFails)
+        #expect(endpoint.presumedMembers == standard.presumedMembers)
+    }
+
+    @Test func flagsBeatEnvironmentBeatsFileBeatsDefaults() throws {
+        let text = "timeouts: {idle: 11, body: 12, write: 13}"
+        let environment = ["LEGACY_RECEIPTS_TIMEOUTS_BODY": "22", "LEGACY_RECEIPTS_TIMEOUTS_WRITE": "23"]
+        let configuration = try Self.load(text, environment: environment, flags: ["timeouts.write": "33"])
+        #expect(configuration.timeouts.headers == .seconds(10))
+        #expect(configuration.timeouts.idle == .seconds(11))
+        #expect(configuration.timeouts.body == .seconds(22))
+        #expect(configuration.timeouts.write == .seconds(33))
+    }
+
+    @Test func everyScalarKeyCanBeGivenByVariableAndFlag() throws {
+        for setting in Setting.all {
+            #expect(setting.variable.hasPrefix("LEGACY_RECEIPTS_"))
+            #expect(
+                Self.problems("", flags: [setting.key: "\u{1}"]).allSatisfy {
+                    $0.key == setting.key || setting.key.hasPrefix("listen.tls.") && $0.key.hasPrefix("listen.tls.")
+                },
+                "\(setting.key)")
+        }
+        #expect(Set(Setting.all.map(\.variable)).count == Setting.all.count)
+    }
+
+    @Test(arguments: [
+        ("timeouts: {idel: 3}", "timeouts.idel", 1), ("unknown: 1", "unknown", 1),
+        ("\nlimits:\n  body-bytes: many", "limits.body-bytes", 3), ("limits: {body-bytes: 0}", "limits.body-bytes", 1),
+        ("limits: {body-bytes: \"1000\"}", "limits.body-bytes", 1), ("limits: 3", "limits", 1),
+        ("endpoint: {learn: yes}", "endpoint.learn", 1), ("endpoint: {base64: loose}", "endpoint.base64", 1),
+        ("endpoint: {presume: [everything]}", "endpoint.presume", 1), ("timeouts: {idle: -1}", "timeouts.idle", 1),
+        ("apps: {a: b}", "apps", 1), ("apps: [{bundle-id: a.b}, {bundle-id: a.b}]", "apps[1].bundle-id", 1),
+        ("apps: [{shared-secrets: [x]}]", "apps[0].bundle-id", 1),
+        ("apps:\n  - bundle-id: a.b\n    secret: x", "apps[0].secret", 3),
+        ("apps: [{bundle-id: a b}]", "apps[0].bundle-id", 1),
+        ("apps: [{bundle-id: a, apple-id: 0}]", "apps[0].apple-id", 1),
+        ("apps: [{bundle-id: a, shared-secret-files: [none.txt]}]", "apps[0].shared-secret-files", 1),
+        ("apps: [{bundle-id: a, catalogs: [none.yaml]}]", "apps[0].catalogs", 1),
+        ("account-secret-files: [none.txt]", "account-secret-files", 1),
+        ("trust: {roots: [none.pem]}", "trust.roots", 1),
+        ("listeners: []", "listeners", 1), ("listeners: [{host: x}]", "listeners[0].port", 1),
+        ("listeners: [{port: 70000}]", "listeners[0].port", 1),
+        ("listeners: [{port: 1, role: any}]", "listeners[0].role", 1),
+        ("listeners: [{port: 1, tls: {certificate: a}}]", "listeners[0].tls", 1),
+        ("listeners: [{port: 1}, {port: 1}]", "listeners[1]", 1),
+        ("listeners: [{port: 1}]\nlisten: {port: 2}", "listen.port", 2),
+        ("listen: {tls: {certificate: a.pem}}", "listen.tls.private-key", 1),
+        ("store: {url: 'mysql://x'}", "store.url", 1), ("shadow: {url: ftp://x}", "shadow.url", 1),
+        ("shadow: {record: x}", "shadow.record", 1),
+        ("endpoint: {unknown-bundle-ids: refused}", "endpoint.unknown-bundle-ids", 1),
+    ])
+    func mistakesAreRefusedWithKeyAndLine(text: String, key: String, line: Int) {
+        let problems = Self.problems(text)
+        #expect(problems.map(\.key).contains(key), "\(problems)")
+        // Some problems are known only after reading all; they name the key and, where one gave it, the line.
+        if let place = problems.first(where: { $0.key == key })?.place, place.contains("serve.yaml:") {
+            #expect(place.hasSuffix("serve.yaml:\(line)"), "\(place)")
+        }
+    }
+
+    @Test(arguments: ["a: [", "a: 1\na: 2", "{", "a: &x 1\nb: *y", "- 1", "text", "a: \"\\q\""])
+    func whatIsNoConfigurationIsRefused(text: String) {
+        #expect(!Self.problems(text).isEmpty)
+    }
+
+    @Test func everyProblemIsReportedAtOnce() {
+        let problems = Self.problems("one: 1\ntwo: 2\ntimeouts: {idle: x}\napps: [{}]")
+        #expect(problems.count == 4)
+    }
+
+    @Test func variablesAreChecked() {
+        let unknown = Self.problems("", environment: ["LEGACY_RECEIPTS_STORE_ULR": "x"])
+        #expect(unknown.first?.place == "LEGACY_RECEIPTS_STORE_ULR")
+        let wrong = Self.problems("", environment: ["LEGACY_RECEIPTS_LISTEN_PORT": "http"])
+        #expect(wrong.first?.key == "listen.port")
+        #expect(wrong.first?.place == "LEGACY_RECEIPTS_LISTEN_PORT")
+        #expect(Self.problems("", environment: ["LEGACY_RECEIPTS_SEED": "1", "OTHER": "x"]).isEmpty)
+        #expect(Self.problems("", flags: ["no.such": "1"]).first?.key == "no.such")
+    }
+
+    @Test func missingFileIsNamed() {
+        do {
+            _ = try ConfigurationSources(file: "/nowhere/serve.yaml").load()
+            Issue.record("it was read")
+        } catch {
+            #expect("\(error)".contains("/nowhere/serve.yaml"))
+        }
+    }
+
+    @Test func jsonSaysTheSame() throws {
+        let text = """
+            {"apps": [{"bundle-id": "com.example.app", "shared-secrets": ["a", "b"], "apple-id": 9007199254740993}],
+             "listeners": [{"port": 1234, "role": "sandbox"}], "timeouts": {"idle": 1.5}, "endpoint": {"learn": false}}
+            """
+        let configuration = try Self.load(text, name: "serve.json")
+        #expect(configuration.endpoint.apps.first?.appleId == 9_007_199_254_740_993)
+        #expect(configuration.endpoint.apps.first?.sharedSecrets == [SharedSecret("a"), SharedSecret("b")])
+        #expect(configuration.listeners == [.init(port: 1234, role: .sandbox)])
+        #expect(configuration.timeouts.idle == .milliseconds(1500))
+        #expect(!configuration.endpoint.learnsFromReceipts)
+    }
+
+    @Test func secretsComeFromFilesBesideTheConfiguration() throws {
+        let folder = try TemporaryFolder()
+        folder.write("one.txt", "first\n\n  second \n")
+        folder.write("account.txt", "third", mode: 0o644)
+        let file = folder.write(
+            "serve.yaml",
+            "apps: [{bundle-id: a.b, shared-secrets: [007], shared-secret-files: [one.txt]}]\n"
+                + "account-secret-files: [account.txt]\n")
+        let configuration = try ConfigurationSources(file: file).load()
+        #expect(
+            configuration.endpoint.apps[0].sharedSecrets
+                == [SharedSecret("007"), SharedSecret("first"), SharedSecret("second")])
+        #expect(configuration.endpoint.accountSecrets == [SharedSecret("third")])
+        // The world can read one of them.
+        #expect(configuration.warnings.count == 1)
+        #expect(configuration.warnings.first?.contains("account.txt") == true)
+        folder.write("serve.yaml", "account-secrets: [x]", mode: 0o644)
+        #expect(try ConfigurationSources(file: file).load().warnings.count == 1)
+    }
+
+    @Test func secretsAreNotInErrors() {
+        let texts = [
+            "account-secrets: {a: top-secret}", "apps: [{bundle-id: a, shared-secrets: {x: top-secret}}]",
+            "account-secrets: [top-secret\nb: ]", "store: {url: 'mysql://user:top-secret@host'}",
+            "account-secrets: \"top-secret\\q\"",
+        ]
+        for text in texts {
+            let problems = Self.problems(text)
+            #expect(!problems.isEmpty, "\(text)")
+            #expect(!problems.map(\.description).joined().contains("top-secret"), "\(problems)")
+        }
+    }
+
+    @Test func flagsForOneListenerBeatTheListenersOfTheFile() throws {
+        let configuration = try Self.load("listeners: [{port: 1}, {port: 2}]", flags: ["listen.port": "3"])
+        #expect(configuration.listeners == [.init(port: 3)])
+    }
+
+    @Test func keysAndCertificatesMustBelongTogether() throws {
+        let (one, other) = (try TestCertificate(), try TestCertificate())
+        let text = "listen: {tls: {certificate: \(one.tls.certificate), private-key: \(other.tls.privateKey)}}"
+        let problems = Self.problems(text)
+        #expect(problems.count == 1)
+        #expect(problems.first?.message.contains(other.tls.privateKey) == true)
+        #expect(
+            Self.problems("listen: {tls: {certificate: \(one.tls.certificate), private-key: \(one.tls.privateKey)}}")
+                .isEmpty)
+    }
+
+    // MARK: The example
+
+    private static var example: URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../tools/configuration/serve.yaml").standardizedFileURL
+    }
+
+    @Test func exampleGivesTheDefaultsOfEveryKey() throws {
+        let text = try String(contentsOf: Self.example, encoding: .utf8)
+        // As it stands: only comments, so the defaults.
+        let configuration = try Self.load(text)
+        #expect(configuration.listeners == VerifyReceiptServerConfiguration().listeners)
+        // With every comment that is a value made one.
+        let active = Self.uncommented(text)
+        let problems = Self.problems(active).filter {
+            !$0.message.contains("cannot be read") && !$0.message.contains("no such file")
+        }
+        #expect(problems.isEmpty, "\(problems)")
+        for setting in Setting.all {
+            let last = setting.key.split(separator: ".").last.map(String.init) ?? ""
+            #expect(active.contains("\(last):"), "\(setting.key)")
+            if !setting.fallback.isEmpty, setting.fallback != "127.0.0.1" {
+                #expect(active.contains(setting.fallback), "\(setting.key): \(setting.fallback)")
+            }
+        }
+        for key in ["apps", "bundle-id", "shared-secrets", "shared-secret-files", "apple-id", "catalogs", "listeners"] {
+            #expect(text.contains("\(key):"), "\(key)")
+        }
+    }
+
+    /// A `#` and one blank begin a comment; a `#` alone or with an indentation after it is before a value.
+    private static func uncommented(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            guard let mark = line.firstIndex(of: "#"), line[..<mark].allSatisfy({ $0 == " " }) else {
+                return String(line)
+            }
+            let rest = line[line.index(after: mark)...]
+            let isComment = rest.isEmpty || rest.hasPrefix(" ") && !rest.hasPrefix("  ")
+            return isComment ? "" : String(line[..<mark]) + rest
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,202 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOSSL
+import Testing
+import VerifyReceipt
+import VerifyReceiptServer
+
+extension ServerTests {
+    @Suite struct Operation {
+        @Test func requestsInFlightAreFinishedWhenStopping() async throws {
+            let store = PuppetStore()
+            store.become(.waits)
+            let answer = try await TestServer.run(store: store) { server in
+                async let answer = Wire.ask(server.port, Sent.post(Sent.body()))
+                try await eventually("the request works") { store.calls == 1 }
+                #expect(try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 200)
+                await server.stop()
+                try await eventually("readiness tells that it stops") {
+                    try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 503
+                }
+                #expect(try await Wire.ask(server.adminPort, Sent.get("/livez")).status == 200)
+                try await eventually("no connection is taken") {
+                    (try? await Wire.ask(server.port, Sent.post("{}"))) == nil
+                }
+                store.become(.works)
+                return try await answer
+            }
+            #expect(answer.verifyStatus == 0)
+        }
+
+        @Test func stoppingEndsEvenIfARequestDoesNot() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.shutdown = .milliseconds(300) }
+            let wire = try await TestServer.run(configuration) { server in
+                // A request that never ends: its body does not come.
+                try await Wire.run {
+                    let wire = try Wire(port: server.port)
+                    wire.send("POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
+                    return UncheckedBox(wire)
+                }
+            }
+            // The server has returned.
+            wire.value.close()
+        }
+
+        @Test func healthAndMetricsHaveTheirOwnListener() async throws {
+            try await TestServer.run { server in
+                for path in ["/livez", "/readyz", "/metrics", "/openapi.json"] {
+                    let answer = try await Wire.ask(server.adminPort, Sent.get(path))
+                    let elsewhere = try await Wire.ask(server.port, Sent.get(path))
+                    let posted = try await Wire.ask(server.adminPort, Sent.get(path, method: "POST"))
+                    #expect(answer.status == 200)
+                    #expect(elsewhere.status == 404)
+                    #expect(posted.status == 405)
+                }
+                let verify = try await Wire.ask(server.adminPort, Sent.get("/verifyReceipt"))
+                #expect(verify.status == 404)
+            }
+        }
+
+        @Test func openAPIDescriptionIsTheFileOfTheRepository() async throws {
+            let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            let file = folder.appendingPathComponent("../../tools/openapi/openapi.json").standardizedFileURL
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(text == OpenAPIDescription.text + "\n")
+            #expect(try JSONSerialization.jsonObject(with: Data(text.utf8)) is [String: Any])
+        }
+
+        @Test func countersSayWhatWasAnswered() async throws {
+            try await TestServer.run { server in
+                _ = try await Wire.ask(server.port, Sent.post(Sent.body()))
+                _ = try await Wire.ask(server.port, Sent.post(Sent.body(), path: "/sandbox/verifyReceipt"))
+                _ = try await Wire.ask(server.port, Sent.post("{}"))
+                let text = try await Wire.ask(server.adminPort, Sent.get("/metrics")).body
+                #expect(text.contains(#"legacy_receipts_requests_total{environment="production",status="0"} 1"#))
+                #expect(text.contains(#"legacy_receipts_requests_total{environment="sandbox",status="21008"} 1"#))
+                #expect(text.contains(#"legacy_receipts_requests_total{environment="production",status="21002"} 1"#))
+                #expect(text.contains(#"legacy_receipts_request_duration_seconds_count{environment="production"} 2"#))
+                #expect(text.contains("legacy_receipts_verification_duration_seconds_count 3\n"))
+            }
+        }
+
+        // MARK: TLS
+
+        @Test func tlsSpeaksHTTP2AndHTTP1() async throws {
+            let files = try TestCertificate()
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.listeners[0].tls = files.tls }
+            try await TestServer.run(configuration) { server in
+                for version in [HTTPClient.Configuration.HTTPVersion.automatic, .http1Only] {
+                    let answer = try await Self.ask(server.port, trusting: files, version)
+                    #expect(answer.status == 0)
+                    #expect(answer.version == (version == .http1Only ? .one : .two))
+                }
+            }
+        }
+
+        @Test func reloadExchangesTheCertificateAndKeepsConnections() async throws {
+            let files = try TestCertificate()
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.listeners = [.init(port: 0, tls: files.tls), .init(port: 0)]
+            }
+            try await TestServer.run(configuration) { server in
+                let kept = try await Wire.run {
+                    let wire = try Wire(port: server.addresses.ports[1])
+                    wire.send(Sent.post("{}"))
+                    #expect(try wire.readResponse().verifyStatus == 21002)
+                    return UncheckedBox(wire)
+                }
+                _ = try await Self.ask(server.port, trusting: files, .automatic)
+                let other = try TestCertificate()
+                try other.copy(over: files)
+                try server.server.reload(configuration)
+                let answer = try await Self.ask(server.port, trusting: other, .automatic)
+                #expect(answer.status == 0)
+                let next = try await Wire.run {
+                    kept.value.send(Sent.post("{}"))
+                    return try kept.value.readResponse()
+                }
+                #expect(next.verifyStatus == 21002)
+                // A broken file keeps the certificate.
+                try Data("nothing".utf8).write(to: URL(fileURLWithPath: files.tls.certificate))
+                #expect(throws: (any Error).self) { try server.server.reload(configuration) }
+                #expect(try await Self.ask(server.port, trusting: other, .automatic).status == 0)
+                #expect(server.log.text.contains("the old one stays"))
+            }
+        }
+
+        private static func ask(
+            _ port: Int, trusting files: TestCertificate, _ version: HTTPClient.Configuration.HTTPVersion
+        ) async throws -> (status: Int?, version: SpokenVersion) {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(files.tls.certificate)
+            var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+            configuration.httpVersion = version
+            let client = HTTPClient(configuration: configuration)
+            do {
+                var request = HTTPClientRequest(url: "https://localhost:\(port)/verifyReceipt")
+                request.method = .POST
+                request.body = .bytes(ByteBuffer(string: Sent.body()))
+                let response = try await client.execute(request, timeout: .seconds(20))
+                let body = try await response.body.collect(upTo: 1 << 20)
+                try await client.shutdown()
+                let object = try JSONSerialization.jsonObject(with: Data(body.readableBytesView)) as? [String: Any]
+                let version: SpokenVersion = response.version.major == 2 ? .two : .one
+                return (object?["status"] as? Int, version)
+            } catch {
+                try? await client.shutdown()
+                throw error
+            }
+        }
+
+        enum SpokenVersion { case one, two }
+
+        // MARK: Reload
+
+        @Test func signalReloadsSecretsWithoutDroppingConnections() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.write("serve.yaml", Self.text(secret: "first"))
+            let sources = ConfigurationSources(file: file)
+            var configuration = try sources.load()
+            configuration.listeners = [.init(port: 0)]
+            configuration.admin = nil
+            try await TestServer.run(configuration) { server in
+                let reloading = ReloadSignal(SIGHUP, server: server.server, sources: sources)
+                defer { reloading.cancel() }
+                let wire = try await Wire.run { UncheckedBox(try Wire(port: server.port)) }
+                let status = { @Sendable (password: String) in
+                    try await Wire.run {
+                        wire.value.send(Sent.post(Sent.body(password: password)))
+                        return try wire.value.readResponse().verifyStatus
+                    }
+                }
+                #expect(try await status("first") == 0)
+                #expect(try await status("second") == 21004)
+                folder.write("serve.yaml", Self.text(secret: "second"))
+                kill(getpid(), SIGHUP)
+                try await eventually("the new secret counts") { try await status("second") == 0 }
+                #expect(try await status("first") == 21004)
+                // A broken configuration keeps the old one.
+                folder.write("serve.yaml", Self.text(secret: "third") + "\nunknown-key: 1\n")
+                kill(getpid(), SIGHUP)
+                try await eventually("the failure is logged") { server.log.text.contains("unknown-key") }
+                #expect(try await status("second") == 0)
+                #expect(try await status("third") == 21004)
+                #expect(!server.log.text.contains("third"))
+            }
+        }
+
+        private static func text(secret: String) -> String {
+            let folder = NSTemporaryDirectory()
+            let root = folder + "test-root-\(getpid()).der"
+            try? Data(TestRoot.der).write(to: URL(fileURLWithPath: root))
+            return """
+                apps:
+                  - bundle-id: \(Sent.bundleId)
+                    shared-secrets: [\(secret)]
+                trust: {roots: [\(root)]}
+                store: {url: none}
+                """
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+import VerifyReceiptServer
+
+extension ServerTests {
+    /// The timeouts are shortened; the tests wait for what happens, never for a time.
+    @Suite struct SlowClients {
+        /// Octets that drip in do not extend the time.
+        @Test func drippingHeadersAreCut() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.headers = .milliseconds(400) }
+            try await expectCut("headers", configuration) { wire in
+                drip("POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nX-Long: " + String(repeating: "x", count: 4_000), wire)
+            }
+        }
+
+        @Test func silenceAfterConnectingIsCut() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.headers = .milliseconds(200) }
+            try await expectCut("headers", configuration) { _ in }
+        }
+
+        @Test func drippingBodyIsCut() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.body = .milliseconds(400) }
+            try await expectCut("body", configuration) { wire in
+                wire.send("POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+                drip(String(repeating: " ", count: 4_000), wire)
+            }
+        }
+
+        @Test func idleConnectionIsCut() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.idle = .milliseconds(200) }
+            try await expectCut("idle", configuration, answers: "21002") { wire in wire.send(Sent.post("{}")) }
+        }
+
+        @Test func silentTLSHandshakeIsCut() async throws {
+            let files = try TestCertificate()
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.timeouts.handshake = .milliseconds(200)
+                $0.listeners[0].tls = files.tls
+            }
+            try await expectCut("handshake", configuration) { _ in }
+        }
+
+        @Test func clientThatNeverReadsIsCut() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.write = .milliseconds(300) }
+            try await TestServer.run(configuration) { server in
+                try await Wire.run {
+                    let wire = try Wire(port: server.port, receiveBuffer: 4_096)
+                    // Answers pile up until no buffer of the system takes more.
+                    let requests = String(repeating: Sent.post(Sent.body()), count: 40)
+                    for _ in 0..<200 where wire.send(requests, patience: 3) == false { break }
+                    while wire.send(Sent.post(Sent.body()), patience: 3) {}
+                }
+                try await eventually("it is cut") { server.server.openConnections == 0 }
+                #expect(server.server.metricsText.contains("phase=\"write\""))
+            }
+        }
+
+        /// A client that sends and then closes its half is still answered (`curl` with a pipe, old Java clients).
+        @Test func halfClosedClientIsAnswered() async throws {
+            try await TestServer.run { server in
+                let text = try await Wire.run {
+                    let wire = try Wire(port: server.port)
+                    wire.send(Sent.post(Sent.body()))
+                    wire.halfClose()
+                    return try wire.readToEnd()
+                }
+                #expect(text.contains("\"status\":0"))
+            }
+        }
+
+        @Test(arguments: [
+            "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"receipt", "POST /verify",
+            "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{}", "",
+        ])
+        func halfClosedInTheMiddleEndsTheConnection(sent: String) async throws {
+            try await TestServer.run { server in
+                let text = try await Wire.run {
+                    let wire = try Wire(port: server.port)
+                    wire.send(sent)
+                    wire.halfClose()
+                    return try wire.readToEnd()
+                }
+                #expect(text.isEmpty || text.hasPrefix("HTTP/1.1 400"))
+                try await eventually("it is closed") { server.server.openConnections == 0 }
+                let next = try await Wire.ask(server.port, Sent.post(Sent.body()))
+                #expect(next.verifyStatus == 0)
+            }
+        }
+
+        @Test func manySlowClientsDoNotStopOthers() async throws {
+            try await TestServer.run { server in
+                let answer = try await Wire.run {
+                    let slow = try (0..<300).map { _ in try Wire(port: server.port) }
+                    for (index, wire) in slow.enumerated() {
+                        wire.send(index % 2 == 0 ? "POST /verify" : Sent.post(Sent.body()).dropLast(10).description)
+                    }
+                    let wire = try Wire(port: server.port)
+                    wire.send(Sent.post(Sent.body()))
+                    let answer = try wire.readResponse()
+                    for wire in slow { wire.close() }
+                    return answer
+                }
+                #expect(answer.verifyStatus == 0)
+            }
+        }
+
+        private func expectCut(
+            _ phase: String, _ configuration: VerifyReceiptServerConfiguration, answers: String? = nil,
+            _ client: @escaping @Sendable (Wire) -> Void
+        ) async throws {
+            try await TestServer.run(configuration) { server in
+                let text = try await Wire.run {
+                    let wire = try Wire(port: server.port)
+                    client(wire)
+                    return try wire.readToEnd()
+                }
+                if let answers { #expect(text.contains(answers)) } else { #expect(text.isEmpty) }
+                #expect(server.server.metricsText.contains("legacy_receipts_timeouts_total{phase=\"\(phase)\"} 1\n"))
+                try await eventually("it is closed") { server.server.openConnections == 0 }
+            }
+        }
+    }
+}
+
+/// One octet after the other until the server closes the connection.
+private func drip(_ text: String, _ wire: Wire) {
+    for byte in text.utf8 {
+        guard wire.send([byte]), !wire.isClosedByPeer else { return }
+        usleep(10_000)
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import ReceiptForge
+import Synchronization
+import VerifyReceipt
+import VerifyReceiptServer
+
+/// A folder that is removed with the value.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "serve-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    @discardableResult
+    func write(_ name: String, _ text: String, mode: Int = 0o600) -> String {
+        let file = path + "/" + name
+        try? Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        try? FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+        return file
+    }
+}
+
+enum TestRoot {
+    static let der: [UInt8] = (try? TestCertificateAuthority.rootDER) ?? []
+}
+
+/// A certificate for `localhost` in a folder of its own, made by `openssl`.
+final class TestCertificate: Sendable {
+    let tls: VerifyReceiptServerConfiguration.TLSFiles
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        tls = .init(certificate: folder.path + "/certificate.pem", privateKey: folder.path + "/key.pem")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+            tls.privateKey, "-out", tls.certificate, "-days", "30", "-subj", "/CN=localhost", "-addext",
+            "subjectAltName=DNS:localhost",
+        ]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw TestFailure("openssl made no certificate") }
+    }
+
+    /// Puts the own files where the others are.
+    func copy(over other: TestCertificate) throws {
+        for (from, to) in [(tls.certificate, other.tls.certificate), (tls.privateKey, other.tls.privateKey)] {
+            let data = try Data(contentsOf: URL(fileURLWithPath: from))
+            try data.write(to: URL(fileURLWithPath: to))
+        }
+    }
+}
+
+/// Carries a value from one thread to the next, which never use it at the same time.
+struct UncheckedBox<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+final class RecordingObserver: AnswerObserving {
+    private let seen = Mutex<[(status: Int, environment: EndpointEnvironment)]>([])
+
+    var all: [(status: Int, environment: EndpointEnvironment)] { seen.withLock { $0 } }
+
+    func answered(_ body: [UInt8], at environment: EndpointEnvironment, with reply: VerifyReceiptReply) {
+        seen.withLock { $0.append((reply.status, environment)) }
+    }
+}

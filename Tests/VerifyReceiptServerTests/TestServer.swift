@@ -1,0 +1,196 @@
+import Foundation
+import LegacyReceipts
+import Logging
+import ReceiptForge
+import ServiceLifecycle
+import Synchronization
+import TransactionStore
+import VerifyReceipt
+import VerifyReceiptServer
+
+/// A server on free ports of loopback for the time of a closure.
+struct TestServer: Sendable {
+    let server: VerifyReceiptServer
+    let addresses: VerifyReceiptServer.Addresses
+    let log: CapturedLog
+    private let group: ServiceGroup
+
+    var port: Int { addresses.ports[0] }
+    var adminPort: Int { addresses.adminPort ?? 0 }
+
+    /// Begins to stop gracefully.
+    func stop() async { await group.triggerGracefulShutdown() }
+
+    static func run<Result: Sendable>(
+        _ configuration: VerifyReceiptServerConfiguration = .testing(), store: (any TransactionStore)? = nil,
+        observer: (any AnswerObserving)? = nil, clock: (@Sendable () -> Int64)? = nil, logLevel: Logger.Level = .info,
+        _ body: @Sendable (TestServer) async throws -> Result
+    ) async throws -> Result {
+        let log = try CapturedLog()
+        let logger = Logger(label: "test") { _ in ServerLogHandler(level: logLevel, writer: log.writer) }
+        let (stream, continuation) = AsyncStream<VerifyReceiptServer.Addresses>.makeStream()
+        let server = try VerifyReceiptServer(
+            configuration: configuration, store: store, logger: logger, observer: observer, clock: clock,
+            onListening: { continuation.yield($0) })
+        let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
+        return try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                defer { continuation.finish() }
+                try await group.run()
+            }
+            var iterator = stream.makeAsyncIterator()
+            guard let addresses = await iterator.next() else {
+                try await tasks.next()
+                throw TestFailure("the server did not listen")
+            }
+            let running = TestServer(server: server, addresses: addresses, log: log, group: group)
+            let result: Result
+            do {
+                result = try await body(running)
+            } catch {
+                await group.triggerGracefulShutdown()
+                try? await tasks.next()
+                throw error
+            }
+            await group.triggerGracefulShutdown()
+            try await tasks.next()
+            return result
+        }
+    }
+}
+
+struct TestFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// The lines that a server logs.
+final class CapturedLog: Sendable {
+    let writer: LogWriter
+    private let path: String
+    private let descriptor: Int32
+
+    init() throws {
+        path = NSTemporaryDirectory() + "log-\(UUID().uuidString)"
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw TestFailure("no file for the log") }
+        writer = LogWriter(descriptor: descriptor)
+    }
+
+    deinit {
+        close(descriptor)
+        unlink(path)
+    }
+
+    var text: String {
+        writer.flush()
+        return (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    }
+}
+
+extension VerifyReceiptServerConfiguration {
+    /// Free ports, receipts of the test authority, timeouts that no test waits for.
+    static func testing(_ change: (inout VerifyReceiptServerConfiguration) -> Void = { _ in }) -> Self {
+        var configuration = VerifyReceiptServerConfiguration(
+            endpoint: EndpointConfiguration(trust: TrustPolicy(additionalRoots: [TestRoot.der])))
+        configuration.listeners = [Listener(port: 0)]
+        configuration.admin = AdminListener(port: 0)
+        configuration.timeouts.shutdown = .seconds(20)
+        change(&configuration)
+        return configuration
+    }
+}
+
+/// What clients send.
+enum Sent {
+    /// A genuine receipt of production with two subscription periods; about 6 kB.
+    static let receipt: String = (try? forgeReceipts(count: 1)[0]).map { Data($0).base64EncodedString() } ?? ""
+    static let bundleId = "com.example.bulk.app0"
+
+    static func body(_ receipt: String = Sent.receipt, password: String? = nil) -> String {
+        let secret = password.map { ",\"password\":\"\($0)\"" } ?? ""
+        return "{\"receipt-data\":\"\(receipt)\"\(secret)}"
+    }
+
+    static func post(_ body: String, path: String = "/verifyReceipt", headers: [String] = []) -> String {
+        let all = ["Host: localhost", "Content-Length: \(body.utf8.count)"] + headers
+        return "POST \(path) HTTP/1.1\r\n" + all.map { $0 + "\r\n" }.joined() + "\r\n" + body
+    }
+
+    static func get(_ path: String, method: String = "GET", host: String = "localhost") -> String {
+        "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
+    }
+}
+
+/// A store that waits, fails, or works, as the test says.
+final class PuppetStore: TransactionStore {
+    enum Mood {
+        case works
+        case fails(TransactionStoreError.Code)
+        case waits
+    }
+
+    private struct State {
+        var mood = Mood.works
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var calls = 0
+    }
+
+    private let state = Mutex(State())
+
+    var calls: Int { state.withLock { $0.calls } }
+
+    func become(_ mood: Mood) {
+        let released = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.mood = mood
+            if case .waits = mood { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in released { continuation.resume() }
+    }
+
+    private func act() async throws {
+        state.withLock { $0.calls += 1 }
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state -> Bool in
+                guard case .waits = state.mood else { return true }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+        if case .fails(let code) = state.withLock({ $0.mood }) { throw TransactionStoreError(code, "as told") }
+    }
+
+    func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
+        try await act()
+        return AppliedFacts()
+    }
+
+    func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+        try await act()
+        return nil
+    }
+
+    func hasProcessed(notificationUUID: String) async throws -> Bool { false }
+    func counts() async throws -> StoreCounts {
+        StoreCounts(transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
+    }
+
+    func checkReadiness() async throws {
+        if case .fails(let code) = state.withLock({ $0.mood }) { throw TransactionStoreError(code, "as told") }
+    }
+
+    func close() async throws {}
+}
+
+/// Asks until the answer is yes, or gives up after a time that only a broken server needs.
+func eventually(_ what: String, within seconds: Double = 15, _ condition: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while ContinuousClock.now < deadline {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    throw TestFailure("never happened: \(what)")
+}

@@ -1,0 +1,84 @@
+import AppStoreModels
+import Foundation
+import Testing
+import TransactionStore
+import VerifyReceipt
+
+/// The recorded pairs as `compare` reads them: through the index of the real receipts.
+@Suite("Recorded pairs of the App Store", .enabled(if: RealRecords.folder != nil)) struct ParityRunTests {
+    private func report(_ store: (any TransactionStore)?, learns: Bool) async throws -> ParityReport {
+        let folder = try unwrap(RealRecords.folder)
+        let endpoint = try VerifyReceiptEndpoint(configuration: EndpointConfiguration(), store: store)
+        let run = ParityRun(endpoint: endpoint, learnsLatestReceipts: learns, now: requestDate)
+        let source = RecordedPairSource([folder.appending(path: "index.json").path])
+        var report = ParityReport()
+        while let batch = try source.next() {
+            for case .pair(let pair) in batch { report.add(try await run.compare(pair), place: pair.place) }
+        }
+        return report
+    }
+
+    /// Its author replaced the names in the reply and not in the receipt.
+    private func isReplacedName(_ example: ParityReport.Example) -> Bool {
+        example.place.hasSuffix("ios6-011.json")
+            && ["receipt.bid", "receipt.product_id"].contains(example.difference.path)
+    }
+
+    private func expectNoFault(_ report: ParityReport) {
+        let faults = report.examples.filter { $0.difference.kind == .weAreWrong && !isReplacedName($0) }
+        #expect(faults.isEmpty, "\(faults)")
+        #expect(report.counts.weAreWrong == report.examples.filter(isReplacedName).count)
+        #expect(report.pairs == 6)
+    }
+
+    @Test("Without a store, what a receipt determines is equal")
+    func receiptsAlone() async throws {
+        let report = try await report(nil, learns: false)
+        print(report.table())
+        expectNoFault(report)
+        #expect(report.counts.equalDerivable > 800)
+        #expect(report.counts.formatting > 0)
+    }
+
+    @Test("With the later receipts learned, no purchase is missing")
+    func learned() async throws {
+        let report = try await report(MemoryStore(), learns: true)
+        print(report.table())
+        expectNoFault(report)
+        #expect(report.fields["latest_receipt_info[]"]?.serverState ?? 0 == 0)
+    }
+}
+
+@Suite("Report of many pairs") struct ParityReportTests {
+    @Test("Counts add up, faults are all kept, others once for each member and rule")
+    func examples() throws {
+        let wrong = Reply.app.with("receipt.bundle_id", "com.example.other").with("latest_receipt", "MIIU")
+        var report = ParityReport()
+        for index in 0..<3 { report.add(try compared(.app, wrong), place: "record \(index)") }
+        report.add(try compared(.app, .app), place: "record 3")
+        report.addSkipped(place: "record 4", reason: "no reply")
+        report.addFailed(place: "record 5", error: .appleReplyUnreadable)
+        #expect(report.pairs == 4 && report.identicalPairs == 1 && report.pairsWithoutFault == 1)
+        #expect(report.counts.weAreWrong == 3 && report.counts.serverState == 3)
+        #expect(report.examples.map(\.difference.rule).filter { $0 == .signedFieldDiffers }.count == 3)
+        #expect(report.examples.map(\.difference.rule).filter { $0 == .reissuedReceipt }.count == 1)
+        #expect(report.rules == [.signedFieldDiffers: 3, .reissuedReceipt: 3])
+        #expect(report.reasons == ["record 4: no reply", "record 5: appleReplyUnreadable"])
+    }
+
+    @Test("The table and the JSON say the same")
+    func output() throws {
+        var report = ParityReport()
+        report.add(try compared(.app, Reply.app.with("latest_receipt", "MIIU")), place: "one")
+        let lines = report.table().split(separator: "\n")
+        let row = try unwrap(lines.first { $0.hasPrefix("latest_receipt ") })
+        #expect(row.split(separator: " ").dropFirst() == ["0", "0", "1", "0"])
+        #expect(Set(lines.prefix(8).map(\.count)).count == 1)
+        let json = try JSONValue.parse(report.json())
+        #expect(json["pairs"]?.integer == 1)
+        #expect(json["counts"]?["serverState"]?.integer == 1)
+        #expect(json["fields"]?["latest_receipt"]?["serverState"]?.integer == 1)
+        #expect(json["differences"]?.array?.first?["difference"]?["rule"]?.string == "reissuedReceipt")
+        #expect(json["statuses"]?.array?.first?["apple"]?.integer == 0)
+    }
+}

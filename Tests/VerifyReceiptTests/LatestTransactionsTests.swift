@@ -1,0 +1,182 @@
+import AppStoreModels
+import LegacyReceipts
+import ReceiptForge
+import ReceiptMigration
+import Testing
+import TransactionStore
+import VerifyReceipt
+
+/// `latest_receipt_info` and `latest_receipt` (verifyreceipt reference, 3.5).
+@Suite struct LatestTransactionsTests {
+    private func ids(_ reply: ReadReply) -> [String] { reply.latest?.compactMap { $0.text("transaction_id") } ?? [] }
+
+    @Test func withoutAStoreTheReceiptsOwnTransactionsAreListedNewestFirst() async throws {
+        let reply = try await testEndpoint().ask(
+            body(appReceipt([month(1), nonConsumable, month(2), consumable("9")])))
+        #expect(ids(reply) == ["530001234569074", "530001234568037", "530001234500001", "9"])
+    }
+
+    @Test func idsAreComparedAsNumbers() async throws {
+        let purchases = ["99", "100", "000000101", "9223372036854775808", "18446744073709551617"].map { consumable($0) }
+        let reply = try await testEndpoint().ask(body(appReceipt(purchases)))
+        #expect(ids(reply) == ["18446744073709551617", "9223372036854775808", "000000101", "100", "99"])
+    }
+
+    @Test func theListsAreThereForEveryReceiptWithAPurchase() async throws {
+        let octets = try appReceipt([nonConsumable])
+        let reply = try await testEndpoint().ask(body(octets))
+        #expect(ids(reply) == ["530001234500001"])
+        #expect(reply.json["latest_receipt"]?.string == base64(octets))
+        #expect(reply.json["pending_renewal_info"] == nil)
+    }
+
+    @Test func byOptionTheListsAreThereOnlyWithSubscriptions() async throws {
+        let endpoint = try testEndpoint(store: MemoryStore()) { $0.latestTransactions = .withSubscriptions }
+        let without = try await endpoint.ask(
+            body(appReceipt([nonConsumable, consumable("9")], at: created.adding(days: -1))))
+        #expect(without.keys == ["status", "environment", "receipt"])
+        let with = try await endpoint.ask(body(appReceipt([nonConsumable, month(0)])))
+        #expect(ids(with) == ["530001234567000", "530001234500001"])
+        // Now the customer has one, and the older receipt shows it too.
+        let older = try await endpoint.ask(body(appReceipt([nonConsumable], at: created.adding(days: -9))))
+        #expect(ids(older) == ["530001234567000", "530001234500001"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anOldReceiptBringsTheRenewalsLearnedSince(_ kind: StoreKind) async throws {
+        let old = try appReceipt([month(0)], at: created.adding(months: -2))
+        let new = try appReceipt([month(0), month(1), month(2)])
+        let (first, reply) = try await kind.withStore { store in
+            let endpoint = try testEndpoint(store: store)
+            let first = try await endpoint.ask(body(old))
+            _ = try await endpoint.ask(body(new))
+            return (first, try await endpoint.ask(body(old)))
+        }
+        #expect(ids(first) == ["530001234567000"])
+        #expect(ids(reply) == ["530001234569074", "530001234568037", "530001234567000"])
+        #expect(reply.inApp.compactMap { $0.text("transaction_id") } == ["530001234567000"])
+        #expect(reply.json["latest_receipt"]?.string == base64(new))
+        #expect(reply.reply.facts.transactionsFromStore == 2)
+        #expect(reply.reply.facts.storeNanoseconds != nil)
+    }
+
+    @Test func theSubmittedReceiptIsTheLatestWhereItIsTheNewest() async throws {
+        let endpoint = try testEndpoint(store: MemoryStore())
+        _ = try await endpoint.ask(body(appReceipt([month(0)], at: created.adding(months: -2))))
+        let new = try appReceipt([month(0), month(1)])
+        #expect(try await endpoint.ask(body(new)).json["latest_receipt"]?.string == base64(new))
+    }
+
+    @Test func newerFactsOfATransactionAreShownWithTheOlderReceipt() async throws {
+        let endpoint = try testEndpoint(store: MemoryStore())
+        let old = try appReceipt([month(0)], at: created.adding(months: -2))
+        _ = try await endpoint.ask(
+            body(appReceipt([month(0).with { $0.cancellationDate = .seconds(created.adding(days: -1)) }])))
+        let reply = try await endpoint.ask(body(old))
+        #expect(reply.latest?.first?.text("cancellation_date") == "2024-03-14 10:20:30 Etc/GMT")
+        // What was submitted is mirrored as it was signed.
+        #expect(reply.inApp.first?["cancellation_date"] == nil)
+    }
+
+    @Test func withoutLearningTheStoreIsReadAndNotWritten() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([VerifyReceiptEndpoint.facts(of: appReceipt([month(0), month(1)]))])
+        let endpoint = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
+        let reply = try await endpoint.ask(body(appReceipt([month(0), month(2)], at: created.adding(days: 1))))
+        #expect(ids(reply) == ["530001234569074", "530001234568037", "530001234567000"])
+        #expect(try await store.counts().receipts == 1)
+    }
+
+    @Test func withoutLearningTheNewerOfReceiptAndStoreDecides() async throws {
+        let cancelled = month(0).with { $0.cancellationDate = .seconds(created.adding(days: -1)) }
+        for (stored, submitted, isCancelled) in [
+            (cancelled, month(0), true), (month(0), cancelled, false),
+        ] {
+            let store = MemoryStore()
+            _ = try await store.apply([VerifyReceiptEndpoint.facts(of: appReceipt([stored]))])
+            let endpoint = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
+            let older = try await endpoint.ask(body(appReceipt([submitted], at: created.adding(days: -2))))
+            #expect((older.latest?.first?["cancellation_date"] != nil) == isCancelled)
+        }
+        let store = MemoryStore()
+        _ = try await store.apply([VerifyReceiptEndpoint.facts(of: appReceipt([month(0)]))])
+        let endpoint = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
+        let newer = try await endpoint.ask(body(appReceipt([cancelled], at: created.adding(days: 2))))
+        #expect(newer.latest?.first?["cancellation_date"] != nil)
+    }
+
+    @Test func finishedConsumablesDisappear() async throws {
+        let endpoint = try testEndpoint(store: MemoryStore())
+        let old = try appReceipt([month(0), consumable("530001234567999")], at: created.adding(days: -2))
+        _ = try await endpoint.ask(body(old))
+        // The next receipt does not hold it any more, so neither does its reply.
+        let next = try await endpoint.ask(body(appReceipt([month(0)])))
+        #expect(ids(next) == ["530001234567000"])
+        // The receipt that holds it shows it still.
+        #expect(ids(try await endpoint.ask(body(old))) == ["530001234567999", "530001234567000"])
+    }
+
+    @Test func unfinishedConsumablesOfTheNewestReceiptAreListed() async throws {
+        let endpoint = try testEndpoint(store: MemoryStore())
+        _ = try await endpoint.ask(body(appReceipt([month(0), consumable("530001234567999")])))
+        let older = try await endpoint.ask(body(appReceipt([month(0)], at: created.adding(days: -2))))
+        #expect(ids(older) == ["530001234567999", "530001234567000"])
+    }
+
+    /// Transaction receipts do not state what kind of product they are about.
+    @Test func theCatalogueTellsConsumablesThatNoDocumentCallsSo() async throws {
+        let fact = TransactionFact(
+            payload: JWSTransactionDecodedPayload(
+                originalTransactionId: "77", transactionId: "77", productId: "com.example.orchard.apples"),
+            legacy: nil, origin: FactOrigin(source: .receipt, signedDate: created.milliseconds - 9))
+        let facts = FactSet(
+            scope: StoreScope(environment: .production, bundleId: bundleId),
+            identities: [CustomerIdentity(.originalTransactionId, "530001234567000")], transactions: [fact])
+        var entry = CatalogEntry(
+            subject: .productId("com.example.orchard.apples"), source: CatalogSource(file: "test"))
+        entry.type = .consumable
+        for catalog in [nil, try ProductCatalog(entries: [entry])] {
+            let store = MemoryStore()
+            _ = try await store.apply([facts])
+            let endpoint = try testEndpoint(store: store) {
+                $0.apps = [AppConfiguration(bundleId: bundleId, catalog: catalog)]
+            }
+            let reply = try await endpoint.ask(body(appReceipt([month(0)])))
+            #expect(ids(reply) == ["530001234567000"] + (catalog == nil ? ["77"] : []))
+        }
+    }
+
+    @Test func excludingOldTransactionsLeavesOneOfEachSubscription() async throws {
+        let other = ForgedPurchase(
+            .autoRenewable, product: "com.example.orchard.radio", id: "530001234567500", at: created,
+            originalId: "530001234567400"
+        ).with { $0.expiresDate = .seconds(created.adding(months: 1)) }
+        let octets = try appReceipt([
+            month(0), month(1), month(2, product: "com.example.orchard.yearly"), other, nonConsumable,
+        ])
+        let reply = try await testEndpoint().ask(body(octets, #","exclude-old-transactions":true"#))
+        // A change of the product within the subscription makes no other subscription.
+        #expect(ids(reply) == ["530001234569074", "530001234567500", "530001234500001"])
+        #expect(reply.inApp.count == 5)
+        #expect(reply.json["latest_receipt"]?.string == base64(octets))
+    }
+
+    @Test func excludingOldTransactionsDoesNothingWithoutAutoRenewables() async throws {
+        let again = nonConsumable.with { $0.transactionId = "530001234500009" }
+        let octets = try appReceipt([nonConsumable, again])
+        let reply = try await testEndpoint().ask(body(octets, #","exclude-old-transactions":true"#))
+        #expect(ids(reply) == ["530001234500009", "530001234500001"])
+    }
+
+    @Test func theCatalogueGivesTheGroupWhereNoDocumentDoes() async throws {
+        var entry = CatalogEntry(subject: .productId(monthly), source: CatalogSource(file: "test"))
+        entry.subscriptionGroupIdentifier = "20662382"
+        let endpoint = try testEndpoint {
+            $0.apps = [AppConfiguration(bundleId: bundleId, catalog: try ProductCatalog(entries: [entry]))]
+        }
+        let reply = try await endpoint.ask(body(appReceipt([month(0), nonConsumable])))
+        #expect(reply.latest("530001234567000")?.text("subscription_group_identifier") == "20662382")
+        #expect(reply.latest("530001234500001")?["subscription_group_identifier"] == nil)
+        #expect(!reply.inApp.contains { $0["subscription_group_identifier"] != nil })
+    }
+}

@@ -1,0 +1,134 @@
+import LegacyReceipts
+import ReceiptForge
+import Testing
+import TransactionStore
+import VerifyReceipt
+
+/// `password` (verifyreceipt reference, 1.4).
+@Suite struct PasswordTests {
+    private func endpoint(
+        secrets: [String] = ["s3cret"], account: [String] = [], store: (any TransactionStore)? = nil
+    ) throws -> VerifyReceiptEndpoint {
+        try testEndpoint(store: store) {
+            $0.apps = [AppConfiguration(bundleId: bundleId, sharedSecrets: secrets.map { SharedSecret($0) })]
+            $0.accountSecrets = account.map { SharedSecret($0) }
+        }
+    }
+
+    @Test func withoutASecretEveryPasswordWillDo() async throws {
+        let octets = try appReceipt([month(0)])
+        for password in [nil, "", "anything"] {
+            #expect(try await endpoint(secrets: []).ask(body(octets, password: password)).status == 0)
+        }
+    }
+
+    @Test func aMissingPasswordWithAutoRenewablesIsAMismatch() async throws {
+        let octets = try appReceipt([month(0)])
+        for password in [nil, ""] {
+            let reply = try await endpoint().ask(body(octets, password: password))
+            #expect(
+                String(decoding: reply.reply.body, as: UTF8.self) == #"{"status":21004,"environment":"Production"}"#)
+        }
+        #expect(try await endpoint().ask(body(octets, #","password":null"#)).status == 21004)
+    }
+
+    @Test func aWrongPasswordIsAMismatch() async throws {
+        let octets = try appReceipt([month(0)])
+        for password in ["S3cret", "s3cret ", "s3cre", "s3crett", "wrong"] {
+            #expect(try await endpoint().ask(body(octets, password: password)).status == 21004)
+        }
+        #expect(try await endpoint().ask(body(octets, #","password":1"#)).status == 21004)
+    }
+
+    @Test func aWrongPasswordIsAMismatchWithoutAutoRenewablesToo() async throws {
+        #expect(try await endpoint().ask(body(try appReceipt([nonConsumable]), password: "wrong")).status == 21004)
+        #expect(try await endpoint().ask(body(try appReceipt(), password: "wrong")).status == 21004)
+    }
+
+    @Test func aMissingPasswordWithoutAutoRenewablesIsNone() async throws {
+        #expect(try await endpoint().ask(body(try appReceipt([nonConsumable]))).status == 0)
+    }
+
+    @Test func severalSecretsAreValidAtOnce() async throws {
+        let endpoint = try endpoint(secrets: ["old", "new"])
+        let octets = try appReceipt([month(0)])
+        #expect(try await endpoint.ask(body(octets, password: "old")).status == 0)
+        #expect(try await endpoint.ask(body(octets, password: "new")).status == 0)
+        #expect(try await endpoint.ask(body(octets, password: "newer")).status == 21004)
+    }
+
+    @Test func anAccountWideSecretIsValidForEveryApp() async throws {
+        let octets = try appReceipt([month(0)])
+        #expect(try await endpoint(account: ["wide"]).ask(body(octets, password: "wide")).status == 0)
+        #expect(try await endpoint(secrets: [], account: ["wide"]).ask(body(octets)).status == 21004)
+        let other = try testEndpoint { $0.accountSecrets = [SharedSecret("wide")] }
+        #expect(try await other.ask(body(octets, password: "wide")).status == 0)
+        #expect(try await other.ask(body(octets, password: "narrow")).status == 21004)
+    }
+
+    @Test func theSecretOfAnotherAppIsAMismatch() async throws {
+        let endpoint = try testEndpoint {
+            $0.apps = [
+                AppConfiguration(bundleId: bundleId, sharedSecrets: [SharedSecret("one")]),
+                AppConfiguration(bundleId: "com.example.other", sharedSecrets: [SharedSecret("two")]),
+            ]
+        }
+        #expect(try await endpoint.ask(body(try appReceipt([month(0)]), password: "two")).status == 21004)
+    }
+
+    @Test func escapesInThePasswordAreUndone() async throws {
+        let endpoint = try endpoint(secrets: ["a/b\"é"])
+        let octets = try appReceipt([month(0)])
+        #expect(try await endpoint.ask(body(octets, password: #"a\/b\"\u00e9"#)).status == 0)
+        #expect(try await endpoint.ask(body(octets, password: #"a/b\"é"#)).status == 0)
+    }
+
+    /// What the store knows of the customer is not told without the secret either.
+    @Test func aMissingPasswordIsAMismatchWhereTheStoreKnowsOfAutoRenewables() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([VerifyReceiptEndpoint.facts(of: appReceipt([month(0), nonConsumable]))])
+        let old = try appReceipt([nonConsumable], at: created.adding(days: -10))
+        #expect(try await endpoint(store: store).ask(body(old)).status == 21004)
+        #expect(try await endpoint(store: store).ask(body(old, password: "s3cret")).latest?.count == 2)
+    }
+
+    @Test func theSignatureIsJudgedBeforeThePassword() async throws {
+        let octets = damaged(try appReceipt([month(0)]))
+        #expect(try await endpoint().ask(body(octets, password: "wrong")).status == 21003)
+    }
+
+    @Test func aRefusedPasswordTeachesTheStoreNothing() async throws {
+        let store = MemoryStore()
+        _ = try await endpoint(store: store).ask(body(try appReceipt([month(0)]), password: "wrong"))
+        #expect(try await store.counts().receipts == 0)
+    }
+
+    @Test func aTransactionReceiptWithoutAnEndIsAnsweredWithAnyPassword() async throws {
+        let octets = try transactionReceipt(subscription: false)
+        for password in [nil, "wrong"] {
+            #expect(try await endpoint().ask(body(octets, password: password)).status == 0)
+        }
+    }
+
+    @Test func aTransactionReceiptOfASubscriptionNeedsThePassword() async throws {
+        let octets = try transactionReceipt(subscription: true)
+        let now = transactionDate.milliseconds + 1
+        #expect(try await endpoint().ask(body(octets), now: now).status == 21004)
+        #expect(try await endpoint().ask(body(octets, password: "wrong"), now: now).status == 21004)
+        #expect(try await endpoint().ask(body(octets, password: "s3cret"), now: now).status == 0)
+    }
+
+    @Test func aSecretDoesNotShowItself() {
+        let secret = SharedSecret("s3cret")
+        #expect("\(secret)" == "SharedSecret(redacted)")
+        #expect(String(reflecting: secret) == "SharedSecret(redacted)")
+        var dumped = ""
+        dump(AppConfiguration(bundleId: bundleId, sharedSecrets: [secret]), to: &dumped)
+        #expect(!dumped.contains("s3cret") && !dumped.contains("digest"))
+    }
+
+    @Test func anEmptySecretMatchesNothing() async throws {
+        let octets = try appReceipt([month(0)])
+        #expect(try await endpoint(secrets: [""]).ask(body(octets, password: "")).status == 21004)
+    }
+}

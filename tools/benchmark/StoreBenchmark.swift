@@ -1,0 +1,243 @@
+import AppStoreModels
+import Foundation
+import GRDB
+import GRDBSQLite
+import SQLiteTransactionStore
+import TransactionStore
+
+/// The embedded store: bulk load against plain prepared INSERTs of the same rows, and the look-up of a customer with 200
+/// transactions among many.
+///
+/// `transactionCount` is the number of stored transactions at the look-ups; 10,000,000 need about 10 GB of disk and
+/// several minutes.
+struct StoreBenchmark {
+    var transactionCount = 500_000
+    var lookups = 3_000
+    private let transactionsPerCustomer = 200
+    private let transactionsPerCall = 20_000
+    private let scope = StoreScope(environment: .production, bundleId: "com.example.app")
+
+    init(transactionCount: Int = 500_000) { self.transactionCount = transactionCount }
+
+    /// Reads `--store-transactions N` from the arguments of the benchmark.
+    init(arguments: [String]) throws {
+        guard let index = arguments.firstIndex(of: "--store-transactions") else { return }
+        guard index + 1 < arguments.count, let count = Int(arguments[index + 1]), count >= 20_000 else {
+            throw Refusal(description: "--store-transactions takes a number of at least 20000")
+        }
+        transactionCount = count
+    }
+
+    struct Refusal: Error, CustomStringConvertible { let description: String }
+
+    func run() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("store-benchmark-\(getpid())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("store.sqlite").path
+        try await measureLoad(min(transactionCount, 200_000), perCustomer: 10, source: .receipt, in: folder)
+        try await measureLoad(min(transactionCount, 200_000), perCustomer: 200, source: .signedTransaction, in: folder)
+        try await measureLookups(path)
+    }
+
+    // MARK: Bulk load
+
+    /// The best of three rounds for each side, one after the other: other programs on the machine slow both down.
+    private func measureLoad(_ count: Int, perCustomer: Int, source: FactSource, in folder: URL) async throws {
+        var (own, plain) = (Double.infinity, Double.infinity)
+        for round in 0..<3 {
+            let path = folder.appendingPathComponent("load-\(perCustomer)-\(round).sqlite").path
+            let store = try SQLiteTransactionStore.open(path: path)
+            own = min(own, try await load(store, count, perCustomer: perCustomer, source: source))
+            try await store.close()
+            let copy = folder.appendingPathComponent("plain-\(perCustomer)-\(round).sqlite").path
+            plain = min(plain, try PlainLoad(from: path, to: copy).seconds(rowsPerTransaction: transactionsPerCall))
+        }
+        Figure(
+            name: "store \(count) transactions, \(perCustomer) per customer", value: Double(count) / own,
+            unit: "transactions/s", reference: "prepared INSERTs of the same rows (\(Int(Double(count) / plain))/s)",
+            ratio: plain / own
+        ).report()
+    }
+
+    /// The seconds that the store took; making the facts is not counted.
+    private func load(
+        _ store: SQLiteTransactionStore, _ count: Int, perCustomer: Int, source: FactSource
+    ) async throws -> Double {
+        var nanoseconds: UInt64 = 0
+        for start in stride(from: 0, to: count, by: transactionsPerCall) {
+            let customers = min(transactionsPerCall, count - start) / perCustomer
+            let sets = (0..<customers).map { set(start / perCustomer + $0, perCustomer, source) }
+            let begin = DispatchTime.now().uptimeNanoseconds
+            _ = try await store.apply(sets)
+            nanoseconds += DispatchTime.now().uptimeNanoseconds - begin
+        }
+        return Double(nanoseconds) / 1e9
+    }
+
+    /// Ids that are spread over the whole range, so that no index is filled in order.
+    private func original(_ customer: Int) -> Int64 {
+        100_000_000_000_000 + Int64((UInt64(customer) &* 0x9E37_79B9_7F4A_7C15) >> 20) * 1000
+    }
+
+    private func set(_ customer: Int, _ count: Int, _ source: FactSource) -> FactSet {
+        let original = original(customer)
+        let june: Int64 = 1_590_969_600_000
+        let facts = (0..<count).map { place -> TransactionFact in
+            var payload = JWSTransactionDecodedPayload()
+            payload.originalTransactionId = String(original)
+            payload.transactionId = String(original + Int64(place))
+            payload.webOrderLineItemId = String(original + Int64(place) + 500)
+            payload.productId = "com.example.app.subscription.monthly"
+            payload.purchaseDate = june + Int64(place) * 2_592_000_000
+            payload.originalPurchaseDate = june
+            payload.expiresDate = june + Int64(place + 1) * 2_592_000_000
+            payload.quantity = 1
+            payload.type = .autoRenewableSubscription
+            payload.inAppOwnershipType = .purchased
+            var legacy: LegacyTransactionFields?
+            if source == .receipt {
+                legacy = LegacyTransactionFields()
+                legacy?.isTrialPeriod = false
+                legacy?.isInIntroOfferPeriod = false
+                legacy?.inAppOwnershipType = .purchased
+            } else {
+                payload.subscriptionGroupIdentifier = "20512345"
+                payload.signedDate = june + Int64(place) * 2_592_000_000
+                payload.storefront = "USA"
+                payload.storefrontId = "143441"
+                payload.transactionReason = place == 0 ? .purchase : .renewal
+                payload.currency = "USD"
+                payload.price = 9990
+                payload.appTransactionId = String(original + 999)
+            }
+            return TransactionFact(
+                payload: payload, legacy: legacy, origin: FactOrigin(source: source, signedDate: june + Int64(place)))
+        }
+        let receipt = KnownReceipt(
+            form: .app, bytes: Array(repeating: UInt8(truncatingIfNeeded: customer), count: 6_000), signedDate: june)
+        return FactSet(scope: scope, transactions: facts, receipt: receipt)
+    }
+
+    // MARK: Look-up
+
+    private func measureLookups(_ path: String) async throws {
+        let store = try SQLiteTransactionStore.open(path: path)
+        let seconds = try await load(
+            store, transactionCount, perCustomer: transactionsPerCustomer, source: .signedTransaction)
+        Figure(
+            name: "load to \(transactionCount) transactions", value: Double(transactionCount) / seconds,
+            unit: "transactions/s"
+        ).report()
+        let customers = transactionCount / transactionsPerCustomer
+        var times: [Double] = []
+        let processor = Clock.processorSeconds()
+        for lookup in 0..<lookups {
+            let customer = Int((UInt64(lookup) &* 0x9E37_79B9_7F4A_7C15) >> 11) % customers
+            let identity = CustomerIdentity(.originalTransactionId, String(original(customer)))
+            let begin = DispatchTime.now().uptimeNanoseconds
+            let found = try await store.customer([identity], in: scope)
+            times.append(Double(DispatchTime.now().uptimeNanoseconds - begin) / 1e6)
+            guard found?.transactions.count == transactionsPerCustomer else {
+                throw Refusal(description: "a customer is not complete")
+            }
+        }
+        let milliseconds = (Clock.processorSeconds() - processor) * 1000 / Double(lookups)
+        try await store.close()
+        Figure(name: "look-up, processor time", value: milliseconds, unit: "ms").report()
+        times.sort()
+        for (name, place) in [("p50", 0.5), ("p99", 0.99)] {
+            let value = times[Int(Double(times.count - 1) * place)]
+            Figure(
+                name: "look-up of \(transactionsPerCustomer) of \(transactionCount) transactions, \(name)",
+                value: value,
+                unit: "ms", reference: name == "p99" ? "2 ms" : nil, ratio: name == "p99" ? value / 2 : nil
+            ).report()
+        }
+    }
+}
+
+/// The engine's own way to take in many rows: prepared INSERTs without conditions in large transactions, into the same
+/// tables with the same indexes and the same durability. The rows are made already.
+private struct PlainLoad {
+    let from: String
+    let to: String
+
+    private static let tables = [
+        "scopes", "identities", "transactions", "renewal_infos", "app_transactions", "receipts",
+    ]
+
+    /// The seconds that inserting takes; reading the rows from the store is not counted.
+    func seconds(rowsPerTransaction: Int) throws -> Double {
+        let source = try DatabaseQueue(path: from)
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -65536") }
+        let target = try DatabasePool(path: to, configuration: configuration)
+        let schema = try source.read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT sql FROM sqlite_master
+                    WHERE sql IS NOT NULL AND name NOT LIKE '%grdb%' AND name <> 'readiness'
+                    """)
+        }
+        try target.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
+            for sql in schema { try db.execute(sql: sql) }
+        }
+        var nanoseconds: UInt64 = 0
+        for table in Self.tables {
+            try source.read { db in
+                let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM \(table)")
+                while true {
+                    let rows = try cursor.take(rowsPerTransaction)
+                    if rows.isEmpty { return }
+                    let begin = DispatchTime.now().uptimeNanoseconds
+                    try target.write { try Self.insert(rows, into: table, $0) }
+                    nanoseconds += DispatchTime.now().uptimeNanoseconds - begin
+                }
+            }
+        }
+        try target.close()
+        try source.close()
+        return Double(nanoseconds) / 1e9
+    }
+
+    /// By the C functions, so that nothing but SQLite itself is measured.
+    private static func insert(_ rows: [[DatabaseValue]], into table: String, _ db: Database) throws {
+        let places = Array(repeating: "?", count: rows.first?.count ?? 0).joined(separator: ",")
+        let statement = try db.cachedStatement(sql: "INSERT INTO \(table) VALUES (\(places))").sqliteStatement
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        for row in rows {
+            for (index, value) in row.enumerated() {
+                let place = Int32(index + 1)
+                switch value.storage {
+                case .null: sqlite3_bind_null(statement, place)
+                case .int64(let integer): sqlite3_bind_int64(statement, place, integer)
+                case .double(let double): sqlite3_bind_double(statement, place, double)
+                case .string(let text): sqlite3_bind_text(statement, place, text, -1, transient)
+                case .blob(let data):
+                    data.withUnsafeBytes { bytes in
+                        _ =
+                            bytes.isEmpty
+                            ? sqlite3_bind_zeroblob(statement, place, 0)
+                            : sqlite3_bind_blob(statement, place, bytes.baseAddress, Int32(bytes.count), transient)
+                    }
+                }
+            }
+            guard sqlite3_step(statement) == SQLITE_DONE else {
+                throw StoreBenchmark.Refusal(description: "a row could not be inserted")
+            }
+            sqlite3_reset(statement)
+        }
+    }
+}
+
+extension RowCursor {
+    /// The values of the next rows.
+    fileprivate func take(_ count: Int) throws -> [[DatabaseValue]] {
+        var rows: [[DatabaseValue]] = []
+        while rows.count < count, let row = try next() { rows.append(Array(row.databaseValues)) }
+        return rows
+    }
+}
