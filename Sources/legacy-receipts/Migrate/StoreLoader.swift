@@ -26,7 +26,8 @@ actor StoreLoader {
         for document in batch {
             let count = sets.count
             switch document {
-            case .appReceipt(let receipt, let octets): if let set = FactSet(receipt, octets: octets) { sets.append(set) }
+            case .appReceipt(let receipt, let octets):
+                if let set = FactSet(receipt, octets: octets) { sets.append(set) }
             case .transactionReceipt(let receipt, let octets):
                 if let set = FactSet(receipt, octets: octets) { sets.append(set) }
             case .recorded(let mapping): sets += [FactSet](recorded: mapping)
@@ -47,9 +48,10 @@ actor StoreLoader {
         } catch {
             Terminal.error("The store was not closed as it should be: \(error)")
         }
+        let rest = leftOut > 0 ? "; documents that state nothing to be stored: \(leftOut)" : ""
         return """
             Store \(name): \(applied.changed) facts of \(documents - leftOut) documents are new, \
-            \(applied.unchanged) were known\(leftOut > 0 ? "; \(leftOut) documents state nothing that can be stored" : "").
+            \(applied.unchanged) were known\(rest).
             """
     }
 }

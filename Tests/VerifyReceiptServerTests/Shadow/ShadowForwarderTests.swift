@@ -263,7 +263,10 @@ final class LogLines: LogHandler, Sendable {
     func drains() async throws {
         let live = try await LiveServiceStub(.answer(Self.ours))
         let forwarder = ShadowForwarder(
-            configuration: try configuration(live.url) { $0.maximumConcurrency = 1 }, logger: LogLines().logger)
+            configuration: try configuration(live.url) {
+                $0.maximumConcurrency = 1
+                $0.drainTimeout = .seconds(120)
+            }, logger: LogLines().logger)
         for _ in 0..<20 { forwarder.submit(request: Self.request, environment: .production, reply: reply()) }
         let group = ServiceGroup(
             configuration: .init(
