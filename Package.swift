@@ -16,6 +16,8 @@ func server(_ name: String, _ package: String) -> Target.Dependency {
 }
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams", condition: .when(traits: ["ReceiptMigration"]))
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
+let grdbSQLite: Target.Dependency = .product(
+    name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 
@@ -30,7 +32,6 @@ let package = Package(
         .library(name: "TransactionStore", targets: ["TransactionStore"]),
         .library(name: "SQLiteTransactionStore", targets: ["SQLiteTransactionStore"]),
         .library(name: "PostgreSQLTransactionStore", targets: ["PostgreSQLTransactionStore"]),
-        .library(name: "AppStoreServer", targets: ["AppStoreServer"]),
         .library(name: "VerifyReceipt", targets: ["VerifyReceipt"]),
         .library(name: "VerifyReceiptServer", targets: ["VerifyReceiptServer"]),
         .executable(name: "legacy-receipts", targets: ["legacy-receipts"]),
@@ -59,7 +60,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON", "YAML"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -83,7 +83,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "SQLiteTransactionStore",
-            dependencies: ["AppStoreModels", "TransactionStore", grdb],
+            dependencies: ["AppStoreModels", "TransactionStore", grdb, grdbSQLite],
             swiftSettings: settings),
         .systemLibrary(
             name: "CLibPQ", path: "Sources/CLibPQ", pkgConfig: "libpq",
@@ -108,9 +108,8 @@ let package = Package(
                 "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "TransactionStore", "VerifyReceipt",
                 yams, server("AsyncHTTPClient", "async-http-client"), server("Configuration", "swift-configuration"),
                 server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
-                server("HummingbirdHTTP2", "hummingbird"), server("HummingbirdTLS", "hummingbird"),
-                server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"),
-                server("Metrics", "swift-metrics"), server("NIOCore", "swift-nio"),
+                server("HummingbirdHTTP2", "hummingbird"),
+                server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
                 server("NIOHTTPTypes", "swift-nio-extras"), server("NIOPosix", "swift-nio"),
                 server("NIOSSL", "swift-nio-ssl"), server("NIOTLS", "swift-nio"),
                 server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -132,7 +131,7 @@ let package = Package(
                 "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge", "TransactionStore",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
                 "CLibPQ",
-                crypto, cryptoExtras, grdb, server("AsyncHTTPClient", "async-http-client"),
+                crypto, cryptoExtras, grdb, grdbSQLite, server("AsyncHTTPClient", "async-http-client"),
                 server("Hummingbird", "hummingbird"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
                 server("NIOPosix", "swift-nio"), server("ServiceLifecycle", "swift-service-lifecycle"),
             ],

@@ -18,6 +18,8 @@ public struct ReceiptVerifier: Sendable {
 
     /// How many chains are remembered; tests see by it that their number is bounded.
     package var cachedChainCount: Int { cache.count }
+    /// How often a remembered chain was used, and how often a chain had to be judged.
+    package var chainLookups: (hits: Int, misses: Int) { cache.lookups }
     package static var maximumCachedChains: Int { ChainCache.maximumEntries }
 
     /// A verifier that trusts Apple's pinned roots and nothing else.

@@ -29,6 +29,9 @@ public struct VerifyReceiptEndpoint: Sendable {
         apps = Dictionary(grouping: configuration.apps, by: \.bundleId).mapValues { ConfiguredApp($0) }
     }
 
+    /// How often a remembered certificate chain was used, and how often one had to be judged, since this value was made.
+    public var chainLookups: (hits: Int, misses: Int) { reader.verifier.chainLookups }
+
     /// The answer to a request. Every failure is a reply with a status; nothing is thrown.
     ///
     /// - Parameters:

@@ -62,6 +62,7 @@ public final class VerifyReceiptServer: Service {
         let state = ServerState(
             configuration: configuration, endpoint: endpoint, store: store, observers: observers.compactMap { $0 },
             metrics: metrics, logger: logger, clock: clock ?? { SystemClock.now() })
+        metrics.add(chainLookups: { state.current.endpoint.chainLookups })
         self.configuration = configuration
         self.state = state
         self.logger = logger

@@ -20,6 +20,8 @@ final class ChainCache: Sendable {
     static let maximumCertificateBytes = 16 * 1024
 
     private let entries = Mutex<[Entry]>([])
+    private let hits = Atomic<Int>(0)
+    private let misses = Atomic<Int>(0)
 
     /// - Parameter certificates: the octets of all embedded certificates.
     /// - Parameter signer: the octets that name the signer (issuer and serial number).
@@ -27,8 +29,12 @@ final class ChainCache: Sendable {
         let hash = Self.hash(signer)
         let entries = entries.withLock { $0 }
         for entry in entries where entry.hash == hash {
-            if Self.equal(entry.signer, signer), Self.equal(entry.certificates, certificates) { return entry.chain }
+            if Self.equal(entry.signer, signer), Self.equal(entry.certificates, certificates) {
+                hits.add(1, ordering: .relaxed)
+                return entry.chain
+            }
         }
+        misses.add(1, ordering: .relaxed)
         return nil
     }
 
@@ -48,6 +54,9 @@ final class ChainCache: Sendable {
             entries.append(entry)
         }
     }
+
+    /// How often a chain was found here, and how often it had to be judged.
+    var lookups: (hits: Int, misses: Int) { (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed)) }
 
     /// How many chains are held.
     var count: Int { entries.withLock { $0.count } }

@@ -32,6 +32,8 @@ package struct Setting: Sendable {
     /// Variables of the prefix that belong to the build and the tests of this package.
     static let foreignVariables: Set<String> = [
         "LEGACY_RECEIPTS_WARNINGS_AS_ERRORS", "LEGACY_RECEIPTS_PYTHON", "LEGACY_RECEIPTS_SEED",
+        "LEGACY_RECEIPTS_POSTGRES", "LEGACY_RECEIPTS_POSTGRES_DIRECTORY", "LEGACY_RECEIPTS_POSTGRES_SCRIPT",
+        "LEGACY_RECEIPTS_POSTGRES_FSYNC",
     ]
 
     init(_ key: String, _ kind: Kind, _ fallback: String = "") {

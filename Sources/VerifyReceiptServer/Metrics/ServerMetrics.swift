@@ -66,6 +66,16 @@ final class ServerMetrics: Sendable {
         }
     }
 
+    /// How often certificate chains are found in the cache. A reload of the configuration begins with an empty one.
+    func add(chainLookups: @escaping @Sendable () -> (hits: Int, misses: Int)) {
+        registry.readings(
+            "legacy_receipts_chain_cache_lookups_total", "Look-ups of certificate chains by result.", label: "result"
+        ) {
+            let lookups = chainLookups()
+            return [("hit", UInt64(max(0, lookups.hits))), ("miss", UInt64(max(0, lookups.misses)))]
+        }
+    }
+
     /// What has become of requests in shadow mode.
     func add(_ shadow: ShadowForwarder) {
         registry.readings(

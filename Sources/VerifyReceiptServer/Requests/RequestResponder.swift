@@ -43,7 +43,9 @@ struct RequestResponder: Sendable {
         var reader = RequestBodyReader(request.body, declared: declared, budget: state.budget)
         let outcome = try await outcome(&reader, environment, current.endpoint, channel)
         try await send(outcome.answer, request, writer, channel, exchange)
-        if let body = outcome.body {
+        // Two servers that shadow each other, or one that shadows itself, would ask for ever.
+        let isShadow = HTTPField.Name(ShadowForwarder.markHeader).map { request.headers[$0] != nil } ?? false
+        if let body = outcome.body, !isShadow {
             for observer in state.observers { observer.answered(body, at: environment, with: outcome.answer.reply) }
         }
         guard outcome.answer.closes else { return }

@@ -96,6 +96,26 @@ struct PostgreSQLReplicaTests {
         }
     }
 
+    @Test("Replicas that meet at new customers end with each once, and with all of its facts")
+    func meetingAtNewCustomers() async throws {
+        try await TestSchema.with { schema in
+            let stores = [try await schema.open(), try await schema.open(), try await schema.open()]
+            for round in 1...60 {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (number, store) in stores.enumerated() {
+                        let fact = StoreSamples.fact("\(round)00\(number)", original: "\(round)")
+                        group.addTask { _ = try await store.apply([StoreSamples.set(fact)]) }
+                    }
+                    try await group.waitForAll()
+                }
+                #expect(try await stores[0].customer(original: "\(round)")?.transactions.count == stores.count)
+            }
+            #expect(try await stores[0].counts().customers == 60)
+            for store in stores { try await store.close() }
+            try Self.checkNothingIsLoose(schema)
+        }
+    }
+
     @Test("In one call, texts that differ in octets but not to Unicode are kept apart")
     func normalForms() async throws {
         try await TestSchema.with { schema in

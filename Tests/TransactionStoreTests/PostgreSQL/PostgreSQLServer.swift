@@ -71,7 +71,9 @@ struct TestSchema: Sendable {
     let name: String
 
     func options() -> PostgreSQLTransactionStore.Options {
-        PostgreSQLTransactionStore.Options(schema: name, maximumConnections: 4)
+        // All tests share the cores: only what never ends is too slow.
+        PostgreSQLTransactionStore.Options(
+            schema: name, maximumConnections: 4, statementTimeout: 120, lockTimeout: 120, connectionTimeout: 120)
     }
 
     func open() async throws -> PostgreSQLTransactionStore {
