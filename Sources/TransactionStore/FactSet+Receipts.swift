@@ -19,7 +19,9 @@ extension FactSet {
     /// Nil where there is nothing that could be filed: Xcode's receipts, whose ids are all 0; receipts of no environment
     /// or of one that this version does not know (the oldest Mac receipts lack attribute 0); receipts without a bundle id
     /// or with one that no app can have (longer than ``CustomerIdentity/maximumLength``, or not ASCII).
-    /// - Parameter octets: the receipt without transport encoding, kept for `latest_receipt`.
+    /// - Parameters:
+    ///   - receipt: the verified receipt.
+    ///   - octets: the receipt without transport encoding, kept for `latest_receipt`.
     public init?(_ receipt: Verified<AppReceipt>, octets: [UInt8]) {
         let app = receipt.payload
         guard receipt.evidence.anchor != .xcode, let environment = app.environment?.stored,
@@ -42,9 +44,11 @@ extension FactSet {
 
     /// The facts of a verified transaction receipt (iOS 6): one purchase, of the receipt's purchase date.
     ///
-    /// The environment is ``LegacyReceipts/TransactionReceipt/environment``, which no edit of the unsigned part can make
+    /// The environment is `TransactionReceipt.environment`, which no edit of the unsigned part can make
     /// production. Nil where there is nothing that could be filed: no bundle id (`bid`), or a transaction id of 0.
-    /// - Parameter octets: the property list without transport encoding, kept for `latest_receipt`.
+    /// - Parameters:
+    ///   - receipt: the verified receipt.
+    ///   - octets: the property list without transport encoding, kept for `latest_receipt`.
     public init?(_ receipt: Verified<TransactionReceipt>, octets: [UInt8]) {
         let payload = receipt.payload
         guard receipt.evidence.anchor != .xcode, let environment = payload.environment.stored,
