@@ -26,7 +26,10 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "AppStoreModels", targets: ["AppStoreModels"]),
+        .library(name: "AppleTrust", targets: ["AppleTrust"]),
         .library(name: "LegacyReceipts", targets: ["LegacyReceipts"]),
+        .library(name: "AppStoreServer", targets: ["AppStoreServer"]),
+        .library(name: "AppStoreSandbox", targets: ["AppStoreSandbox"]),
         .library(name: "ReceiptMigration", targets: ["ReceiptMigration"]),
         .library(name: "ReceiptForge", targets: ["ReceiptForge"]),
         .library(name: "TransactionStore", targets: ["TransactionStore"]),
@@ -58,6 +61,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON", "YAML"]),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -66,9 +71,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "AppStoreModels", swiftSettings: settings),
+        // What a checked signature proves. LegacyReceipts and AppStoreServer both say it with these types, and neither knows
+        // the other.
+        .target(name: "AppleTrust", dependencies: [crypto], swiftSettings: settings),
         .target(
             name: "LegacyReceipts",
-            dependencies: [crypto, cryptoExtras],
+            dependencies: ["AppleTrust", crypto, cryptoExtras],
             swiftSettings: settings),
         .target(
             name: "ReceiptMigration",
@@ -94,8 +102,19 @@ let package = Package(
         .target(
             name: "AppStoreServer",
             dependencies: [
-                "AppStoreModels", crypto, server("AsyncHTTPClient", "async-http-client"),
-                server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
+                "AppStoreModels", "AppleTrust", crypto, server("AsyncHTTPClient", "async-http-client"),
+                server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"), server("X509", "swift-certificates"),
+                server("SwiftASN1", "swift-asn1"),
+            ],
+            swiftSettings: settings),
+        // A local App Store for trying it all; signs with ReceiptForge's test authority, never with anything real.
+        .target(
+            name: "AppStoreSandbox",
+            dependencies: [
+                "AppStoreModels", "AppStoreServer", "ReceiptMigration", "ReceiptForge", crypto,
+                server("AsyncHTTPClient", "async-http-client"), server("Hummingbird", "hummingbird"),
+                server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
+                server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
         .target(
@@ -105,8 +124,9 @@ let package = Package(
         .target(
             name: "VerifyReceiptServer",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "TransactionStore", "VerifyReceipt",
-                yams, server("AsyncHTTPClient", "async-http-client"), server("Configuration", "swift-configuration"),
+                "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ReceiptMigration", "TransactionStore",
+                "VerifyReceipt", yams, server("AsyncHTTPClient", "async-http-client"),
+                server("Configuration", "swift-configuration"),
                 server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
                 server("HummingbirdHTTP2", "hummingbird"),
                 server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
@@ -119,7 +139,8 @@ let package = Package(
             name: "legacy-receipts",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "TransactionStore", "SQLiteTransactionStore",
-                "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
+                "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer", "AppStoreServer",
+                "AppStoreSandbox",
                 server("Logging", "swift-log"), server("ServiceLifecycle", "swift-service-lifecycle"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
@@ -130,7 +151,7 @@ let package = Package(
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge", "TransactionStore",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
-                "CLibPQ",
+                "AppStoreServer", "CLibPQ",
                 crypto, cryptoExtras, grdb, grdbSQLite, server("AsyncHTTPClient", "async-http-client"),
                 server("Hummingbird", "hummingbird"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
                 server("NIOPosix", "swift-nio"), server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -185,7 +206,7 @@ let package = Package(
         .testTarget(
             name: "AppStoreServerTests",
             dependencies: [
-                "AppStoreModels", "AppStoreServer", crypto, server("NIOCore", "swift-nio"),
+                "AppStoreModels", "AppStoreServer", "ReceiptForge", crypto, server("NIOCore", "swift-nio"),
                 server("NIOPosix", "swift-nio"),
             ],
             swiftSettings: settings),
@@ -199,10 +220,21 @@ let package = Package(
         .testTarget(
             name: "VerifyReceiptServerTests",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "TransactionStore", "SQLiteTransactionStore",
-                "VerifyReceipt", "VerifyReceiptServer", server("AsyncHTTPClient", "async-http-client"),
+                "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ReceiptForge", "TransactionStore",
+                "SQLiteTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
+                server("AsyncHTTPClient", "async-http-client"),
                 server("Logging", "swift-log"), server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
                 server("NIOSSL", "swift-nio-ssl"), server("ServiceLifecycle", "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AppStoreSandboxTests",
+            dependencies: [
+                "AppStoreModels", "AppStoreSandbox", "AppStoreServer", "LegacyReceipts", "ReceiptForge",
+                "ReceiptMigration",
+                "TransactionStore", "SQLiteTransactionStore", "VerifyReceipt", "VerifyReceiptServer", crypto,
+                server("AsyncHTTPClient", "async-http-client"), server("Logging", "swift-log"),
+                server("NIOCore", "swift-nio"), server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
         .testTarget(
@@ -220,7 +252,7 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration",
-                "TransactionStore",
+                "AppStoreServer", "TransactionStore",
                 "SQLiteTransactionStore",
             ],
             swiftSettings: settings),

@@ -4,15 +4,18 @@ import ReceiptForge
 import Testing
 
 @Suite struct CompareTests {
+    // Not inlined, as the next one and `compare`: Swift 6.3.1 crashes in release while it splits the tests as coroutines
+    // that these were inlined into.
+    @inline(never)
     private func receipt(_ name: String) throws -> String {
         Forged.base64(try ReceiptContainer(stored: Forged.named(name).bytes).bytes)
     }
 
+    @inline(never)
     private func pair(_ name: String, _ reply: String) throws -> String {
         #"{"request":{"receipt-data":"\#(try receipt(name))"},"response":\#(reply)}"#
     }
 
-    // Not inlined: Swift 6.3.1 crashes in release while it splits a test that this was inlined into.
     @inline(never)
     private func compare(_ folder: Folder, _ arguments: [String], input: [UInt8]? = nil) async throws -> Outcome {
         try await Command.run(["compare", "--trust-root", "root.der"] + arguments, input: input, in: folder)

@@ -22,7 +22,7 @@ import VerifyReceipt
             return Verified(
                 payload: payload,
                 evidence: SignatureEvidence(
-                    trustedBy: .additionalRoot, leaf: none, trustAnchor: none, digestAlgorithm: .sha256,
+                    anchor: .additionalRoot, leaf: none, trustAnchor: none, digestAlgorithm: .sha256,
                     validationTime: now))
         }
     }

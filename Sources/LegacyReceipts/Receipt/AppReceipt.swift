@@ -1,7 +1,7 @@
 /// An app receipt (iOS 7 and later, macOS): what its signed content says, attribute by attribute.
 ///
-/// A value of this type is only as good as what carries it: decoding gives ``Unverified``, checking the signature
-/// gives ``Verified``. All dates are milliseconds since 1970-01-01T00:00:00Z. Attribute numbers are those of the
+/// A value of this type is only as good as what carries it: decoding gives `Unverified`, checking the signature
+/// gives `Verified`. All dates are milliseconds since 1970-01-01T00:00:00Z. Attribute numbers are those of the
 /// verifyreceipt reference, 5.2; an attribute that is missing or empty is nil.
 public struct AppReceipt: Hashable, Sendable {
     /// Attribute 0, `receipt_type`. The oldest Mac receipts lack it.

@@ -77,17 +77,3 @@ extension TransactionReceipt {
         self.purchaseInfo = purchaseInfo
     }
 }
-
-extension SignatureEvidence {
-    /// Evidence made up by code of this package that has no signature to check.
-    package init(
-        trustedBy anchor: Anchor, leaf: Fingerprint, trustAnchor: Fingerprint, digestAlgorithm: DigestAlgorithm,
-        validationTime: Int64
-    ) {
-        self.anchor = anchor
-        self.leaf = leaf
-        self.trustAnchor = trustAnchor
-        self.digestAlgorithm = digestAlgorithm
-        self.validationTime = validationTime
-    }
-}

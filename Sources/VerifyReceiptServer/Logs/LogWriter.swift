@@ -20,11 +20,20 @@ public final class LogWriter: Sendable {
     public static let standardError = LogWriter(descriptor: 2)
 
     private let descriptor: Int32
+    private let closesDescriptor: Bool
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "log")
 
-    /// - Parameter descriptor: stays open; the caller owns it.
-    public init(descriptor: Int32) { self.descriptor = descriptor }
+    /// - Parameters:
+    ///   - descriptor: is written to as long as any logger holds the writer.
+    ///   - closesDescriptor: whether the writer closes it when nobody can write any more. Who closes it earlier has later
+    ///     lines written to whatever file the number is given to next.
+    public init(descriptor: Int32, closesDescriptor: Bool = false) {
+        self.descriptor = descriptor
+        self.closesDescriptor = closesDescriptor
+    }
+
+    deinit { if closesDescriptor { closeDescriptor(descriptor) } }
 
     /// Takes one line without its end.
     func write(line: [UInt8]) {
@@ -88,3 +97,5 @@ public final class LogWriter: Sendable {
 private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }
+
+private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

@@ -13,7 +13,7 @@ enum MappingSupport {
         return Verified(
             payload: payload,
             evidence: SignatureEvidence(
-                trustedBy: .apple, leaf: fingerprint, trustAnchor: fingerprint, digestAlgorithm: .sha1,
+                anchor: .apple, leaf: fingerprint, trustAnchor: fingerprint, digestAlgorithm: .sha1,
                 validationTime: 0))
     }
 

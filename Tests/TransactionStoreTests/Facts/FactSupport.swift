@@ -12,7 +12,7 @@ enum FactSupport {
         return Verified(
             payload: payload,
             evidence: SignatureEvidence(
-                trustedBy: anchor, leaf: fingerprint, trustAnchor: fingerprint, digestAlgorithm: .sha1,
+                anchor: anchor, leaf: fingerprint, trustAnchor: fingerprint, digestAlgorithm: .sha1,
                 validationTime: 0))
     }
 

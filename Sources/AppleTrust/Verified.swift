@@ -1,4 +1,4 @@
-/// A payload whose signature was checked up to a trusted root. Only this library's verifiers can make one, so code that
+/// A payload whose signature was checked up to a trusted root. Only this package's verifiers can make one, so code that
 /// grants something can demand it in its signature and never be handed unchecked data by accident.
 public struct Verified<Payload: Sendable>: Sendable {
     /// What was signed.
@@ -6,12 +6,14 @@ public struct Verified<Payload: Sendable>: Sendable {
     /// How it was verified.
     public let evidence: SignatureEvidence
 
+    @inlinable
     package init(payload: Payload, evidence: SignatureEvidence) {
         self.payload = payload
         self.evidence = evidence
     }
 
     /// The same evidence over a part of the payload.
+    @inlinable
     package func map<Part: Sendable>(_ part: (Payload) -> Part) -> Verified<Part> {
         Verified<Part>(payload: part(payload), evidence: evidence)
     }
@@ -49,9 +51,20 @@ public struct SignatureEvidence: Hashable, Sendable {
     public let digestAlgorithm: DigestAlgorithm
     /// The time at which the certificates were judged: milliseconds since 1970-01-01T00:00:00Z.
     public let validationTime: Int64
+
+    package init(
+        anchor: Anchor, leaf: Fingerprint, trustAnchor: Fingerprint, digestAlgorithm: DigestAlgorithm,
+        validationTime: Int64
+    ) {
+        self.anchor = anchor
+        self.leaf = leaf
+        self.trustAnchor = trustAnchor
+        self.digestAlgorithm = digestAlgorithm
+        self.validationTime = validationTime
+    }
 }
 
-/// A digest of CMS signatures (RFC 5754; SHA-1 for receipts before 2023).
+/// A digest that signatures are made over: of CMS (RFC 5754; SHA-1 for receipts before 2023), of JWS (ES256, RFC 7518, 3.4).
 public enum DigestAlgorithm: String, Hashable, Sendable {
     case sha1 = "SHA-1"
     case sha256 = "SHA-256"

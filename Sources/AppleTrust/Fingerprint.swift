@@ -31,7 +31,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// From eight-byte words in big-endian order, so that a fingerprint can stand in source code.
-    init(_ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) { words = (a, b, c, d) }
+    package init(_ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) { words = (a, b, c, d) }
 
     private static func load(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
         func word(_ index: Int) -> UInt64 {
