@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the documentation of the libraries around receipts; a warning is an error. Those of the endpoint are to come.
+# Builds the documentation of every library; a warning is an error.
 # The archives appear in .build/documentation/<product>.doccarchive.
 set -eu
 cd "$(dirname "$0")/.."
@@ -8,7 +8,8 @@ rm -rf .build/documentation
 mkdir -p .build/documentation
 
 log=.build/documentation/log
-for target in AppStoreModels LegacyReceipts ReceiptMigration ReceiptForge; do
+for target in AppStoreModels AppleTrust LegacyReceipts ReceiptMigration ReceiptForge AppStoreServer AppStoreSandbox \
+    TransactionStore SQLiteTransactionStore PostgreSQLTransactionStore VerifyReceipt VerifyReceiptServer; do
     if ! swift package --allow-writing-to-directory .build/documentation \
         generate-documentation --target "$target" --warnings-as-errors \
         --output-path ".build/documentation/$target.doccarchive" >"$log" 2>&1; then

@@ -53,10 +53,12 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     private let pool: ConnectionPool
 
     /// Sets a store up; connects to nothing yet.
-    /// - Parameter url: a connection URI of libpq, `postgresql://user:password@host:5432/database?sslmode=verify-full`
-    ///   (PostgreSQL manual, 34.1.1.2), with `schema` and `connections` as further options. Passwords can also come from
-    ///   libpq's own sources, `PGPASSWORD` and `~/.pgpass`.
-    /// - Throws: ``TransactionStoreError`` `invalidURL`; the message does not repeat the URL.
+    /// - Parameters:
+    ///   - url: a connection URI of libpq, `postgresql://user:password@host:5432/database?sslmode=verify-full`
+    ///     (PostgreSQL manual, 34.1.1.2), with `schema` and `connections` as further options. Passwords can also come from
+    ///     libpq's own sources, `PGPASSWORD` and `~/.pgpass`.
+    ///   - options: what the URL does not say.
+    /// - Throws: `TransactionStoreError` `invalidURL`; the message does not repeat the URL.
     public init(url: String, options: Options = Options()) throws {
         func milliseconds(_ seconds: Double) -> Int { Int(max(1, min(86_400_000, (seconds * 1000).rounded()))) }
         let timeouts = PostgreSQLTimeouts(

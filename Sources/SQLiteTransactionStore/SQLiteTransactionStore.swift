@@ -53,7 +53,7 @@ public final class SQLiteTransactionStore: TransactionStore {
     }
 
     /// Opens the store at a path, making the file if it is not there and bringing an older schema up to date.
-    /// - Throws: ``TransactionStoreError``, see the table above.
+    /// - Throws: `TransactionStoreError`, see the table above.
     public static func open(path: String, options: Options = Options()) throws -> SQLiteTransactionStore {
         do {
             return SQLiteTransactionStore(try StoreFile(path: path, options: options))

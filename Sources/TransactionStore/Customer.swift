@@ -6,16 +6,38 @@ public struct StoredTransaction: Sendable {
     public let legacy: LegacyTransactionFields
     /// What the transaction rests on, at most one origin per kind.
     public let origins: [FactOrigin]
+    /// A cancellation that no signed document tells of and a newer one that nobody signed does. It is not in ``payload``
+    /// and ``legacy``: whoever reads it decides whether to believe it.
+    public let recordedCancellation: RecordedCancellation?
 
-    package init(payload: JWSTransactionDecodedPayload, legacy: LegacyTransactionFields, origins: [FactOrigin]) {
+    package init(
+        payload: JWSTransactionDecodedPayload, legacy: LegacyTransactionFields, origins: [FactOrigin],
+        recordedCancellation: RecordedCancellation? = nil
+    ) {
         self.payload = payload
         self.legacy = legacy
         self.origins = origins
+        self.recordedCancellation = recordedCancellation
     }
 
     /// Whether a verified signature stands behind the transaction. What rests on recorded documents alone was signed by
     /// nobody.
     public var isSigned: Bool { origins.contains { $0.source.kind.isSigned } }
+}
+
+/// A cancellation in a document that nobody signed.
+public struct RecordedCancellation: Hashable, Sendable {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    public let date: Int64
+    /// `cancellation_reason`, where it is stated.
+    public let reason: Int64?
+    public let source: FactSource
+
+    package init(date: Int64, reason: Int64?, source: FactSource) {
+        self.date = date
+        self.reason = reason
+        self.source = source
+    }
 }
 
 /// The next renewal of one subscription as the store knows it.

@@ -11,7 +11,7 @@ internal import AppStoreModels
 // |---|---|---|---|
 // | ids, product, quantity, dates, type, ownership | state a value; absence says nothing | state all | fill what no signed fact has |
 // | expiry, web order line item | state value and absence | state all | only on their own |
-// | cancellation (date, reason) | state value and absence, not whether refund or upgrade | state `revocationDate` | only on their own, or the date of a signed upgrade |
+// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; what is newer than everything signed is told beside (`recordedCancellation`) |
 // | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known |
 // | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state |
 // | group, account token | late iOS 6 receipts state the group | state all | fill receipts |
@@ -77,7 +77,23 @@ extension StoredTransaction {
         payload.environment = scope.environment
         self.init(
             payload: payload, legacy: legacy,
-            origins: FactKind.allCases.compactMap { kind in places[kind].map { facts[$0].origin } })
+            origins: FactKind.allCases.compactMap { kind in places[kind].map { facts[$0].origin } },
+            recordedCancellation: cancellation.date == nil ? Self.recordedCancellation(places, facts) : nil)
+    }
+}
+
+extension StoredTransaction {
+    /// What a recorded document says that is newer than everything signed.
+    private static func recordedCancellation(
+        _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]
+    ) -> RecordedCancellation? {
+        guard let place = places.recorded, let date = facts[place].legacy?.cancellationDate else { return nil }
+        let newest = max(
+            places.receipt.map { facts[$0].origin.signedDate } ?? .min,
+            places.signed.map { facts[$0].origin.signedDate } ?? .min)
+        guard facts[place].origin.signedDate > newest else { return nil }
+        return RecordedCancellation(
+            date: date, reason: facts[place].legacy?.cancellationReason, source: facts[place].origin.source)
     }
 }
 
@@ -154,8 +170,9 @@ private struct Cancellation {
 
     /// - Where a signed transaction is the newest, it decides: its revocation is the cancellation. If it says *upgraded*, it
     ///   has no date for that; the receipt's or the recorded one stays.
-    /// - Where a receipt is newer, its attribute 1712 decides, also that there is none any more. Whether the cancellation
-    ///   was an upgrade remains what the signed transaction said.
+    /// - Where a receipt is newer, its attribute 1712 counts if it is there. That it is missing takes no revocation back:
+    ///   receipts often lack it (verifyreceipt reference, 5.3). Whether the cancellation was an upgrade remains what the
+    ///   signed transaction said.
     /// - Unsigned facts decide only where there are no others.
     init(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact], receipt: LegacyTransactionFields?,
@@ -174,7 +191,7 @@ private struct Cancellation {
         let revocationDate = facts[signed].payload.revocationDate
         let revocationReason = facts[signed].payload.revocationReason.map { Int64($0.rawValue) }
         isUpgraded = facts[signed].payload.isUpgraded
-        if let receiptDate, receiptDate > facts[signed].origin.signedDate {
+        if let receiptDate, receiptDate > facts[signed].origin.signedDate, receipt?.cancellationDate != nil {
             date = (receipt?.cancellationDate).keepingMilliseconds(of: revocationDate)
             reason = receipt?.cancellationReason
             if reason == nil, date != nil, date == revocationDate { reason = revocationReason }

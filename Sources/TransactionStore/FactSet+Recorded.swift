@@ -2,17 +2,19 @@ internal import AppStoreModels
 public import ReceiptMigration
 
 extension [FactSet] {
-    /// The facts of a recorded document, one set per app and environment that it speaks of. Nobody signed them.
+    /// The facts of a recorded document, one set per original transaction id in it. Nobody signed them: so that a document
+    /// that somebody made up cannot make one customer of two, it joins nothing. Purchases that belong together are joined
+    /// by what Apple signed.
     ///
     /// They are of the time that the document names, or, where it names none, of the newest purchase in it: a document is
-    /// at least as new as what it lists. Purchases of no app or no known environment, of Xcode, or without a transaction id
+    /// at least as new as what it lists, and not newer than `importedAt`, in milliseconds since 1970-01-01T00:00:00Z. Purchases of no app or no known environment, of Xcode, or without a transaction id
     /// that names one are left out, so that the result may be empty. So is renewal information that belongs to none of the
     /// scopes of the document or to several.
-    public init(recorded mapping: RecordedMapping) {
+    public init(recorded mapping: RecordedMapping, importedAt: Int64 = .max) {
         let newest = mapping.transactions.lazy.compactMap(\.payload.purchaseDate).max()
         let origin = FactOrigin(
             source: mapping.kind == .notificationV1 ? .notificationV1 : .recordedReply,
-            signedDate: mapping.recordedAt ?? newest ?? 0)
+            signedDate: Swift.min(mapping.recordedAt ?? newest ?? 0, importedAt))
         var document = RecordedDocument(origin: origin)
         for (transaction, legacy) in zip(mapping.transactions, mapping.legacyFacts) {
             document.add(transaction, legacy)
@@ -30,6 +32,28 @@ private struct RecordedDocument {
         var transactions: [TransactionFact] = []
         var renewalInfos: [RenewalInfoFact] = []
         var appTransaction: AppTransactionFact?
+
+        /// One set per original transaction id, in the order in which they occur.
+        var sets: [FactSet] {
+            var order: [String] = []
+            var purchases: [String: [TransactionFact]] = [:]
+            var renewals: [String: [RenewalInfoFact]] = [:]
+            for fact in transactions {
+                let id = fact.storedOriginalTransactionId
+                if purchases[id] == nil { order.append(id) }
+                purchases[id, default: []].append(fact)
+            }
+            for fact in renewalInfos {
+                let id = fact.payload.originalTransactionId ?? ""
+                if purchases[id] == nil, renewals[id] == nil { order.append(id) }
+                renewals[id, default: []].append(fact)
+            }
+            return order.map {
+                FactSet(
+                    scope: scope, transactions: purchases[$0] ?? [], renewalInfos: renewals[$0] ?? [],
+                    appTransaction: appTransaction)
+            }
+        }
     }
 
     private let origin: FactOrigin
@@ -39,13 +63,7 @@ private struct RecordedDocument {
 
     init(origin: FactOrigin) { self.origin = origin }
 
-    var sets: [FactSet] {
-        parts.map {
-            FactSet(
-                scope: $0.scope, transactions: $0.transactions, renewalInfos: $0.renewalInfos,
-                appTransaction: $0.appTransaction)
-        }.filter { !$0.identities.isEmpty }
-    }
+    var sets: [FactSet] { parts.flatMap(\.sets).filter { !$0.identities.isEmpty } }
 
     private mutating func index(_ environment: Environment?, _ bundleId: String?) -> Int? {
         guard let environment, environment.isKnown, let bundleId,

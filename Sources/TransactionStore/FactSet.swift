@@ -37,6 +37,8 @@ public struct FactSet: Sendable {
         }
         for fact in self.transactions {
             add(.originalTransactionId, fact.storedOriginalTransactionId)
+            // What nobody signed must not make one customer of two.
+            guard fact.origin.source.kind.isSigned else { continue }
             // After a migration the purchase is known by both (App Store Server Notifications 2.16).
             add(.originalTransactionId, fact.payload.previousOriginalTransactionId)
             add(.appTransactionId, fact.payload.appTransactionId)
@@ -44,6 +46,7 @@ public struct FactSet: Sendable {
         }
         for fact in self.renewalInfos {
             add(.originalTransactionId, fact.payload.originalTransactionId)
+            guard fact.origin.source.kind.isSigned else { continue }
             add(.appTransactionId, fact.payload.appTransactionId)
             add(.appAccountToken, fact.payload.appAccountToken)
         }

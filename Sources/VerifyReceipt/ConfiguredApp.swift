@@ -5,10 +5,12 @@ final class ConfiguredApp: Sendable {
     let secrets: [SharedSecret]
     let appleId: Int64?
     let catalog: ProductCatalog?
+    let freshness: Freshness?
 
     init(_ configurations: [AppConfiguration]) {
         secrets = configurations.flatMap(\.sharedSecrets)
         appleId = configurations.lazy.compactMap(\.appleId).first
+        freshness = configurations.lazy.compactMap(\.freshness).first
         catalog = configurations.lazy.compactMap(\.catalog).first
     }
 }

@@ -13,10 +13,14 @@ public struct AppConfiguration: Sendable {
     public var appleId: Int64?
     /// What the products are: gives `subscription_group_identifier` where no document does.
     public var catalog: ProductCatalog?
+    /// How current the app's answers have to be; nil for ``EndpointConfiguration/freshness``.
+    public var freshness: Freshness?
 
     public init(
-        bundleId: String, sharedSecrets: [SharedSecret] = [], appleId: Int64? = nil, catalog: ProductCatalog? = nil
+        bundleId: String, sharedSecrets: [SharedSecret] = [], appleId: Int64? = nil, catalog: ProductCatalog? = nil,
+        freshness: Freshness? = nil
     ) {
+        self.freshness = freshness
         self.bundleId = bundleId
         self.sharedSecrets = sharedSecrets
         self.appleId = appleId
@@ -123,6 +127,10 @@ public struct EndpointConfiguration: Sendable {
     public var answersSignedTransactions: Bool
     /// What checks those JWS. Without it they get 21002.
     public var signedTransactionVerifier: (any SignedTransactionVerifying)?
+    /// How current answers have to be, for apps without a rule of their own.
+    public var freshness: Freshness
+    /// What asks the App Store where ``Freshness/Source/appStore`` is configured.
+    public var customerRefresher: (any CustomerRefreshing)?
 
     public init(
         apps: [AppConfiguration] = [], accountSecrets: [SharedSecret] = [],
@@ -130,8 +138,11 @@ public struct EndpointConfiguration: Sendable {
         limits: DecodingLimits = .standard, learnsFromReceipts: Bool = true, recordedFacts: RecordedFacts = .completing,
         latestTransactions: LatestTransactions = .always,
         whenStoreFails: StoreFailure = .unavailable, presumedMembers: PresumedMembers = PresumedMembers(),
-        answersSignedTransactions: Bool = false, signedTransactionVerifier: (any SignedTransactionVerifying)? = nil
+        answersSignedTransactions: Bool = false, signedTransactionVerifier: (any SignedTransactionVerifying)? = nil,
+        freshness: Freshness = Freshness(), customerRefresher: (any CustomerRefreshing)? = nil
     ) {
+        self.freshness = freshness
+        self.customerRefresher = customerRefresher
         self.apps = apps
         self.accountSecrets = accountSecrets
         self.unknownBundleIds = unknownBundleIds

@@ -47,7 +47,9 @@ extension VerifyReceiptEndpoint {
             password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
         try password.check(hasAutoRenewable: payload.type == .autoRenewableSubscription)
         let origin = FactOrigin(source: .signedTransaction, signedDate: payload.signedDate ?? exchange.now)
-        let knowledge = try await knowledge(of: Self.facts(payload, origin), exchange)
+        let knowledge = try await currentKnowledge(of: Self.facts(payload, origin), app, exchange) {
+            try await self.knowledge(of: $0, $1)
+        }
         let reply = SignedTransactionReply(
             payload: payload, origin: origin, text: request.receiptText, environment: environment, now: exchange.now,
             excludesOldTransactions: request.excludesOldTransactions, configuration: configuration, app: app,

@@ -12,7 +12,7 @@ extension VerifyReceiptEndpoint {
     func knowledge(of facts: FactSet?, _ exchange: Exchange) async throws -> StoreKnowledge? {
         guard let store, let facts else { return nil }
         let started = ContinuousClock.now
-        let hasLearned = configuration.learnsFromReceipts ? await learn(facts, store, exchange) : false
+        let hasLearned = isLearned(facts) ? await learn(facts, store, exchange) : false
         let customer: Customer?
         do {
             customer = try await store.customer(facts.identities, in: facts.scope)
@@ -41,13 +41,29 @@ extension VerifyReceiptEndpoint {
             try handle(error, exchange)
             return nil
         }
-        if configuration.learnsFromReceipts {
+        if isLearned(facts) {
             let known = customer?.newestTransactionReceipt?.signedDate ?? .min
             let keepsKnown = facts.receipt.map { known >= $0.signedDate } ?? true
             let news = keepsKnown ? facts.withoutReceipt : facts
             _ = await learn(news, store, exchange)
         }
         return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: false) }
+    }
+
+    /// Takes the facts of the submission in and asks for nothing.
+    func learnAlone(_ facts: FactSet?, _ exchange: Exchange) async {
+        guard let store, let facts, isLearned(facts) else { return }
+        let started = ContinuousClock.now
+        _ = await learn(facts, store, exchange)
+        exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds
+    }
+
+    /// Whether a submission is put into the store. Where apps are configured, only theirs are; and a receipt without any
+    /// purchase names no customer whom it could be found by again. Else strangers could fill the store.
+    private func isLearned(_ facts: FactSet) -> Bool {
+        guard configuration.learnsFromReceipts else { return false }
+        guard configuration.apps.isEmpty || hasConfigured(facts.scope.bundleId) else { return false }
+        return facts.identities.contains { $0.kind != .receiptDigest }
     }
 
     private func learn(_ facts: FactSet, _ store: any TransactionStore, _ exchange: Exchange) async -> Bool {

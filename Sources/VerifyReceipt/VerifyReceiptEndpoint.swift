@@ -17,7 +17,9 @@ public struct VerifyReceiptEndpoint: Sendable {
     let reader: SubmissionReader
     private let apps: [String: ConfiguredApp]
 
-    /// - Parameter store: what remembers purchases; without it each receipt answers for itself.
+    /// - Parameters:
+    ///   - configuration: apps, secrets, trust, and what is answered where there is a choice.
+    ///   - store: what remembers purchases; without it each receipt answers for itself.
     /// - Throws: `ReceiptError` `malformedCertificate` if a certificate of the trust policy cannot be read.
     public init(configuration: EndpointConfiguration, store: (any TransactionStore)?) throws {
         self.configuration = configuration
@@ -84,7 +86,7 @@ public struct VerifyReceiptEndpoint: Sendable {
             password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
         try password.check(hasAutoRenewable: receipt.inAppPurchases.contains { TransactionEntry($0).isAutoRenewable })
         let facts = store == nil ? nil : FactSet(submission.receipt, octets: submission.octets)
-        let knowledge = try await knowledge(of: facts, exchange)
+        let knowledge = try await currentKnowledge(of: facts, app, exchange) { try await self.knowledge(of: $0, $1) }
         let reply = AppReceiptReply(
             receipt, text: submission.text, environment: exchange.environment, now: exchange.now,
             excludesOldTransactions: request.excludesOldTransactions, configuration: configuration, app: app,
@@ -106,7 +108,9 @@ public struct VerifyReceiptEndpoint: Sendable {
             ).check(hasAutoRenewable: true)
         }
         let facts = store == nil ? nil : FactSet(submission.receipt, octets: submission.octets)
-        let knowledge = try await knowledge(ofTransactionReceipt: facts, exchange)
+        let knowledge = try await currentKnowledge(of: facts, app, exchange) {
+            try await self.knowledge(ofTransactionReceipt: $0, $1)
+        }
         let reply = TransactionReceiptReply(
             receipt: receipt, submittedReceipt: submission.text, now: exchange.now, configuration: configuration,
             app: app, store: knowledge, decoder: reader.decoder
@@ -132,6 +136,8 @@ public struct VerifyReceiptEndpoint: Sendable {
         }
         return app
     }
+
+    func hasConfigured(_ bundleId: String) -> Bool { apps[bundleId] != nil }
 
     /// The first 12 hexadecimal digits of the SHA-256 of a receipt.
     static func name(_ octets: [UInt8]) -> String {

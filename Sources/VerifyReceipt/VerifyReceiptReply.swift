@@ -29,6 +29,13 @@ public struct ReplyFacts: Sendable {
     public var storeFailed = false
     /// How many transactions the store contributed that the submitted receipt does not hold.
     public var transactionsFromStore = 0
+    /// What the answer rests on beside the receipt; absent if it never came to that.
+    public var source: AnswerSource?
+    /// How long before the answer the App Store said what it rests on, in milliseconds; absent if it never did, or if
+    /// nobody asked how current the answer is (``Freshness/Source/appStore``).
+    public var ageMilliseconds: Int64?
+    /// Whether the App Store was to be asked and could not be.
+    public var appStoreFailed = false
 
     public init() {}
 }

@@ -10,6 +10,7 @@ public struct ReloadSignal {
     ///
     /// - Parameters:
     ///   - number: SIGHUP by custom.
+    ///   - server: what takes the new configuration over.
     ///   - sources: what is read again.
     public init(_ number: Int32, server: VerifyReceiptServer, sources: ConfigurationSources) {
         signal(number, SIG_IGN)

@@ -31,6 +31,7 @@ public final class VerifyReceiptServer: Service {
 
     private let configuration: VerifyReceiptServerConfiguration
     private let state: ServerState
+    private let makeEndpoint: EndpointMaker
     private let channels: [ListenerChannel]
     private let adminChannel: HTTP1Channel
     private let shadow: ShadowForwarder?
@@ -41,7 +42,9 @@ public final class VerifyReceiptServer: Service {
     private let bound = Mutex<[Int: Int]>([:])
 
     /// - Parameters:
+    ///   - configuration: sockets, limits, apps, and what is answered.
     ///   - store: what remembers purchases; nil to answer from receipts alone.
+    ///   - logger: gets a line per request and what operators need to know.
     ///   - observer: is told of each answered request.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - onListening: called once when every socket accepts connections.
@@ -51,8 +54,10 @@ public final class VerifyReceiptServer: Service {
         observer: (any AnswerObserving)? = nil, clock: (@Sendable () -> Int64)? = nil,
         onListening: @escaping @Sendable (Addresses) -> Void = { _ in }
     ) throws {
-        let endpoint = try VerifyReceiptEndpoint(configuration: configuration.endpoint, store: store)
         let metrics = ServerMetrics()
+        let clock = clock ?? { SystemClock.now() }
+        let makeEndpoint = EndpointMaker(store: store, metrics: metrics, clock: clock)
+        let endpoint = try makeEndpoint(configuration)
         shadow = configuration.shadow.map { shadow in
             ShadowForwarder(
                 configuration: shadow, logger: logger, clock: clock, onComparison: { metrics.count($0) })
@@ -61,8 +66,9 @@ public final class VerifyReceiptServer: Service {
         let observers: [(any AnswerObserving)?] = [shadow, observer]
         let state = ServerState(
             configuration: configuration, endpoint: endpoint, store: store, observers: observers.compactMap { $0 },
-            metrics: metrics, logger: logger, clock: clock ?? { SystemClock.now() })
+            metrics: metrics, logger: logger, clock: clock)
         metrics.add(chainLookups: { state.current.endpoint.chainLookups })
+        self.makeEndpoint = makeEndpoint
         self.configuration = configuration
         self.state = state
         self.logger = logger
@@ -166,7 +172,8 @@ public final class VerifyReceiptServer: Service {
     @discardableResult
     public func reload(_ new: VerifyReceiptServerConfiguration) throws -> [String] {
         do {
-            let endpoint = try VerifyReceiptEndpoint(configuration: new.endpoint, store: state.store)
+            try checkReload(new.endpoint, after: state.current.endpoint.configuration)
+            let endpoint = try makeEndpoint(new)
             let certificates = try zip(channels, zip(configuration.listeners, new.listeners)).map {
                 (channel, listeners) in
                 (channel, listeners.0.tls == nil ? nil : try listeners.1.tls.map { try TLSSetup.configuration($0) })
@@ -185,6 +192,20 @@ public final class VerifyReceiptServer: Service {
             logger.warning("these changes need a restart: \(remaining.joined(separator: ", "))")
         }
         return remaining
+    }
+
+    /// A file that was cut off while it was read can be valid and open everything. What takes away the last app or the
+    /// last secret needs a restart.
+    private func checkReload(_ new: EndpointConfiguration, after old: EndpointConfiguration) throws {
+        var problems: [ConfigurationError.Problem] = []
+        if new.apps.isEmpty, !old.apps.isEmpty {
+            problems.append(.init(key: "apps", place: nil, "would all be taken away by the reload; restart for that"))
+        }
+        if !new.hasSecrets, old.hasSecrets {
+            problems.append(
+                .init(key: "shared-secrets", place: nil, "would all be taken away by the reload; restart for that"))
+        }
+        guard problems.isEmpty else { throw ConfigurationError(problems) }
     }
 
     /// Counts and logs a configuration that could not be read.
@@ -254,4 +275,8 @@ private struct ListeningService: Service {
             onStop()
         }
     }
+}
+
+extension EndpointConfiguration {
+    fileprivate var hasSecrets: Bool { !accountSecrets.isEmpty || apps.contains { !$0.sharedSecrets.isEmpty } }
 }

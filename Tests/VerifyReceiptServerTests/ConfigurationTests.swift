@@ -49,6 +49,52 @@ import VerifyReceiptServer
         #expect(endpoint.presumedMembers == standard.presumedMembers)
     }
 
+    @Test(arguments: ["", "  \n\n"])
+    func anEmptyFileIsRefused(_ text: String) {
+        #expect(Self.problems(text).map(\.message) == ["is empty"])
+    }
+
+    @Test func aFileOfNothingButCommentsGivesTheDefaults() throws {
+        #expect(try Self.load("# nothing\n").listeners == VerifyReceiptServerConfiguration().listeners)
+    }
+
+    @Test(arguments: ["store.url", "account-secrets", "endpoint.base64", "shadow.url"])
+    func whatIsGivenEmptyIsRefused(_ key: String) {
+        let variable = "LEGACY_RECEIPTS_" + key.uppercased().replacing(".", with: "_").replacing("-", with: "_")
+        #expect(Self.problems("#", flags: [key: ""]).contains { $0.key == key })
+        #expect(Self.problems("#", environment: [variable: ""]).contains { $0.key == key })
+    }
+
+    @Test func freshnessIsReadForAllAndForEachApp() throws {
+        let text = """
+            endpoint: {freshness: {mode: local, maximum-age: 60}}
+            apps:
+              - bundle-id: com.example.one
+                freshness: {mode: store, required: true}
+              - bundle-id: com.example.two
+            """
+        let configuration = try Self.load(text)
+        #expect(configuration.endpoint.freshness == Freshness(source: .local, maximumAge: 60_000))
+        let own = configuration.endpoint.apps.first?.freshness
+        #expect(own == Freshness(source: .store, maximumAge: 60_000, isRequired: true))
+        #expect(configuration.endpoint.apps.last?.freshness == nil)
+    }
+
+    @Test func askingTheAppStoreNeedsAKeyAndAStore() throws {
+        let text = """
+            apps:
+              - bundle-id: com.example.one
+                freshness: {mode: app-store}
+                app-store-server: {key-id: ABC}
+            store: {url: none}
+            """
+        let keys = Self.problems(text).map(\.key)
+        #expect(keys.contains("apps[0].app-store-server.issuer-id"))
+        #expect(keys.contains("apps[0].app-store-server.private-key-file"))
+        #expect(keys.contains("apps[0].app-store-server"))
+        #expect(keys.contains("store.url"))
+    }
+
     @Test func flagsBeatEnvironmentBeatsFileBeatsDefaults() throws {
         let text = "timeouts: {idle: 11, body: 12, write: 13}"
         let environment = ["LEGACY_RECEIPTS_TIMEOUTS_BODY": "22", "LEGACY_RECEIPTS_TIMEOUTS_WRITE": "23"]
@@ -63,7 +109,7 @@ import VerifyReceiptServer
         for setting in Setting.all {
             #expect(setting.variable.hasPrefix("LEGACY_RECEIPTS_"))
             #expect(
-                Self.problems("", flags: [setting.key: "\u{1}"]).allSatisfy {
+                Self.problems("#", flags: [setting.key: "\u{1}"]).allSatisfy {
                     $0.key == setting.key || setting.key.hasPrefix("listen.tls.") && $0.key.hasPrefix("listen.tls.")
                 },
                 "\(setting.key)")
@@ -117,13 +163,13 @@ import VerifyReceiptServer
     }
 
     @Test func variablesAreChecked() {
-        let unknown = Self.problems("", environment: ["LEGACY_RECEIPTS_STORE_ULR": "x"])
+        let unknown = Self.problems("#", environment: ["LEGACY_RECEIPTS_STORE_ULR": "x"])
         #expect(unknown.first?.place == "LEGACY_RECEIPTS_STORE_ULR")
-        let wrong = Self.problems("", environment: ["LEGACY_RECEIPTS_LISTEN_PORT": "http"])
+        let wrong = Self.problems("#", environment: ["LEGACY_RECEIPTS_LISTEN_PORT": "http"])
         #expect(wrong.first?.key == "listen.port")
         #expect(wrong.first?.place == "LEGACY_RECEIPTS_LISTEN_PORT")
-        #expect(Self.problems("", environment: ["LEGACY_RECEIPTS_SEED": "1", "OTHER": "x"]).isEmpty)
-        #expect(Self.problems("", flags: ["no.such": "1"]).first?.key == "no.such")
+        #expect(Self.problems("#", environment: ["LEGACY_RECEIPTS_SEED": "1", "OTHER": "x"]).isEmpty)
+        #expect(Self.problems("#", flags: ["no.such": "1"]).first?.key == "no.such")
     }
 
     @Test func missingFileIsNamed() {

@@ -161,6 +161,21 @@ import VerifyReceipt
         #expect(reply.json["latest_receipt"]?.string == base64(octets))
     }
 
+    @Test func excludingOldTransactionsKeepsThePeriodThatRuns() async throws {
+        // The period with the newest id was refunded; one with an older id runs at the time of the request.
+        let running = month(3).with { $0.transactionId = "220000000000001" }
+        let refunded = month(4).with { $0.cancellationDate = .seconds(created.adding(days: 1)) }
+        let request = { (purchases: [ForgedPurchase]) in
+            body(try appReceipt(purchases), #","exclude-old-transactions":true"#)
+        }
+        let now = created.adding(months: 1).adding(days: 2).milliseconds
+        let endpoint = try testEndpoint()
+        #expect(ids(try await endpoint.ask(request([month(0), running, refunded]), now: now)) == ["220000000000001"])
+        // None runs: the one that ended last, whatever its id.
+        let late = created.adding(months: 30).milliseconds
+        #expect(ids(try await endpoint.ask(request([month(0), month(1), running]), now: late)) == ["220000000000001"])
+    }
+
     @Test func excludingOldTransactionsDoesNothingWithoutAutoRenewables() async throws {
         let again = nonConsumable.with { $0.transactionId = "530001234500009" }
         let octets = try appReceipt([nonConsumable, again])

@@ -59,6 +59,11 @@ import VerifyReceipt
         case .secretMismatch: return try await secret.ask(body(appReceipt([month(0)]), password: "x"))
         case .storeUnavailable:
             return try await failing(TransactionStoreError(.unavailable, "")).ask(body(appReceipt()))
+        case .appStoreUnavailable:
+            let endpoint = try testEndpoint(store: MemoryStore()) {
+                $0.freshness = Freshness(source: .appStore, isRequired: true)
+            }
+            return try await endpoint.ask(body(appReceipt([month(0)])))
         case .storedDataUnreadable:
             return try await failing(TransactionStoreError(.corrupt, "")).ask(body(appReceipt()))
         case .accountNotFound: return try await failing(BackendFailure.accountNotFound).ask(body(appReceipt()))

@@ -155,6 +155,41 @@ import VerifyReceipt
         #expect(try await reply(facts, octets) { $0.recordedFacts = .granting }.latest?.count == 2)
     }
 
+    @Test func aRecordedCancellationCountsOnlyWhereTheRecordIsTrusted() async throws {
+        func facts(_ source: FactSource) -> [FactSet] {
+            var legacy = LegacyTransactionFields()
+            legacy.cancellationDate = created.adding(days: 3).milliseconds
+            let payload = Self.signed("530001234567000", source).payload
+            let origin = FactOrigin(source: source, signedDate: created.adding(days: 4).milliseconds)
+            return [
+                FactSet(
+                    scope: Self.scope, transactions: [TransactionFact(payload: payload, legacy: legacy, origin: origin)])
+            ]
+        }
+        let octets = try appReceipt([month(0)])
+        let reply = try await reply(facts(.recordedReply), octets)
+        #expect(reply.latest?.first?["cancellation_date"] == nil)
+        let granting = try await self.reply(facts(.recordedReply), octets) { $0.recordedFacts = .granting }
+        #expect(granting.latest?.first?.text("cancellation_date") == "2024-03-18 10:20:30 Etc/GMT")
+        // A notification of version 1 came with the shared secret.
+        let notified = try await self.reply(facts(.notificationV1), octets)
+        #expect(notified.latest?.first?.text("cancellation_date") == "2024-03-18 10:20:30 Etc/GMT")
+        #expect(notified.inApp.first?["cancellation_date"] == nil)
+    }
+
+    @Test func aStrangersReceiptsDoNotFillTheStore() async throws {
+        let store = MemoryStore()
+        let endpoint = try testEndpoint(store: store) { $0.apps = [AppConfiguration(bundleId: "com.example.other")] }
+        #expect(try await endpoint.ask(body(appReceipt([month(0)]))).status == 0)
+        #expect(try await store.counts().transactions == 0)
+        let ours = try testEndpoint(store: store) { $0.apps = [AppConfiguration(bundleId: bundleId)] }
+        // Without a purchase nothing names the customer.
+        _ = try await ours.ask(body(appReceipt()))
+        #expect(try await store.counts().receipts == 0)
+        _ = try await ours.ask(body(appReceipt([month(0)])))
+        #expect(try await store.counts().transactions == 1)
+    }
+
     @Test func recordedFactsFillTheGapsOfSignedTransactions() async throws {
         let fact = Self.signed("530001234567000", .notificationV1) {
             $0.appAccountToken = "7e57a11c-0000-4000-8000-00000000f06e"

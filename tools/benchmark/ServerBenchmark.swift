@@ -118,9 +118,8 @@ struct ServerBenchmark {
     private func withServer(
         store: (any TransactionStore)?, _ body: (Int) async throws -> Measured
     ) async throws -> Measured {
-        let log = open("/dev/null", O_WRONLY)
-        defer { close(log) }
-        let logger = Logger(label: "server") { _ in ServerLogHandler(level: .info, writer: LogWriter(descriptor: log)) }
+        let log = LogWriter(descriptor: open("/dev/null", O_WRONLY), closesDescriptor: true)
+        let logger = Logger(label: "server") { _ in ServerLogHandler(level: .info, writer: log) }
         let trust = TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])
         var configuration = VerifyReceiptServerConfiguration(endpoint: EndpointConfiguration(trust: trust))
         configuration.listeners = [.init(port: 0)]

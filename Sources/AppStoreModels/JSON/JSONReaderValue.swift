@@ -71,6 +71,15 @@ package struct JSONObject: Sendable, Equatable {
         return members.last { $0.key == key }?.value
     }
 
+    /// Whether no two members of this object have the same name.
+    package var hasUniqueNames: Bool {
+        if let index { return index.count == members.count }
+        for (position, member) in members.enumerated() {
+            for earlier in members[..<position] where earlier.key == member.key { return false }
+        }
+        return true
+    }
+
     package static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.members == right.members
     }

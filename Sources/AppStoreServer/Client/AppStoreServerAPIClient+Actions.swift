@@ -53,7 +53,9 @@ extension AppStoreServerAPIClient {
 /// Notifications that were sent.
 extension AppStoreServerAPIClient {
     /// One page of the notifications that Apple tried to send, at most 20.
-    /// - Parameter paginationToken: the token of the page before; nil for the first page. Repeat the request unchanged.
+    /// - Parameters:
+    ///   - request: which notifications; unchanged from page to page.
+    ///   - paginationToken: the token of the page before; nil for the first page.
     public func getNotificationHistory(
         _ request: NotificationHistoryRequest, paginationToken: String? = nil
     ) async throws -> NotificationHistoryResponse {

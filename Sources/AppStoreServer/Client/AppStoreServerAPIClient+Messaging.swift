@@ -4,7 +4,10 @@ public import AppStoreModels
 /// Identifiers of images and messages are UUID texts.
 extension AppStoreServerAPIClient {
     /// Uploads an image: PNG without transparency. An identifier can be used once (4090000).
-    /// - Parameter imageSize: what the image is for; nil for Apple's default.
+    /// - Parameters:
+    ///   - imageIdentifier: a new UUID.
+    ///   - png: the file's bytes.
+    ///   - imageSize: what the image is for; nil for Apple's default.
     public func uploadImage(_ imageIdentifier: String, png: [UInt8], imageSize: ImageSize? = nil) async throws {
         let query = imageSize.map { [(name: "imageSize", value: $0.rawValue)] } ?? []
         try await pipeline.perform(.uploadImage, imageIdentifier, query: query, png: png)
@@ -35,8 +38,7 @@ extension AppStoreServerAPIClient {
         try await pipeline.call(.getMessageList)
     }
 
-    /// Sets the message to show when the developer's server gives none.
-    /// - Parameter locale: for example `en-US`.
+    /// Sets the message to show when the developer's server gives none, for a locale such as `en-US`.
     public func configureDefaultMessage(
         productId: String, locale: String, _ request: DefaultConfigurationRequest
     ) async throws {

@@ -20,8 +20,10 @@ public enum TransactionHistoryVersion: Sendable, Hashable {
 extension AppStoreServerAPIClient {
     /// One page of a customer's transactions, at most 20.
     /// - Parameters:
+    ///   - anyTransactionId: names the customer.
     ///   - revision: the token of the page before; nil for the first page. Repeat the filter with it.
     ///   - filter: which transactions.
+    ///   - version: v1 leaves out consumables that were finished.
     public func getTransactionHistory(
         _ anyTransactionId: String, revision: String? = nil,
         filter: TransactionHistoryRequest = TransactionHistoryRequest(), version: TransactionHistoryVersion = .v2
@@ -32,8 +34,12 @@ extension AppStoreServerAPIClient {
     }
 
     /// All pages of a customer's transactions. A transaction that changes meanwhile comes again with its new data.
-    /// - Parameter revision: where to begin: the `revision` of the last page read before, for what changed since then; only
-    ///   good for the ascending order.
+    /// - Parameters:
+    ///   - anyTransactionId: names the customer.
+    ///   - revision: where to begin: the `revision` of the last page read before, for what changed since then; only good
+    ///     for the ascending order.
+    ///   - filter: which transactions.
+    ///   - version: v1 leaves out consumables that were finished.
     public func transactionHistory(
         _ anyTransactionId: String, from revision: String? = nil,
         filter: TransactionHistoryRequest = TransactionHistoryRequest(), version: TransactionHistoryVersion = .v2
@@ -58,7 +64,9 @@ extension AppStoreServerAPIClient {
     }
 
     /// The status of all of a customer's auto-renewable subscriptions.
-    /// - Parameter status: only subscriptions with one of these; empty for all.
+    /// - Parameters:
+    ///   - anyTransactionId: names the customer.
+    ///   - status: only subscriptions with one of these; empty for all.
     public func getAllSubscriptionStatuses(
         _ anyTransactionId: String, status: [SubscriptionStatus] = []
     ) async throws -> StatusResponse {
@@ -67,7 +75,9 @@ extension AppStoreServerAPIClient {
     }
 
     /// One page of a customer's refunds, at most 20. A page may be empty and yet not be the last.
-    /// - Parameter revision: the token of the page before; nil for the first page.
+    /// - Parameters:
+    ///   - anyTransactionId: names the customer.
+    ///   - revision: the token of the page before; nil for the first page.
     public func getRefundHistory(
         _ anyTransactionId: String, revision: String? = nil
     ) async throws -> RefundHistoryResponse {
@@ -76,7 +86,9 @@ extension AppStoreServerAPIClient {
     }
 
     /// All pages of a customer's refunds.
-    /// - Parameter revision: where to begin: the `revision` of the last page read before, for the refunds since then.
+    /// - Parameters:
+    ///   - anyTransactionId: names the customer.
+    ///   - revision: where to begin: the `revision` of the last page read before, for the refunds since then.
     public func refundHistory(
         _ anyTransactionId: String, from revision: String? = nil
     ) -> APIPages<RefundHistoryResponse> {

@@ -118,8 +118,10 @@ public struct AdvancedCommerceSignatureCreator: Sendable {
         signer = RequestSigner(audience: "advanced-commerce-api", key: key, bundleID: bundleID, clock: clock)
     }
 
-    /// Signs a request: to create, modify or reactivate a subscription, or for a one-time charge.
-    /// - Parameter nonce: a UUID, new for each signature.
+    /// Signs a request.
+    /// - Parameters:
+    ///   - request: to create, modify or reactivate a subscription, or for a one-time charge.
+    ///   - nonce: a UUID, new for each signature.
     /// - Returns: the signed request, a JWS in compact form.
     /// - Throws: `EncodingError` if the request cannot be written as JSON.
     public func createSignature(

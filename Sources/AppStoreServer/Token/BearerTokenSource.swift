@@ -33,8 +33,12 @@ public final class BearerTokenSource: Sendable {
     /// A token is replaced when this many seconds or fewer are left, so that it does not end on its way.
     private static let margin: Int64 = 30
 
-    /// - Parameter lifetime: from `iat` to `exp`. What is outside of 1 to 60 minutes is moved to the nearer bound. Apple's own
-    ///   libraries use five minutes, which is the default.
+    /// - Parameters:
+    ///   - key: what the tokens are signed with; it names the issuer too.
+    ///   - bundleID: the app that is spoken for.
+    ///   - lifetime: from `iat` to `exp`. What is outside of 1 to 60 minutes is moved to the nearer bound. Apple's own
+    ///     libraries use five minutes, which is the default.
+    ///   - clock: what time it is.
     public init(
         key: InAppPurchaseKey, bundleID: String, lifetime: Duration = .seconds(300), clock: ServerClock = .system
     ) {

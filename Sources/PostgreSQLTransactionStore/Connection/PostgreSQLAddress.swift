@@ -19,7 +19,7 @@ struct PostgreSQLAddress: Sendable {
     let description: String
     private let secrets: [String]
 
-    /// - Throws: ``TransactionStoreError`` `invalidURL`. The message never repeats the URL: libpq's own would, password
+    /// - Throws: `TransactionStoreError` `invalidURL`. The message never repeats the URL: libpq's own would, password
     ///   included.
     init(_ url: String) throws {
         guard url.utf8.count <= 8192, !url.utf8.contains(0), Self.hasScheme(url) else {

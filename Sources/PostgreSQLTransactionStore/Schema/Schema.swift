@@ -22,7 +22,7 @@ struct Schema: Sendable {
     let lockClass: Int32
     private let timeouts: PostgreSQLTimeouts
 
-    /// - Throws: ``TransactionStoreError`` `invalidURL` if PostgreSQL cannot have a schema of that name.
+    /// - Throws: `TransactionStoreError` `invalidURL` if PostgreSQL cannot have a schema of that name.
     init(name: String, timeouts: PostgreSQLTimeouts) throws {
         guard !name.isEmpty, name.utf8.count <= 63, !name.utf8.contains(0), !name.hasPrefix("pg_") else {
             throw TransactionStoreError(

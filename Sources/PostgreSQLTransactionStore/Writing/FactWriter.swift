@@ -41,7 +41,7 @@ struct FactWriter {
     private static let makeIds = Statement(
         name: "make_ids", sql: "SELECT nextval('identity_ids') FROM generate_series(1, $1::int4)")
 
-    /// - Throws: ``WriteObstacle``, ``PostgreSQLFailure`` or ``TransactionStoreError``.
+    /// - Throws: ``WriteObstacle``, ``PostgreSQLFailure`` or `TransactionStoreError`.
     func write(_ given: FactBatch) throws -> AppliedFacts {
         let scopeIds = try ScopeIds(session).find(given.scopes)
         return try session.transaction {

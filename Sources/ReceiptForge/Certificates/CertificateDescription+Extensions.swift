@@ -7,7 +7,7 @@ extension CertificateDescription {
             let identifier = DERWriter.value(0x80, issuerKey.identifier)
             list.append(Self.entry(.authorityKeyIdentifier, false, DERWriter.sequence(identifier)))
         }
-        if revocationPointers { list.append(Self.entry(.authorityInformationAccess, false, Self.accessDescription)) }
+        if revocationPointers { list.append(Self.entry(.authorityInformationAccess, false, accessDescription)) }
         if let policy { list.append(Self.entry(.certificatePolicies, false, Self.policies(policy))) }
         if revocationPointers { list.append(Self.entry(.crlDistributionPoints, false, Self.distributionPoint)) }
         if keyIdentifiers {
@@ -50,9 +50,9 @@ extension CertificateDescription {
         return DERWriter.bitString(used, unusedBits: UInt8(last.trailingZeroBitCount))
     }
 
-    // The top-level domain "invalid" never resolves (RFC 2606).
-    private static let accessDescription = DERWriter.sequence(
-        DERWriter.sequence(DERWriter.objectIdentifier(.ocsp), uri("http://ocsp.test-authority.invalid/ocsp")))
+    private var accessDescription: [UInt8] {
+        DERWriter.sequence(DERWriter.sequence(DERWriter.objectIdentifier(.ocsp), Self.uri(ocspResponder)))
+    }
 
     private static let distributionPoint = DERWriter.sequence(
         DERWriter.sequence(

@@ -34,6 +34,8 @@ public struct CertificateDescription: Sendable {
     public var keyIdentifiers = true
     /// Where an Apple certificate names its OCSP responder and revocation list, this one names hosts that cannot exist.
     public var revocationPointers = true
+    /// The OCSP responder among those. The top-level domain "invalid" never resolves (RFC 2606).
+    public var ocspResponder = "http://ocsp.test-authority.invalid/ocsp"
     /// Adds a critical extension that no verifier can know.
     public var unknownCriticalExtension = false
     /// Changes one bit of the signature after signing.
@@ -70,7 +72,7 @@ public struct CertificateDescription: Sendable {
         let issuerName = issuer?.subject ?? subject.der
         let issuerKey = try SigningKey.of(issuer?.key ?? key)
         let ownKey = try SigningKey.of(key)
-        let algorithm = DERWriter.sequence(DERWriter.objectIdentifier(digest.signatureAlgorithm), DERWriter.null)
+        let algorithm = issuerKey.signatureAlgorithm(digest)
         let toBeSigned = DERWriter.sequence(
             DERWriter.explicit(0, DERWriter.integer(2)), DERWriter.unsignedInteger(serial), algorithm, issuerName,
             DERWriter.sequence(DERWriter.time(notBefore), DERWriter.time(notAfter)), subject.der,

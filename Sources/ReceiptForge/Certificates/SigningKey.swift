@@ -6,8 +6,10 @@ import Foundation
 public enum ForgedDigest: String, Hashable, Sendable, CaseIterable {
     /// All receipts until 2023, and some long after (verifyreceipt reference, 7.4).
     case sha1
-    /// Receipts since the change of technote TN3138.
+    /// Receipts since the change of technote TN3138; JWS (ES256).
     case sha256
+    /// The certificates of signed data (app-store-server reference, 4).
+    case sha384
     /// Never used by Apple in receipts.
     case sha512
 
@@ -15,15 +17,26 @@ public enum ForgedDigest: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .sha1: .sha1
         case .sha256: .sha256
+        case .sha384: .sha384
         case .sha512: .sha512
         }
     }
 
-    var signatureAlgorithm: ForgedObjectIdentifier {
+    var rsaSignatureAlgorithm: ForgedObjectIdentifier {
         switch self {
         case .sha1: .sha1WithRSA
         case .sha256: .sha256WithRSA
+        case .sha384: .sha384WithRSA
         case .sha512: .sha512WithRSA
+        }
+    }
+
+    var ecdsaSignatureAlgorithm: ForgedObjectIdentifier {
+        switch self {
+        case .sha1: .ecdsaWithSHA1
+        case .sha256: .ecdsaWithSHA256
+        case .sha384: .ecdsaWithSHA384
+        case .sha512: .ecdsaWithSHA512
         }
     }
 
@@ -32,6 +45,7 @@ public enum ForgedDigest: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .sha1: Array(Insecure.SHA1.hash(data: bytes))
         case .sha256: Array(SHA256.hash(data: bytes))
+        case .sha384: Array(SHA384.hash(data: bytes))
         case .sha512: Array(SHA512.hash(data: bytes))
         }
     }
@@ -39,28 +53,68 @@ public enum ForgedDigest: String, Hashable, Sendable, CaseIterable {
 
 /// One of the fixed test keys, parsed once and ready to sign.
 struct SigningKey: Sendable {
-    private let privateKey: _RSA.Signing.PrivateKey
+    private enum PrivateKey: Sendable {
+        case rsa(_RSA.Signing.PrivateKey)
+        case p256(P256.Signing.PrivateKey)
+        case p384(P384.Signing.PrivateKey)
+    }
+
+    private let privateKey: PrivateKey
     /// SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).
     let subjectPublicKeyInfo: [UInt8]
     /// SHA-1 of the public key's bits (RFC 5280, 4.2.1.2, method 1).
     let identifier: [UInt8]
 
     private init(pem: String) throws {
-        privateKey = try _RSA.Signing.PrivateKey(unsafePEMRepresentation: pem)
-        subjectPublicKeyInfo = Array(privateKey.publicKey.derRepresentation)
-        identifier = Array(Insecure.SHA1.hash(data: privateKey.publicKey.pkcs1DERRepresentation))
+        let bits: Data
+        if pem.hasPrefix("-----BEGIN RSA") {
+            let key = try _RSA.Signing.PrivateKey(unsafePEMRepresentation: pem)
+            (privateKey, subjectPublicKeyInfo) = (.rsa(key), Array(key.publicKey.derRepresentation))
+            bits = key.publicKey.pkcs1DERRepresentation
+        } else if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
+            (privateKey, subjectPublicKeyInfo) = (.p256(key), Array(key.publicKey.derRepresentation))
+            bits = key.publicKey.x963Representation
+        } else {
+            let key = try P384.Signing.PrivateKey(pemRepresentation: pem)
+            (privateKey, subjectPublicKeyInfo) = (.p384(key), Array(key.publicKey.derRepresentation))
+            bits = key.publicKey.x963Representation
+        }
+        identifier = Array(Insecure.SHA1.hash(data: bits))
     }
 
-    /// PKCS#1 v1.5, deterministic (RFC 8017, 8.2.1).
+    /// The AlgorithmIdentifier of ``signature(over:_:)``: with NULL for RSA (RFC 4055, 5), without parameters for ECDSA
+    /// (RFC 5758, 3.2).
+    func signatureAlgorithm(_ digest: ForgedDigest) -> [UInt8] {
+        switch privateKey {
+        case .rsa:
+            DERWriter.sequence(DERWriter.objectIdentifier(digest.rsaSignatureAlgorithm), DERWriter.null)
+        case .p256, .p384:
+            DERWriter.sequence(DERWriter.objectIdentifier(digest.ecdsaSignatureAlgorithm))
+        }
+    }
+
+    /// RSA: PKCS#1 v1.5, deterministic (RFC 8017, 8.2.1). ECDSA: DER, another one each time.
     func signature(over bytes: [UInt8], _ digest: ForgedDigest) throws -> [UInt8] {
-        let padding = _RSA.Signing.Padding.insecurePKCS1v1_5
-        let signature =
-            switch digest {
-            case .sha1: try privateKey.signature(for: Insecure.SHA1.hash(data: bytes), padding: padding)
-            case .sha256: try privateKey.signature(for: SHA256.hash(data: bytes), padding: padding)
-            case .sha512: try privateKey.signature(for: SHA512.hash(data: bytes), padding: padding)
-            }
-        return Array(signature.rawRepresentation)
+        switch digest {
+        case .sha1: try signature(of: Insecure.SHA1.hash(data: bytes))
+        case .sha256: try signature(of: SHA256.hash(data: bytes))
+        case .sha384: try signature(of: SHA384.hash(data: bytes))
+        case .sha512: try signature(of: SHA512.hash(data: bytes))
+        }
+    }
+
+    private func signature(of digest: some Digest) throws -> [UInt8] {
+        switch privateKey {
+        case .rsa(let key): Array(try key.signature(for: digest, padding: .insecurePKCS1v1_5).rawRepresentation)
+        case .p256(let key): Array(try key.signature(for: digest).derRepresentation)
+        case .p384(let key): Array(try key.signature(for: digest).derRepresentation)
+        }
+    }
+
+    /// ES256: r and s, 32 octets each (RFC 7518, 3.4).
+    func es256Signature(over bytes: [UInt8]) throws -> [UInt8] {
+        guard case .p256(let key) = privateKey else { throw ForgeError.badDescription("ES256 wants a key for P-256") }
+        return Array(try key.signature(for: bytes).rawRepresentation)
     }
 
     // Parsing a key checks its primes, which costs more than a signature.

@@ -2,10 +2,10 @@
 // subjects begin with "Test" or "Foreign Test", and receipts for apps that do not exist.
 // No product trusts them unless a test tells it to.
 
-/// The fixed RSA keys of the test certificate authority.
+/// The fixed keys of the test certificate authorities: RSA for receipts, elliptic curves for signed data (JWS).
 ///
 /// They are fixed because PKCS#1 v1.5 signatures are deterministic: the same key over the same bytes gives the same
-/// receipt, on every machine and for good.
+/// receipt, on every machine and for good. ECDSA signatures are not.
 public enum TestKey: String, CaseIterable, Hashable, Sendable {
     /// Signs the intermediates, in the place of Apple Root CA.
     case rootCA
@@ -33,10 +33,28 @@ public enum TestKey: String, CaseIterable, Hashable, Sendable {
     case purchaseReceipt
     /// An RSA-1024 leaf that no one has pinned.
     case foreignPurchaseReceipt
+    /// Signs the intermediate of signed data (JWS), in the place of Apple Root CA - G3. P-384.
+    case signedDataRootCA
+    /// The intermediate of signed data, in the place of WWDR G6. P-384.
+    case signedDataIntermediate
+    /// The leaf that signs JWS. P-256.
+    case signedDataLeaf
+    /// A developer's own certificate under the intermediate of signed data. P-256.
+    case signedDataDeveloper
+    /// The self-signed certificate in the place of Xcode's for JWS. P-256.
+    case signedDataXcode
+    /// Answers for the intermediate whether a certificate was revoked (OCSP). P-256.
+    case signedDataResponder
+    /// A root of signed data that nobody trusts. P-384.
+    case foreignSignedDataRootCA
+    /// An intermediate under that root. P-384.
+    case foreignSignedDataIntermediate
+    /// A leaf under that intermediate. P-256.
+    case foreignSignedDataLeaf
 }
 
 extension TestKey {
-    /// The private key in PEM (PKCS#1).
+    /// The private key in PEM (RSA: PKCS#1; elliptic curves: PKCS#8).
     public var privateKeyPEM: String {
         switch self {
         case .rootCA: Self.rootCAPEM
@@ -52,6 +70,15 @@ extension TestKey {
         case .foreignLeaf: Self.foreignLeafPEM
         case .purchaseReceipt: Self.purchaseReceiptPEM
         case .foreignPurchaseReceipt: Self.foreignPurchaseReceiptPEM
+        case .signedDataRootCA: Self.signedDataRootCAPEM
+        case .signedDataIntermediate: Self.signedDataIntermediatePEM
+        case .signedDataLeaf: Self.signedDataLeafPEM
+        case .signedDataDeveloper: Self.signedDataDeveloperPEM
+        case .signedDataXcode: Self.signedDataXcodePEM
+        case .signedDataResponder: Self.signedDataResponderPEM
+        case .foreignSignedDataRootCA: Self.foreignSignedDataRootCAPEM
+        case .foreignSignedDataIntermediate: Self.foreignSignedDataIntermediatePEM
+        case .foreignSignedDataLeaf: Self.foreignSignedDataLeafPEM
         }
     }
 }

@@ -38,14 +38,20 @@ extension ForgedObjectIdentifier {
     public static let messageDigest = Self(1, 2, 840, 113549, 1, 9, 4)
     public static let signingTime = Self(1, 2, 840, 113549, 1, 9, 5)
 
-    // Algorithms (RFC 8017, RFC 8018)
+    // Algorithms (RFC 8017, RFC 8018, RFC 5758)
     public static let rsaEncryption = Self(1, 2, 840, 113549, 1, 1, 1)
     public static let sha1WithRSA = Self(1, 2, 840, 113549, 1, 1, 5)
     public static let sha256WithRSA = Self(1, 2, 840, 113549, 1, 1, 11)
+    public static let sha384WithRSA = Self(1, 2, 840, 113549, 1, 1, 12)
     public static let sha512WithRSA = Self(1, 2, 840, 113549, 1, 1, 13)
+    public static let ecdsaWithSHA1 = Self(1, 2, 840, 10045, 4, 1)
+    public static let ecdsaWithSHA256 = Self(1, 2, 840, 10045, 4, 3, 2)
+    public static let ecdsaWithSHA384 = Self(1, 2, 840, 10045, 4, 3, 3)
+    public static let ecdsaWithSHA512 = Self(1, 2, 840, 10045, 4, 3, 4)
     public static let md5 = Self(1, 2, 840, 113549, 2, 5)
     public static let sha1 = Self(1, 3, 14, 3, 2, 26)
     public static let sha256 = Self(2, 16, 840, 1, 101, 3, 4, 2, 1)
+    public static let sha384 = Self(2, 16, 840, 1, 101, 3, 4, 2, 2)
     public static let sha512 = Self(2, 16, 840, 1, 101, 3, 4, 2, 3)
 
     // Names (RFC 4519)
@@ -68,6 +74,7 @@ extension ForgedObjectIdentifier {
     public static let userNotice = Self(1, 3, 6, 1, 5, 5, 7, 2, 2)
     public static let codeSigning = Self(1, 3, 6, 1, 5, 5, 7, 3, 3)
     public static let emailProtection = Self(1, 3, 6, 1, 5, 5, 7, 3, 4)
+    public static let ocspSigning = Self(1, 3, 6, 1, 5, 5, 7, 3, 9)
 
     /// The arc of Apple's certificate extensions and policies (verifyreceipt reference, 7.2 and 7.3).
     public static let apple = Self(1, 2, 840, 113635, 100)

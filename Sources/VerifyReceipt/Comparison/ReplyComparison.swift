@@ -57,6 +57,7 @@ public struct ReplyComparison: Sendable {
     /// - Parameters:
     ///   - apples: the JSON text of Apple's reply. It may be hostile: time is linear in its size and memory bounded.
     ///   - ours: the JSON text of our reply.
+    ///   - context: what was asked, as far as the comparison hangs on it.
     /// - Throws: ``ReplyComparisonError``.
     public init(apples: [UInt8], ours: [UInt8], context: ComparisonContext = ComparisonContext()) throws {
         guard apples.count <= Self.maximumReplySize, JSONBounds.allows(apples) else {

@@ -51,7 +51,7 @@ struct AppReceiptReply {
     func body() -> [UInt8] {
         let tail = ReplyTail(
             latest: latest, submitted: submitted, store: store, excludesOldTransactions: excludesOldTransactions,
-            configuration: configuration)
+            now: now, configuration: configuration)
         var writer = JSONWriter(
             reservingCapacity: 2_048 + 1_100 * submitted.count + tail.estimatedSize + submittedReceipt.estimatedSize)
         writer.beginObject()
@@ -104,10 +104,10 @@ struct ReplyTail {
 
     init(
         latest: LatestTransactions, submitted: [TransactionEntry], store: StoreKnowledge?,
-        excludesOldTransactions: Bool, configuration: EndpointConfiguration
+        excludesOldTransactions: Bool, now: Int64, configuration: EndpointConfiguration
     ) {
         var latest = latest
-        if excludesOldTransactions { latest.excludeOld() }
+        if excludesOldTransactions { latest.excludeOld(now: now) }
         self.latest = latest
         presumed = configuration.presumedMembers
         let isCalledFor =

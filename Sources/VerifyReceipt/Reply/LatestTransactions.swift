@@ -12,7 +12,7 @@ struct StoreKnowledge {
 /// `latest_receipt_info`: the transactions of the submitted receipt and of its customer, the newest (numerically greatest
 /// id) first, as Apple has sent them since July 2020 (verifyreceipt reference, 3.5).
 ///
-/// - A transaction that both know shows the joined facts. Those of the store win where it knows a receipt at least as new.
+/// - A transaction that both know shows the joined facts. Those of the store win where they were signed no earlier.
 /// - Consumables (by the documents or the catalogue) disappear from receipts when they are finished. One that the submitted receipt does not hold is shown only
 ///   if the newest receipt that is known still holds it.
 /// - What rests on recorded documents alone is shown as ``EndpointConfiguration/RecordedFacts`` says.
@@ -43,14 +43,26 @@ struct LatestTransactions {
         _ store: StoreKnowledge, _ indices: [String: Int], _ signedDate: Int64?,
         _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
     ) {
+        // A notification of version 1 came with the app's secret; other records are as good as who kept them.
+        func cancelling(_ entry: TransactionEntry, _ stored: StoredTransaction) -> TransactionEntry {
+            guard let cancellation = stored.recordedCancellation, entry.cancellationDate == nil,
+                recordedFacts == .granting || cancellation.source == .notificationV1
+            else { return entry }
+            var entry = entry
+            entry.cancellationDate = cancellation.date
+            entry.cancellationReason = cancellation.reason
+            return entry
+        }
         let newestReceiptDate = store.customer.newestAppReceipt?.signedDate
         for stored in store.customer.transactions {
             guard let id = stored.payload.transactionId else { continue }
             let receiptDate = stored.origins.first { $0.source.kind == .receipt }?.signedDate
             if let index = indices[id] {
-                let isNewer = (receiptDate ?? .min) >= (signedDate ?? .min)
-                entries[index] = joined(
+                let newest = stored.origins.lazy.filter(\.source.kind.isSigned).map(\.signedDate).max()
+                let isNewer = (newest ?? .min) >= (signedDate ?? .min)
+                let both = joined(
                     entries[index], TransactionEntry(stored), storeWins: store.hasLearnedSubmission || isNewer)
+                entries[index] = cancelling(both, stored)
                 continue
             }
             guard stored.isSigned || recordedFacts == .granting else { continue }
@@ -58,7 +70,7 @@ struct LatestTransactions {
             let type = stored.payload.type ?? stored.payload.productId.flatMap { catalog?.product($0)?.type }
             let isFinished = (receiptDate ?? .min) < (newestReceiptDate ?? .max)
             if type == .consumable, isFinished { continue }
-            entries.append(TransactionEntry(stored))
+            entries.append(cancelling(TransactionEntry(stored), stored))
             storeOnlyCount += 1
         }
     }
@@ -98,14 +110,27 @@ struct LatestTransactions {
         entries = order.map { entries[$0] }
     }
 
-    /// `exclude-old-transactions`: of each auto-renewable subscription the newest transaction; all else stays, because
+    /// `exclude-old-transactions`: of each auto-renewable subscription the transaction that counts; all else stays, because
     /// nothing takes its place. A subscription is what shares an original transaction id, as in `pending_renewal_info`.
-    mutating func excludeOld() {
+    ///
+    /// That is a period that runs at `now`, before one that is over, was refunded or upgraded: the newest id alone does not
+    /// say so. Of several the one that ends last, of these the newest id.
+    mutating func excludeOld(now: Int64) {
         guard hasAutoRenewable else { return }
-        var seen: Set<String> = []
+        var counting: [String: Int] = [:]
+        for (index, entry) in entries.enumerated() {
+            guard entry.isAutoRenewable, let id = entry.subscriptionId else { continue }
+            guard let other = counting[id] else {
+                counting[id] = index
+                continue
+            }
+            if entries[other].isOutlived(by: entry, now: now) { counting[id] = index }
+        }
+        let kept = Set(counting.values)
+        var index = -1
         entries = entries.filter { entry in
-            guard entry.isAutoRenewable, let id = entry.subscriptionId else { return true }
-            return seen.insert(id).inserted
+            index += 1
+            return !entry.isAutoRenewable || entry.subscriptionId == nil || kept.contains(index)
         }
     }
 }
@@ -125,5 +150,19 @@ extension StoreKnowledge {
             }
         }
         return all.filter { $0.isSigned || signed.contains($0.payload.originalTransactionId ?? "") }.map(\.payload)
+    }
+}
+
+extension TransactionEntry {
+    /// Whether the period has begun to count and does so still.
+    func isRunning(at now: Int64) -> Bool {
+        cancellationDate == nil && !isUpgraded && (expiresDate ?? .min) > now
+    }
+
+    /// Whether another period of the subscription says more about it: it runs and this one does not, or it ends later.
+    fileprivate func isOutlived(by other: TransactionEntry, now: Int64) -> Bool {
+        let (mine, others) = (isRunning(at: now), other.isRunning(at: now))
+        guard mine == others else { return others }
+        return (other.expiresDate ?? .min, other.purchaseDate ?? .min) > (expiresDate ?? .min, purchaseDate ?? .min)
     }
 }

@@ -27,7 +27,7 @@ struct SignedTransactionReply {
             catalog: app?.catalog)
         let tail = ReplyTail(
             latest: latest, submitted: [own], store: store, excludesOldTransactions: excludesOldTransactions,
-            configuration: configuration)
+            now: now, configuration: configuration)
         var writer = JSONWriter(reservingCapacity: 4_096 + tail.estimatedSize + text.count)
         writer.beginObject()
         writer.member("status", 0)

@@ -71,10 +71,7 @@ struct TransactionReceiptReply {
             recordedFacts: configuration.recordedFacts, catalog: app?.catalog)
         let periods = known.entries.filter { $0.subscriptionId == own.subscriptionId && $0.expiresDate != nil }
         let counting = periods.filter { !$0.isUpgraded }
-        func isRunning(_ entry: TransactionEntry) -> Bool {
-            entry.cancellationDate == nil && (entry.expiresDate ?? .min) > now
-        }
-        let running = counting.filter(isRunning)
+        let running = counting.filter { $0.isRunning(at: now) }
         var best: TransactionEntry?
         for entry in running.isEmpty ? counting : running {
             guard let chosen = best else {

@@ -22,6 +22,7 @@ package enum StatusCondition: String, Sendable, CaseIterable {
 
     case queueFull
     case storeUnavailable
+    case appStoreUnavailable
 
     case subscriptionExpired
     case subscriptionCancelled

@@ -52,6 +52,10 @@ package struct StatusTable {
                 condition: .storeUnavailable, status: 21005...21005,
                 meaning: "The store cannot be reached: the receipt server is temporarily unavailable", members: [],
                 retryable: .notStated, support: .full, source: "reference, 2"),
+            Row(
+                condition: .appStoreUnavailable, status: 21005...21005,
+                meaning: "The App Store cannot be asked, and the configuration demands a current answer", members: [],
+                retryable: .notStated, support: .full, source: "reference, 2"),
             internalRow,
             Row(
                 condition: .accountNotFound, status: 21010...21010, meaning: "The account was not found or deleted",

@@ -73,6 +73,11 @@ enum ConfigurationDocument {
 
     static func parse(_ text: String, file: String) throws -> ConfigurationNode {
         do {
+            // An editor that is about to write, or a redirection that failed, leaves an empty file: the defaults are not
+            // what anybody meant. Nothing but comments is somebody's wish.
+            guard text.contains(where: { !$0.isWhitespace }) else {
+                throw ConfigurationError([.init(key: "", place: file, "is empty")])
+            }
             guard let root = try Yams.compose(yaml: text) else { return ConfigurationNode(line: 1, value: .absent) }
             return try convert(root, file: file, depth: 0)
         } catch let error as YamlError {
@@ -143,7 +148,12 @@ enum BoundedFile {
         }
         defer { try? handle.close() }
         // One byte more than allowed: the size of a pipe is not known before.
-        guard let data = try? handle.read(upToCount: maximumSize + 1) else { return Data() }
+        let data: Data
+        do {
+            data = try handle.read(upToCount: maximumSize + 1) ?? Data()
+        } catch {
+            throw Failure(description: "it cannot be read")
+        }
         guard data.count <= maximumSize else { throw Failure(description: "it has more than \(maximumSize) bytes") }
         return data
     }

@@ -12,7 +12,7 @@ struct ConfigurationFileEntry {
 struct ConfigurationFile {
     let path: String
     private(set) var entries: [ConfigurationFileEntry] = []
-    private(set) var apps: [AppEntry] = []
+    var apps: [AppEntry] = []
     /// Nil if the file does not have the key.
     private(set) var listeners: [VerifyReceiptServerConfiguration.Listener]?
     private(set) var listenersLine: Int?
@@ -21,17 +21,6 @@ struct ConfigurationFile {
     /// Whether secrets stand in the file itself.
     var holdsSecrets: Bool {
         apps.contains { !$0.secrets.isEmpty } || entries.contains { $0.setting.kind == .secrets }
-    }
-
-    /// One app before its files are read.
-    struct AppEntry {
-        var bundleId = ""
-        var secrets: [String] = []
-        var secretFiles: [String] = []
-        var appleId: Int64?
-        var catalogs: [String] = []
-        let key: String
-        let place: String
     }
 
     /// - Throws: ``ConfigurationError`` if the file cannot be read at all. Wrong keys and values go to ``problems``.
@@ -92,19 +81,19 @@ struct ConfigurationFile {
     }
 
     /// A path of the file counts from the file's folder.
-    private func resolved(_ path: String) -> String {
+    func resolved(_ path: String) -> String {
         URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: self.path).deletingLastPathComponent()).path
     }
 
     /// A list of texts, or one text.
-    private func texts(_ node: ConfigurationNode) -> [String]? {
+    func texts(_ node: ConfigurationNode) -> [String]? {
         if let text = node.text { return [text] }
         guard let elements = node.elements else { return nil }
         let texts = elements.compactMap(\.text)
         return texts.count == elements.count ? texts : nil
     }
 
-    private mutating func note(_ key: String, _ line: Int, _ message: String) {
+    mutating func note(_ key: String, _ line: Int, _ message: String) {
         problems.append(.init(key: key, place: "\(path):\(line)", message))
     }
 }
@@ -112,71 +101,6 @@ struct ConfigurationFile {
 // MARK: - Lists of objects
 
 extension ConfigurationFile {
-    private mutating func readApps(_ member: ConfigurationNode.Member) {
-        guard let elements = member.value.elements else {
-            note("apps", member.line, "has to be a list")
-            return
-        }
-        for (index, element) in elements.enumerated() {
-            let key = "apps[\(index)]"
-            guard let members = element.members else {
-                note(key, element.line, "has to hold keys and values")
-                continue
-            }
-            var app = AppEntry(key: key, place: "\(path):\(element.line)")
-            for member in members { read(member, of: &app) }
-            if app.bundleId.isEmpty {
-                note("\(key).bundle-id", element.line, "is missing")
-            } else if let other = apps.first(where: { $0.bundleId == app.bundleId }) {
-                note("\(key).bundle-id", element.line, "\(app.bundleId) is at \(other.place) already")
-            }
-            apps.append(app)
-        }
-    }
-
-    private mutating func read(_ member: ConfigurationNode.Member, of app: inout AppEntry) {
-        let key = "\(app.key).\(member.key)"
-        switch member.key {
-        case "bundle-id":
-            guard let text = member.value.text, Self.isBundleId(text) else {
-                note(key, member.line, "has to be a bundle id: letters, digits, dots and hyphens")
-                return
-            }
-            app.bundleId = text
-        case "apple-id":
-            guard let number = member.value.word.flatMap({ Int64($0) }), number > 0 else {
-                note(key, member.line, "has to be a whole number above 0")
-                return
-            }
-            app.appleId = number
-        case "shared-secrets", "shared-secret-files", "catalogs":
-            guard let texts = texts(member.value), !texts.contains("") else {
-                note(key, member.line, "has to be a list of texts")
-                return
-            }
-            switch member.key {
-            case "shared-secrets": app.secrets = texts
-            case "shared-secret-files": app.secretFiles = texts.map(resolved)
-            default: app.catalogs = texts.map(resolved)
-            }
-        default:
-            note(key, member.line, "there is no such key")
-        }
-    }
-
-    /// Apple's rule (CFBundleIdentifier), and the underscore that some have nevertheless.
-    private static func isBundleId(_ text: String) -> Bool {
-        (1...255).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-    }
-
     private mutating func readListeners(_ member: ConfigurationNode.Member) {
         listenersLine = member.line
         guard let elements = member.value.elements, !elements.isEmpty else {

@@ -31,11 +31,11 @@ public struct ConfigurationSources: Sendable {
 }
 
 struct ConfigurationLoader {
-    private let file: ConfigurationFile?
+    let file: ConfigurationFile?
     private let place: String?
-    private var values: ConfigurationValues
-    private var problems: [ConfigurationError.Problem]
-    private var warnings: [String] = []
+    var values: ConfigurationValues
+    var problems: [ConfigurationError.Problem]
+    var warnings: [String] = []
 
     init(sources: ConfigurationSources, file: ConfigurationFile?) {
         self.file = file
@@ -68,6 +68,8 @@ struct ConfigurationLoader {
         configuration.logging.format = .init(rawValue: values.choice("log.format")) ?? .json
         configuration.logging.requests = values.boolean("log.requests")
         configuration.shadow = shadow()
+        configuration.appStore = appStore()
+        checkFreshness(configuration)
         for listener in configuration.listeners { check(listener.tls) }
         let all = problems + values.problems
         guard all.isEmpty else { throw ConfigurationError(all) }
@@ -167,12 +169,18 @@ struct ConfigurationLoader {
             let path = file.path
             warnings.append("\(path) holds secrets and every user of this machine may read it")
         }
+        for app in endpoint.apps where app.sharedSecrets.isEmpty && endpoint.accountSecrets.isEmpty {
+            warnings.append("\(app.bundleId) has no shared secret: any password is accepted for it")
+        }
         endpoint.unknownBundleIds = values.choice("endpoint.unknown-bundle-ids") == "refused" ? .refused : .accepted
         endpoint.base64 = values.choice("endpoint.base64") == "lenient" ? .lenient : .strict
         endpoint.learnsFromReceipts = values.boolean("endpoint.learn")
         endpoint.recordedFacts = values.choice("endpoint.recorded-facts") == "granting" ? .granting : .completing
         endpoint.whenStoreFails =
             values.choice("endpoint.when-store-fails") == "receipt-only" ? .receiptOnly : .unavailable
+        endpoint.latestTransactions =
+            values.choice("endpoint.latest-transactions") == "with-subscriptions" ? .withSubscriptions : .always
+        endpoint.freshness = freshness()
         let presumed = values.choices("endpoint.presume")
         endpoint.presumedMembers.ownershipType = presumed.contains("ownership-type")
         endpoint.presumedMembers.introductoryOfferPeriod = presumed.contains("introductory-offer-period")
@@ -190,7 +198,7 @@ struct ConfigurationLoader {
         }
         var app = AppConfiguration(
             bundleId: entry.bundleId, sharedSecrets: (entry.secrets + kept).map(SharedSecret.init),
-            appleId: entry.appleId)
+            appleId: entry.appleId, freshness: freshness(of: entry))
         if !entry.catalogs.isEmpty {
             do {
                 app.catalog = try ProductCatalog.load(paths: entry.catalogs)

@@ -79,14 +79,21 @@ struct ConfigurationValues {
     mutating func text(_ key: String) -> String? {
         let fallback = Setting.all.first { $0.key == key }?.fallback
         let text = value(key) { try $0.requiredString(forKey: ConfigKey(key)) } ?? fallback
+        if text?.isEmpty == true, isGiven(key) { note(key, Self.isEmpty) }
         return text?.isEmpty == true ? nil : text
     }
 
     mutating func texts(_ key: String, isSecret: Bool = false) -> [String] {
         let fallback = Setting.all.first { $0.key == key }?.fallback ?? ""
         let texts = value(key) { try $0.requiredStringArray(forKey: ConfigKey(key), isSecret: isSecret) }
+        if let texts, texts.contains("") || texts.isEmpty, isGivenOutsideOfFile(key) || texts.contains("") {
+            note(key, Self.isEmpty)
+        }
         return texts?.filter { !$0.isEmpty } ?? (fallback.isEmpty ? [] : [fallback])
     }
+
+    /// An unset variable of a deployment gives an empty text, and what it was to hold is then missing without a sign.
+    private static let isEmpty = "is given and empty; leave it away for the default"
 
     mutating func integer(_ key: String) -> Int {
         guard let setting = Setting.all.first(where: { $0.key == key }), case .integer(let range) = setting.kind else {

@@ -1,3 +1,5 @@
+import VerifyReceipt
+
 /// A configuration key that holds a scalar or a list of scalars. It can be given by file, environment and flag; lists of
 /// objects (`apps`, `listeners`) only by file.
 package struct Setting: Sendable {
@@ -57,6 +59,9 @@ package struct Setting: Sendable {
         Setting("admin.port", .integer(0...65_535), "9090"),
     ]
 
+    /// Seconds.
+    static let maximumAges = 0.0...31_622_400
+
     private static let endpoint = [
         Setting("store.url", .text, "sqlite:legacy-receipts.sqlite"),
         Setting("account-secrets", .secrets),
@@ -67,6 +72,15 @@ package struct Setting: Sendable {
         Setting("endpoint.recorded-facts", .choice(["completing", "granting"]), "completing"),
         Setting("endpoint.when-store-fails", .choice(["unavailable", "receipt-only"]), "unavailable"),
         Setting("endpoint.presume", .choices(["ownership-type", "introductory-offer-period", "lists"])),
+        Setting("endpoint.freshness.mode", .choice(Freshness.Source.allCases.map(\.rawValue)), "store"),
+        Setting("endpoint.freshness.maximum-age", .seconds(maximumAges), "3600"),
+        Setting("endpoint.freshness.required", .boolean, "false"),
+        Setting("endpoint.latest-transactions", .choice(["always", "with-subscriptions"]), "always"),
+        Setting("app-store-server.issuer-id", .text),
+        Setting("app-store-server.key-id", .text),
+        Setting("app-store-server.private-key-file", .path),
+        Setting("app-store-server.production-url", .text),
+        Setting("app-store-server.sandbox-url", .text),
         Setting("trust.roots", .paths),
         Setting("trust.intermediates", .paths),
         Setting("trust.accept-xcode", .boolean, "false"),

@@ -1,3 +1,4 @@
+public import AppStoreServer
 public import VerifyReceipt
 
 /// How the server runs. The initial values are the defaults of the configuration file.
@@ -117,6 +118,10 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     /// Comparing with a real verifyReceipt in the background; nil for not at all.
     public var shadow: ShadowConfiguration?
     public var endpoint: EndpointConfiguration
+    /// Whose signatures count for data that the App Store signs today (JWS).
+    public var signedDataTrust = SignedDataTrust.apple
+    /// With what the App Store Server API is asked, by app. Apps without are never asked about.
+    public var appStore: [AppStoreCredentials] = []
     /// What is allowed and unwise, for the log.
     public var warnings: [String] = []
 

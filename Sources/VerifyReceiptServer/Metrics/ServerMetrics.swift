@@ -15,6 +15,8 @@ final class ServerMetrics: Sendable {
     let acceptedConnections: MetricCounter
     let storeFailures: MetricCounter
     let transactionsFromStore: MetricCounter
+    /// By outcome.
+    let refreshes: MetricCounters
     /// By result.
     let reloads: MetricCounters
     /// By kind of difference.
@@ -53,6 +55,9 @@ final class ServerMetrics: Sendable {
             labels: ["phase"])
         abandoned = registry.counter(
             prefix + "requests_abandoned_total", "Requests whose client went away before the answer.")
+        refreshes = registry.counters(
+            prefix + "app_store_refreshes_total", "Customers that the App Store Server API was asked about, by outcome.",
+            labels: ["outcome"])
         reloads = registry.counters(
             prefix + "configuration_reloads_total", "Reloads of the configuration by result.", labels: ["result"])
         shadowFields = registry.counters(

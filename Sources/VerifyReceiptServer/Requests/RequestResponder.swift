@@ -106,6 +106,7 @@ struct RequestResponder: Sendable {
         head.headerFields[.cacheControl] = "no-store"
         head.headerFields[.date] = state.httpDate()
         if let name = RequestName.header { head.headerFields[name] = exchange.name }
+        Self.state(answer.reply.facts, in: &head)
         if answer.status == .serviceUnavailable { head.headerFields[.retryAfter] = "1" }
         if closes { head.headerFields[.connection] = "close" }
         record(answer, request, channel, exchange)
@@ -117,6 +118,15 @@ struct RequestResponder: Sendable {
         // Hummingbird itself only knows the lower-case form.
         if closes, !answer.closes, request.headers[.connection] != "close" { throw ConnectionMustClose() }
     }
+
+    /// What the answer rests on, where it was asked how current it is: `Age` (RFC 9111, 5.1), seconds since the App Store
+    /// said so, and our own `Legacy-Receipts-Source`.
+    private static func state(_ facts: ReplyFacts, in head: inout HTTPResponse) {
+        if let age = facts.ageMilliseconds { head.headerFields[.age] = String(age / 1_000) }
+        if let source = facts.source, let name = sourceHeader { head.headerFields[name] = source.rawValue }
+    }
+
+    private static let sourceHeader = HTTPField.Name("Legacy-Receipts-Source")
 
     // MARK: Logs and metrics
 
@@ -162,8 +172,11 @@ struct RequestResponder: Sendable {
         if let store = facts.storeNanoseconds {
             metadata["storeMs"] = .stringConvertible(Duration.nanoseconds(store).milliseconds)
         }
+        if let source = facts.source { metadata["source"] = .string(source.rawValue) }
+        if let age = facts.ageMilliseconds { metadata["ageMs"] = .stringConvertible(age) }
+        if facts.appStoreFailed { metadata["appStoreFailed"] = .stringConvertible(true) }
         if facts.storeFailed { metadata["storeFailed"] = .stringConvertible(true) }
-        let level: Logger.Level = answer.status.code >= 500 || facts.storeFailed ? .warning : .info
+        let level: Logger.Level = answer.status.code >= 500 || facts.storeFailed || facts.appStoreFailed ? .warning : .info
         state.logger.log(level: level, "request", metadata: metadata)
     }
 }

@@ -25,6 +25,8 @@ public struct ShadowConfiguration: Sendable, Hashable {
     public var drainTimeout: Duration = .seconds(5)
 
     /// - Parameters:
+    ///   - productionURL: where requests to production are sent on to.
+    ///   - sandboxURL: where requests to the sandbox are.
     ///   - allowsPlaintext: whether `http` is taken for other hosts than this machine. Requests hold receipts and shared
     ///     secrets.
     /// - Throws: ``ShadowConfigurationError``.

@@ -45,6 +45,8 @@ public final class ShadowForwarder: Service, AnswerObserving {
     private let continuation: AsyncStream<Job>.Continuation
 
     /// - Parameters:
+    ///   - configuration: where to, how much, how long.
+    ///   - logger: gets one line when the other server cannot be reached or the record cannot be written.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - onComparison: is called after each comparison, in the background.
     public init(

@@ -1,3 +1,4 @@
+import Foundation
 import LegacyReceipts
 import ReceiptMigration
 import TransactionStore
@@ -22,6 +23,7 @@ actor StoreLoader {
 
     /// - Throws: `TransactionStoreError`. What was loaded before stays; loading it again changes nothing.
     func load(_ batch: [MigratedDocument]) async throws {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
         var sets: [FactSet] = []
         for document in batch {
             let count = sets.count
@@ -30,7 +32,7 @@ actor StoreLoader {
                 if let set = FactSet(receipt, octets: octets) { sets.append(set) }
             case .transactionReceipt(let receipt, let octets):
                 if let set = FactSet(receipt, octets: octets) { sets.append(set) }
-            case .recorded(let mapping): sets += [FactSet](recorded: mapping)
+            case .recorded(let mapping): sets += [FactSet](recorded: mapping, importedAt: now)
             }
             documents += 1
             if sets.count == count { leftOut += 1 }

@@ -114,17 +114,34 @@ struct JoiningTests {
         #expect(joined.legacy.cancellationReason == nil)
     }
 
-    @Test func aNewerReceiptTakesARevocationBack() throws {
+    @Test func aNewerReceiptWithoutACancellationTakesNoRevocationBack() throws {
         let revoked = signed(at: 1) {
             $0.revocationDate = 5000
             $0.revocationReason = .other
             $0.revocationType = .refundFull
         }
         let joined = try #require(try FactSupport.join(receipt(at: 2), revoked))
-        #expect(joined.payload.revocationDate == nil)
-        #expect(joined.payload.revocationReason == nil)
-        #expect(joined.payload.revocationType == nil)
-        #expect(joined.legacy.cancellationDate == nil)
+        #expect(joined.payload.revocationDate == 5000)
+        #expect(joined.payload.revocationReason == .other)
+        #expect(joined.payload.revocationType == .refundFull)
+        #expect(joined.legacy.cancellationDate == 5000)
+    }
+
+    @Test func aNewerSignedTransactionTakesARevocationBack() throws {
+        let joined = try #require(try FactSupport.join(receipt(at: 1, cancelled(5000)), signed(at: 2)))
+        #expect(joined.payload.revocationDate == nil && joined.legacy.cancellationDate == nil)
+    }
+
+    @Test func aRecordedCancellationThatIsNewerThanEverythingSignedIsToldBeside() throws {
+        let news = recorded(at: 9, cancelled(5000, reason: 1))
+        let joined = try #require(try FactSupport.join(receipt(at: 1), signed(at: 2), news))
+        #expect(
+            joined.recordedCancellation
+                == RecordedCancellation(date: 5000, reason: 1, source: .recordedReply))
+        #expect(joined.legacy.cancellationDate == nil && joined.payload.revocationDate == nil)
+        #expect(try FactSupport.join(receipt(at: 10), news)?.recordedCancellation == nil)
+        #expect(try FactSupport.join(signed(at: 10), news)?.recordedCancellation == nil)
+        #expect(try FactSupport.join(receipt(at: 1, cancelled(4000)), news)?.recordedCancellation == nil)
     }
 
     @Test func aNewerRevocationIsACancellationToo() throws {

@@ -26,11 +26,8 @@ struct RecordedFactTests {
         let set = try #require(sets.first)
         #expect(sets.count == 1)
         #expect(set.scope == StoreSamples.scope)
-        #expect(
-            set.identities == [
-                StoreSamples.original("1"),
-                CustomerIdentity(.appAccountToken, "0B1F3D5E-0000-4000-8000-00000000000A"),
-            ])
+        // Nobody signed the account token: it joins nobody.
+        #expect(set.identities == [StoreSamples.original("1")])
         #expect(set.receipt == nil)
         let fact = try #require(set.transactions.first)
         #expect(fact.origin == FactOrigin(source: .recordedReply, signedDate: 1_600_000_000_123))
@@ -43,6 +40,34 @@ struct RecordedFactTests {
         #expect(fact.legacy?.cancellationReason == 0)
         #expect(set.renewalInfos.map(\.payload.autoRenewProductId) == ["yearly"])
         #expect(set.appTransaction?.payload.applicationVersion == "3")
+    }
+
+    @Test func aDocumentThatNobodySignedJoinsNothing() throws {
+        let rows = """
+            [{"product_id": "a", "transaction_id": "5", "original_transaction_id": "5", "bid": "com.example.one",
+              "purchase_date_ms": "1000", "environment": "Production", "receipt_type": "Production"},
+             {"product_id": "b", "transaction_id": "1000000028349996", "original_transaction_id": "1000000028349990",
+              "bid": "com.example.two", "purchase_date_ms": "2000"},
+             {"product_id": "b", "transaction_id": "1000000028349998", "original_transaction_id": "1000000028349991",
+              "bid": "com.example.two", "purchase_date_ms": "2000"},
+             {"product_id": "b", "transaction_id": "1000000028349999", "original_transaction_id": "1000000028349990",
+              "bid": "com.example.two", "purchase_date_ms": "3000"}]
+            """
+        let sets = [FactSet](recorded: try FactSupport.recorded(rows))
+        #expect(
+            sets.map(\.identities) == [
+                [StoreSamples.original("1000000028349990")], [StoreSamples.original("1000000028349991")],
+            ])
+        #expect(sets.map(\.transactions.count) == [2, 1])
+    }
+
+    @Test func aDocumentIsNotNewerThanItsImport() throws {
+        let rows = """
+            [{"product_id": "b", "transaction_id": "1000000028349996", "original_transaction_id": "1000000028349996",
+              "bid": "com.example.two", "purchase_date_ms": "4000000000000"}]
+            """
+        let sets = [FactSet](recorded: try FactSupport.recorded(rows), importedAt: 1_700_000_000_000)
+        #expect(sets.first?.transactions.first?.origin.signedDate == 1_700_000_000_000)
     }
 
     @Test func aDocumentOfSeveralScopesIsSeveralSets() throws {

@@ -1,0 +1,72 @@
+public import AppStoreModels
+
+/// Everything the App Store Server API says about one customer of one app, each part verified.
+public struct CustomerHistory: Sendable {
+    public let environment: Environment
+    /// The newest data of each transaction, in the order in which the App Store gave them. Empty if it knows of none.
+    public let transactions: [Verified<JWSTransactionDecodedPayload>]
+    /// The next renewal of each auto-renewable subscription.
+    public let renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>]
+    /// The `revision` of the last page, from which what changes later can be asked for; nil if there was no page.
+    public let revision: String?
+}
+
+/// Reads a customer's history and subscription statuses and verifies every JWS of them.
+public struct CustomerHistoryReader: Sendable {
+    public let client: AppStoreServerAPIClient
+    public let verifier: SignedDataVerifier
+    public let bundleID: String
+    private let clock: @Sendable () -> Int64
+
+    /// - Parameters:
+    ///   - client: asks one environment for one app.
+    ///   - verifier: checks what comes back.
+    ///   - bundleID: the app; a transaction of another one is an error.
+    ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
+    public init(
+        client: AppStoreServerAPIClient, verifier: SignedDataVerifier, bundleID: String,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        self.client = client
+        self.verifier = verifier
+        self.bundleID = bundleID
+        self.clock = clock
+    }
+
+    /// Everything about the customer who has this transaction. The statuses are only asked for where a transaction is of
+    /// an auto-renewable subscription.
+    ///
+    /// - Parameter anyTransactionId: a transactionId, originalTransactionId or appTransactionId.
+    /// - Throws: ``AppStoreServerAPIError``, ``SignedDataError`` if one JWS is not genuine or of another app, or
+    ///   `CancellationError`.
+    public func history(of anyTransactionId: String) async throws -> CustomerHistory {
+        let expectation = SignedDataExpectation(bundleId: bundleID, environments: [client.environment])
+        var transactions: [Verified<JWSTransactionDecodedPayload>] = []
+        var revision: String?
+        for try await page in client.transactionHistory(anyTransactionId) {
+            for jws in page.signedTransactions ?? [] {
+                transactions.append(
+                    try await verifier.verifiedTransaction(jws, expecting: expectation, now: clock()))
+            }
+            revision = page.revision ?? revision
+        }
+        var renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>] = []
+        guard transactions.contains(where: { $0.payload.type == .autoRenewableSubscription }) else {
+            return CustomerHistory(
+                environment: client.environment, transactions: transactions, renewalInfos: [], revision: revision)
+        }
+        let statuses = try await client.getAllSubscriptionStatuses(anyTransactionId)
+        for item in (statuses.data ?? []).flatMap({ $0.lastTransactions ?? [] }) {
+            if let jws = item.signedTransactionInfo {
+                transactions.append(
+                    try await verifier.verifiedTransaction(jws, expecting: expectation, now: clock()))
+            }
+            if let jws = item.signedRenewalInfo {
+                renewalInfos.append(
+                    try await verifier.verifiedRenewalInfo(jws, expecting: expectation, now: clock()))
+            }
+        }
+        return CustomerHistory(
+            environment: client.environment, transactions: transactions, renewalInfos: renewalInfos, revision: revision)
+    }
+}

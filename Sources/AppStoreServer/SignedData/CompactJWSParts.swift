@@ -1,0 +1,31 @@
+/// The three parts of a JWS in compact serialization (RFC 7515, 7.1), borrowed from its text.
+struct CompactJWSParts {
+    /// Header as it is written, base64.
+    let header: UnsafeBufferPointer<UInt8>
+    /// Payload as it is written, base64.
+    let payload: UnsafeBufferPointer<UInt8>
+    /// Signature as it is written, base64.
+    let signature: UnsafeBufferPointer<UInt8>
+    /// Header, full stop, payload: what is signed (RFC 7515, 5.2).
+    let signingInput: UnsafeBufferPointer<UInt8>
+
+    /// Three notifications' worth of certificates and payloads nested in each other take some 30,000 bytes.
+    static let maximumLength = 256 * 1024
+
+    /// The buffer must outlive the parts.
+    /// - Throws: ``SignedDataError``.
+    init(_ text: UnsafeBufferPointer<UInt8>) throws {
+        guard text.count <= Self.maximumLength else {
+            throw SignedDataError(.tooLong, "\(text.count) bytes, of at most \(Self.maximumLength)")
+        }
+        let stop = UInt8(ascii: ".")
+        guard let first = text.firstIndex(of: stop), let second = text[(first + 1)...].firstIndex(of: stop),
+            first > 0, second > first + 1, second + 1 < text.count,
+            text[(second + 1)...].firstIndex(of: stop) == nil
+        else { throw SignedDataError(.notCompactSerialization) }
+        header = UnsafeBufferPointer(rebasing: text[..<first])
+        payload = UnsafeBufferPointer(rebasing: text[(first + 1)..<second])
+        signature = UnsafeBufferPointer(rebasing: text[(second + 1)...])
+        signingInput = UnsafeBufferPointer(rebasing: text[..<second])
+    }
+}

@@ -1,0 +1,53 @@
+internal import Crypto
+
+/// A leaf whose path to a trusted root holds, for payloads signed within a span of time.
+final class SignedDataChain: Sendable {
+    let key: P256.Signing.PublicKey
+    let anchor: SignatureEvidence.Anchor
+    /// Leaf, intermediate, root, DER; the root is the trusted one, whatever `x5c` holds. Only the leaf for Xcode.
+    let certificates: [[UInt8]]
+    /// When every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z, both ends included.
+    let validity: ClosedRange<Int64>
+    let leaf: Fingerprint
+    let trustAnchor: Fingerprint
+
+    init(
+        key: P256.Signing.PublicKey, anchor: SignatureEvidence.Anchor, certificates: [[UInt8]],
+        validity: ClosedRange<Int64>
+    ) {
+        self.key = key
+        self.anchor = anchor
+        self.certificates = certificates
+        self.validity = validity
+        leaf = Fingerprint(of: certificates.first ?? [])
+        trustAnchor = Fingerprint(of: certificates.last ?? [])
+    }
+
+    /// Judges the certificates' dates.
+    /// - Throws: ``SignedDataError``.
+    func check(at time: Int64) throws {
+        if time < validity.lowerBound {
+            throw SignedDataError(
+                .certificateNotYetValid, "signed at \(time) ms since 1970, valid from \(validity.lowerBound)")
+        }
+        if time > validity.upperBound {
+            throw SignedDataError(
+                .certificateExpired, "signed at \(time) ms since 1970, valid until \(validity.upperBound)")
+        }
+    }
+
+    /// Whether this is an ES256 signature of the leaf over the octets.
+    func isValid(signature: [UInt8], over octets: UnsafeBufferPointer<UInt8>) -> Bool {
+        // r and s, 32 octets each (RFC 7518, 3.4).
+        guard signature.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        else { return false }
+        var hash = SHA256()
+        hash.update(bufferPointer: UnsafeRawBufferPointer(octets))
+        return key.isValidSignature(signature, for: hash.finalize())
+    }
+
+    func evidence(at time: Int64) -> SignatureEvidence {
+        SignatureEvidence(
+            anchor: anchor, leaf: leaf, trustAnchor: trustAnchor, digestAlgorithm: .sha256, validationTime: time)
+    }
+}

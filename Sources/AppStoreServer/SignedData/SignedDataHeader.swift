@@ -1,0 +1,54 @@
+internal import AppStoreModels
+
+/// What the header of a JWS says (RFC 7515, 4; app-store-server reference, 4).
+struct SignedDataHeader {
+    /// `x5c`, DER: leaf, intermediate, root; or Xcode's one.
+    let certificates: [[UInt8]]
+
+    /// Reads a header that announces ES256 and one or three certificates.
+    /// - Throws: ``SignedDataError``.
+    init(_ octets: [UInt8]) throws {
+        let members = try Self.members(octets)
+        // RFC 7515, 4.1.11: what is critical must be understood, and nothing is.
+        guard members["crit"] == nil else { throw SignedDataError(.malformedHeader, at: .header, "it has crit") }
+        guard let algorithm = members["alg"]?.string else {
+            throw SignedDataError(.malformedHeader, at: .header, "alg is missing or not text")
+        }
+        guard algorithm == "ES256" else { throw SignedDataError(.unsupportedAlgorithm, at: .header) }
+        guard let x5c = members["x5c"] else {
+            throw SignedDataError(.certificateCount, at: .header, "there is no x5c")
+        }
+        guard let texts = x5c.array else { throw SignedDataError(.malformedHeader, at: .header, "x5c is not an array") }
+        guard texts.count == 3 || texts.count == 1 else { throw Self.count(texts.count) }
+        var certificates: [[UInt8]] = []
+        for (index, text) in texts.enumerated() {
+            guard var text = text.string else {
+                throw SignedDataError(.malformedHeader, at: .certificate(index), "it is not text")
+            }
+            guard let der = text.withUTF8({ JWSBase64.decodeStandard($0) }) else {
+                throw SignedDataError(.invalidBase64, at: .certificate(index))
+            }
+            certificates.append(der)
+        }
+        self.certificates = certificates
+    }
+
+    static func count(_ count: Int) -> SignedDataError {
+        SignedDataError(.certificateCount, at: .header, "it has \(count)")
+    }
+
+    private static func members(_ octets: [UInt8]) throws -> JSONObject {
+        let value: JSONValue
+        do { value = try JSONValue.parse(octets) } catch {
+            throw SignedDataError(.malformedHeader, at: .header, error.message)
+        }
+        guard let object = value.object else {
+            throw SignedDataError(.malformedHeader, at: .header, "it is not an object")
+        }
+        // Two readers may take different ones of two members with the same name: neither is believed.
+        guard value.hasUniqueNames else {
+            throw SignedDataError(.malformedHeader, at: .header, "a member is there twice")
+        }
+        return object
+    }
+}

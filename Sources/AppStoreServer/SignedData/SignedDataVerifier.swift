@@ -1,0 +1,192 @@
+#if canImport(X509)
+    public import AppStoreModels
+
+    /// Verifies what the App Store signs as JWS: transactions, renewal infos, app transactions, notifications and realtime
+    /// requests (app-store-server reference, 4).
+    ///
+    /// A payload is believed if its signature (ES256) is that of a leaf of the App Store, whose path leads over Apple's
+    /// intermediate to a trusted root, all valid when the payload was signed. Dates of long ago are judged by their own time,
+    /// so an old transaction stays verified when its leaf has expired, unless certificates are checked for revocation.
+    ///
+    /// One verifier serves any number of tasks, apps and environments. Make it once: it remembers chains that it found good.
+    ///
+    ///     let verifier = try SignedDataVerifier()
+    ///     let expected = SignedDataExpectation(bundleId: "com.example.app", environments: [.production])
+    ///     let transaction = try await verifier.verifiedTransaction(jws, expecting: expected, now: now)
+    public struct SignedDataVerifier: Sendable {
+        private let trust: SignedDataTrust
+        private let validator: SignedDataChainValidator
+        private let revocation: (any RevocationChecking)?
+        private let cache = SignedDataChainCache()
+
+        /// - Parameters:
+        ///   - trust: whose signatures are believed.
+        ///   - revocation: asks whether leaf and intermediate were revoked. As in Apple's libraries, both must then be
+        ///     valid at `now`, not only when the payload was signed.
+        /// - Throws: ``SignedDataError`` `malformedCertificate` if an additional root cannot be read.
+        public init(trust: SignedDataTrust = .apple, revocation: (any RevocationChecking)? = nil) throws {
+            self.trust = trust
+            self.revocation = revocation
+            validator = try SignedDataChainValidator(trust: trust)
+        }
+
+        /// Verifies `signedTransactionInfo`, an element of `signedTransactions`, or StoreKit 2's `jwsRepresentation`.
+        ///
+        /// - Parameters:
+        ///   - jws: compact serialization.
+        ///   - expecting: the app and environments that the payload must be of.
+        ///   - now: milliseconds since 1970-01-01T00:00:00Z; used only where the payload has no date of its own, and for
+        ///     revocation.
+        /// - Throws: ``SignedDataError``: why it is malformed, not genuine or not what was expected.
+        public func verifiedTransaction(
+            _ jws: String, expecting: SignedDataExpectation, now: Int64
+        ) async throws -> Verified<JWSTransactionDecodedPayload> {
+            try await verified(jws, expecting, now)
+        }
+
+        /// Verifies `signedRenewalInfo`. The payload names no app: tie it to a verified transaction by
+        /// `originalTransactionId`.
+        ///
+        /// - Parameters:
+        ///   - jws: compact serialization.
+        ///   - expecting: the environments that the payload must be of.
+        ///   - now: as for ``verifiedTransaction(_:expecting:now:)``.
+        /// - Throws: ``SignedDataError``.
+        public func verifiedRenewalInfo(
+            _ jws: String, expecting: SignedDataExpectation, now: Int64
+        ) async throws -> Verified<JWSRenewalInfoDecodedPayload> {
+            try await verified(jws, expecting, now)
+        }
+
+        /// Verifies `signedAppTransactionInfo`, or the app transaction of a device.
+        ///
+        /// - Parameters:
+        ///   - jws: compact serialization.
+        ///   - expecting: the app and environments that the payload must be of.
+        ///   - now: as for ``verifiedTransaction(_:expecting:now:)``.
+        /// - Throws: ``SignedDataError``.
+        public func verifiedAppTransaction(
+            _ jws: String, expecting: SignedDataExpectation, now: Int64
+        ) async throws -> Verified<AppTransaction> {
+            try await verified(jws, expecting, now)
+        }
+
+        /// Verifies the `signedPayload` of a Retention Messaging request.
+        ///
+        /// - Parameters:
+        ///   - signedPayload: compact serialization.
+        ///   - expecting: the app (by Apple ID) and environments that the payload must be of.
+        ///   - now: as for ``verifiedTransaction(_:expecting:now:)``.
+        /// - Throws: ``SignedDataError``.
+        public func verifiedRealtimeRequest(
+            _ signedPayload: String, expecting: SignedDataExpectation, now: Int64
+        ) async throws -> Verified<DecodedRealtimeRequestBody> {
+            try await verified(signedPayload, expecting, now)
+        }
+
+        /// How often a chain was remembered, and how often it had to be judged.
+        package var chainLookups: (hits: Int, misses: Int) { cache.lookups }
+
+        // MARK: The walk
+
+        func verified<Payload: SignedPayload>(
+            _ jws: String, _ expectation: SignedDataExpectation, _ now: Int64
+        ) async throws -> Verified<Payload> {
+            let (verified, chain): (Verified<Payload>, SignedDataChain) = try check(jws, expectation, now)
+            if let revocation, chain.certificates.count == 3 {
+                let certificates = SignedDataCertificates(
+                    leaf: chain.certificates[0], intermediate: chain.certificates[1], root: chain.certificates[2])
+                try await revocation.status(of: certificates, now: now).check()
+            }
+            return verified
+        }
+
+        private func check<Payload: SignedPayload>(
+            _ jws: String, _ expectation: SignedDataExpectation, _ now: Int64
+        ) throws -> (Verified<Payload>, SignedDataChain) {
+            var text = jws
+            return try text.withUTF8 { text in
+                let parts = try CompactJWSParts(text)
+                let chain = try signer(of: parts)
+                // Nothing of the payload is read before its signature was found good.
+                guard let octets = JWSBase64.decodeURL(parts.payload) else {
+                    throw SignedDataError(.invalidBase64, at: .payload)
+                }
+                let payload: Payload = try Self.decode(octets)
+                try checkEnvironment(payload, chain)
+                let time = payload.signingDate ?? now
+                try chain.check(at: time)
+                if revocation != nil { try chain.check(at: now) }
+                try expectation.check(payload.claims)
+                return (Verified(payload: payload, evidence: chain.evidence(at: time)), chain)
+            }
+        }
+
+        /// The chain whose leaf signed the parts.
+        private func signer(of parts: CompactJWSParts) throws -> SignedDataChain {
+            let known = cache.chain(header: parts.header)
+            let chain = try known ?? chain(header: parts.header)
+            guard let signature = JWSBase64.decodeURL(parts.signature) else {
+                throw SignedDataError(.invalidBase64, at: .signature)
+            }
+            guard chain.isValid(signature: signature, over: parts.signingInput) else {
+                throw SignedDataError(.signatureMismatch, at: .signature)
+            }
+            // Everybody can make chains of Xcode's kind: they would push the others out.
+            if known == nil, chain.anchor != .xcode { cache.insert(chain, header: parts.header) }
+            return chain
+        }
+
+        private func chain(header: UnsafeBufferPointer<UInt8>) throws -> SignedDataChain {
+            guard let octets = JWSBase64.decodeURL(header) else {
+                throw SignedDataError(.invalidBase64, at: .header)
+            }
+            let certificates = try SignedDataHeader(octets).certificates
+            guard certificates.count == 1 else { return try validator.validate(certificates) }
+            guard trust.acceptsXcode else { throw SignedDataHeader.count(1) }
+            return try validator.validate(xcode: certificates[0])
+        }
+
+        /// Xcode's data is accepted by option only, and its key, which anybody has, speaks for no other environment.
+        private func checkEnvironment(_ payload: some SignedPayload, _ chain: SignedDataChain) throws {
+            let environment = payload.claims.environment
+            let isTest = environment == .xcode || environment == .localTesting
+            if isTest, !trust.acceptsXcode { throw SignedDataError(.xcodeNotAccepted, at: .payload) }
+            if chain.anchor == .xcode, !isTest {
+                let name = environment?.rawValue ?? "none"
+                throw SignedDataError(.untrustedRoot, at: .certificate(0), "Xcode signed for the environment \(name)")
+            }
+        }
+
+        private static func decode<Payload: SignedPayload>(_ octets: [UInt8]) throws -> Payload {
+            do {
+                let value = try JSONValue.parse(octets)
+                guard value.hasUniqueNames else {
+                    throw SignedDataError(.malformedPayload, at: .payload, "a member is there twice")
+                }
+                return try value.decode()
+            } catch let error as SignedDataError {
+                throw error
+            } catch let error as JSONReadingError {
+                throw SignedDataError(.malformedPayload, at: .payload, error.message)
+            } catch let error as DecodingError {
+                throw SignedDataError(.malformedPayload, at: .payload, error.sentence)
+            }
+        }
+    }
+
+    extension DecodingError {
+        /// Which member is wrong, and why; no value.
+        fileprivate var sentence: String {
+            let context: Context? =
+                switch self {
+                case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+                    .dataCorrupted(let context):
+                    context
+                @unknown default: nil
+                }
+            let path = context?.codingPath.map(\.stringValue).joined(separator: ".") ?? ""
+            return "\(path.isEmpty ? "the payload" : path): \(context?.debugDescription ?? "it cannot be decoded")"
+        }
+    }
+#endif

@@ -1,0 +1,51 @@
+import Foundation
+
+/// A JWS in compact serialization as the App Store makes it (app-store-server reference, 4), each part of it free to be
+/// wrong.
+public struct ForgedSignedPayload: Sendable {
+    /// The payload's octets, JSON where nothing else is wanted.
+    public var payload: [UInt8]
+    /// What the header calls `alg`.
+    public var algorithm = "ES256"
+    /// The header's `x5c`: leaf, intermediate, root, DER.
+    public var certificates: [[UInt8]]
+    /// The key that signs; one for P-256.
+    public var key: TestKey
+    /// The header's JSON, if it is not to be made from ``algorithm`` and ``certificates``.
+    public var header: [UInt8]?
+
+    public init(payload: [UInt8], certificates: [[UInt8]], key: TestKey) {
+        self.payload = payload
+        self.certificates = certificates
+        self.key = key
+    }
+
+    /// This description with some things changed.
+    public func with(_ change: (inout Self) throws -> Void) rethrows -> Self {
+        var copy = self
+        try change(&copy)
+        return copy
+    }
+
+    /// The octets of the header's JSON.
+    public var headerOctets: [UInt8] {
+        if let header { return header }
+        let texts = certificates.map { "\"\(Data($0).base64EncodedString())\"" }.joined(separator: ",")
+        return Array("{\"alg\":\"\(algorithm)\",\"x5c\":[\(texts)]}".utf8)
+    }
+
+    /// What is signed: header and payload, joined by a full stop (RFC 7515, 5.1).
+    public var signingInput: String { "\(Self.base64URL(headerOctets)).\(Self.base64URL(payload))" }
+
+    /// Signs. ECDSA signatures differ each time.
+    /// - Throws: ``ForgeError`` if the key is not one for P-256.
+    public func text() throws -> String {
+        let input = signingInput
+        return "\(input).\(Self.base64URL(try SigningKey.of(key).es256Signature(over: Array(input.utf8))))"
+    }
+
+    /// Base64 with the URL-safe alphabet and without padding (RFC 7515, 2).
+    public static func base64URL(_ octets: [UInt8]) -> String {
+        Data(octets).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}

@@ -1,0 +1,158 @@
+public import AppStoreModels
+public import LegacyReceipts
+
+// What a store learns from data that the App Store signed today: transactions, renewal infos, app transactions, and the
+// notifications that carry them.
+
+extension FactSet {
+    /// The facts of verified signed data about one customer.
+    ///
+    /// What is of another app or environment than `scope` is left out: it would be filed under ids that mean something else
+    /// there. A renewal info names no app (App Store Server reference, 4), so it counts only where a transaction of the
+    /// set has its original transaction id, or where there is no transaction at all and the caller vouches for it.
+    /// - Parameters:
+    ///   - scope: the app and the environment that the data was expected of.
+    ///   - source: how the data came.
+    ///   - notification: the notification that carried the data; its UUID makes a second delivery harmless.
+    public init(
+        scope: StoreScope, source: FactSource, transactions: [Verified<JWSTransactionDecodedPayload>] = [],
+        renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>] = [], appTransaction: Verified<AppTransaction>? = nil,
+        notification: ProcessedNotification? = nil
+    ) {
+        let facts = transactions.lazy.map(\.payload).filter {
+            $0.bundleId == scope.bundleId && $0.environment == scope.environment
+        }.map { TransactionFact($0, source: source) }
+        let subscriptions = Set(transactions.lazy.compactMap(\.payload.originalTransactionId))
+        let renewals = renewalInfos.lazy.map(\.payload).filter {
+            guard let id = $0.originalTransactionId, $0.environment == scope.environment else { return false }
+            return transactions.isEmpty || subscriptions.contains(id)
+        }.map { RenewalInfoFact($0, source: source) }
+        let app = appTransaction.map(\.payload).flatMap { app -> AppTransactionFact? in
+            guard app.bundleId == scope.bundleId, app.receiptType == scope.environment else { return nil }
+            return AppTransactionFact(app, source: source)
+        }
+        self.init(
+            scope: scope, transactions: Array(facts), renewalInfos: Array(renewals), appTransaction: app,
+            notification: notification)
+    }
+
+    /// The facts of a verified notification of version 2, and the notification itself. One that is about no purchase, and
+    /// one of a type that this version does not know, is remembered all the same.
+    ///
+    /// Nil for a notification that cannot be filed: without a bundle id or an environment that a store takes, or without a
+    /// UUID of printable ASCII.
+    /// - Parameters:
+    ///   - payload: the octets of the notification's JWS payload (JSON). Kept without the JWS inside it that are handed
+    ///     in here as facts: what is left are `status`, `consumptionRequestReason` and whatever the type brings with it.
+    ///     Of a type that this version does not know everything is kept.
+    ///   - transaction: the verified `signedTransactionInfo`.
+    ///   - renewalInfo: the verified `signedRenewalInfo`.
+    ///   - appTransaction: the verified `signedAppTransactionInfo`.
+    public init?(
+        notification: Verified<ResponseBodyV2DecodedPayload>, payload: [UInt8],
+        transaction: Verified<JWSTransactionDecodedPayload>? = nil,
+        renewalInfo: Verified<JWSRenewalInfoDecodedPayload>? = nil, appTransaction: Verified<AppTransaction>? = nil
+    ) {
+        guard let scope = StoreScope(notification.payload),
+            let processed = ProcessedNotification(notification, payload: payload)
+        else { return nil }
+        self.init(
+            scope: scope, source: .notificationV2, transactions: transaction.map { [$0] } ?? [],
+            renewalInfos: renewalInfo.map { [$0] } ?? [], appTransaction: appTransaction, notification: processed)
+    }
+}
+
+extension StoreScope {
+    /// The app and the environment of a notification, from the one object that it carries (App Store Server reference, 4
+    /// and 5.4); nil if it names none that a store takes.
+    public init?(_ notification: ResponseBodyV2DecodedPayload) {
+        let environment: Environment?
+        let bundleId: String?
+        if let data = notification.data {
+            (environment, bundleId) = (data.environment, data.bundleId)
+        } else if let summary = notification.summary {
+            (environment, bundleId) = (summary.environment, summary.bundleId)
+        } else if let token = notification.externalPurchaseToken {
+            let isSandbox = token.externalPurchaseId?.hasPrefix("SANDBOX") == true
+            (environment, bundleId) = (isSandbox ? .sandbox : .production, token.bundleId)
+        } else {
+            (environment, bundleId) = (notification.appData?.environment, notification.appData?.bundleId)
+        }
+        guard let environment, environment.isKnown, let bundleId else { return nil }
+        self.init(storing: environment, bundleId)
+    }
+}
+
+extension StoreScope {
+    /// What the payload of a notification claims before anybody has verified it: good for nothing but to know what to expect.
+    package init?(unverifiedNotification payload: [UInt8]) {
+        guard let object = try? JSONValue.parse(payload).object else { return nil }
+        var claim = ResponseBodyV2DecodedPayload()
+        func environment(_ object: JSONObject) -> Environment? {
+            object["environment"]?.string.map { Environment(rawValue: $0) }
+        }
+        if let data = object["data"]?.object {
+            claim.data = NotificationData(environment: environment(data), bundleId: data["bundleId"]?.string)
+        } else if let summary = object["summary"]?.object {
+            claim.summary = Summary(environment: environment(summary), bundleId: summary["bundleId"]?.string)
+        } else if let token = object["externalPurchaseToken"]?.object {
+            claim.externalPurchaseToken = ExternalPurchaseToken(
+                externalPurchaseId: token["externalPurchaseId"]?.string, bundleId: token["bundleId"]?.string)
+        } else if let data = object["appData"]?.object {
+            claim.appData = AppData(bundleId: data["bundleId"]?.string, environment: environment(data))
+        }
+        self.init(claim)
+    }
+}
+
+extension ProcessedNotification {
+    /// Nil without a UUID that a store can hold.
+    init?(_ notification: Verified<ResponseBodyV2DecodedPayload>, payload: [UInt8]) {
+        let content = notification.payload
+        guard let uuid = content.notificationUUID, !uuid.isEmpty, CustomerIdentity.isPlain(uuid) else { return nil }
+        let type = content.notificationType
+        func plain(_ text: String?) -> String? { text.flatMap { CustomerIdentity.isPlain($0) ? $0 : nil } }
+        self.init(
+            notificationUUID: uuid.lowercased(), notificationType: plain(type?.rawValue) ?? "",
+            subtype: plain(content.subtype?.rawValue), signedDate: content.signedDate ?? 0,
+            body: type?.isKnown == true ? Self.withoutFacts(payload) : payload)
+    }
+
+    private static let factNames: Set<String> = [
+        "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo",
+    ]
+
+    /// The payload without the signed data in it, whose facts are stored by themselves.
+    private static func withoutFacts(_ payload: [UInt8]) -> [UInt8] {
+        guard let object = try? JSONValue.parse(payload).object else { return payload }
+        func stripped(_ value: JSONValue) -> JSONValue {
+            value.object.map { .object($0.removing(factNames)) } ?? value
+        }
+        var writer = JSONWriter(reservingCapacity: 512)
+        writer.value(.object(object.changing("data", stripped).changing("appData", stripped)))
+        return writer.bytes
+    }
+}
+
+extension TransactionFact {
+    /// A transaction that the App Store signed. Without a signing date it is as old as it can be.
+    package init(_ payload: JWSTransactionDecodedPayload, source: FactSource) {
+        let date = payload.signedDate ?? payload.purchaseDate ?? 0
+        self.init(payload: payload, legacy: nil, origin: FactOrigin(source: source, signedDate: date))
+    }
+}
+
+extension RenewalInfoFact {
+    package init(_ payload: JWSRenewalInfoDecodedPayload, source: FactSource) {
+        let date = payload.signedDate ?? payload.recentSubscriptionStartDate ?? 0
+        self.init(payload: payload, origin: FactOrigin(source: source, signedDate: date))
+    }
+}
+
+extension AppTransactionFact {
+    /// `receiptCreationDate` is the signing date of an app transaction (App Store Server reference, 5.3).
+    package init(_ payload: AppTransaction, source: FactSource) {
+        let date = payload.receiptCreationDate ?? payload.originalPurchaseDate ?? 0
+        self.init(payload: payload, origin: FactOrigin(source: source, signedDate: date))
+    }
+}

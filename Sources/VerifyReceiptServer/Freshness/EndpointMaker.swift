@@ -1,0 +1,32 @@
+import AppStoreServer
+import TransactionStore
+import VerifyReceipt
+
+/// Makes the endpoint of a configuration, with what asks the App Store for it.
+struct EndpointMaker: Sendable {
+    let store: (any TransactionStore)?
+    let metrics: ServerMetrics
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    let clock: @Sendable () -> Int64
+    /// Connections to the App Store; they outlive a reload.
+    private let transport = AsyncHTTPClientTransport()
+
+    init(store: (any TransactionStore)?, metrics: ServerMetrics, clock: @escaping @Sendable () -> Int64) {
+        self.store = store
+        self.metrics = metrics
+        self.clock = clock
+    }
+
+    /// - Throws: `ReceiptError` or `SignedDataError` for a certificate of the configuration.
+    func callAsFunction(_ configuration: VerifyReceiptServerConfiguration) throws -> VerifyReceiptEndpoint {
+        var endpoint = configuration.endpoint
+        if let store, !configuration.appStore.isEmpty, endpoint.customerRefresher == nil {
+            endpoint.customerRefresher = AppStoreRefresher(
+                credentials: configuration.appStore,
+                verifier: try SignedDataVerifier(trust: configuration.signedDataTrust), store: store,
+                transport: transport, clock: clock
+            ) { [metrics] in metrics.refreshes.add($0.rawValue) }
+        }
+        return try VerifyReceiptEndpoint(configuration: endpoint, store: store)
+    }
+}

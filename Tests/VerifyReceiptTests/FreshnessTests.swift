@@ -1,0 +1,176 @@
+import AppStoreModels
+import ReceiptForge
+import Synchronization
+import Testing
+import TransactionStore
+import VerifyReceipt
+
+/// How current an answer is, and what happens while the App Store is away.
+@Suite struct FreshnessTests {
+    /// An App Store that knows of one further renewal, or does not answer.
+    private final class AppStore: CustomerRefreshing {
+        struct Away: Error, CustomStringConvertible { let description = "it is away" }
+
+        let store: MemoryStore
+        let isAway: Bool
+        let failure: BackendFailure?
+        let asked = Mutex<[String]>([])
+
+        init(_ store: MemoryStore, isAway: Bool = false, failure: BackendFailure? = nil) {
+            self.store = store
+            self.isAway = isAway
+            self.failure = failure
+        }
+
+        func refresh(
+            transactionId: String, identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
+        ) async throws -> Int64 {
+            asked.withLock { $0.append(transactionId) }
+            if let failure { throw failure }
+            if isAway { throw Away() }
+            _ = try await store.apply([renewal(signed: requestDate)])
+            return requestDate
+        }
+    }
+
+    /// What the App Store Server API says about the third month.
+    private static func renewal(signed: Int64, source: FactSource = .appStoreServerAPI) -> FactSet {
+        let payload = JWSTransactionDecodedPayload(
+            originalTransactionId: "530001234567000", transactionId: "530001234569999", bundleId: bundleId,
+            productId: monthly, purchaseDate: created.adding(months: 2).milliseconds,
+            originalPurchaseDate: created.adding(months: -2).milliseconds,
+            expiresDate: created.adding(months: 3).milliseconds, quantity: 1, type: .autoRenewableSubscription,
+            signedDate: signed, environment: .production)
+        return FactSet(
+            scope: StoreScope(environment: .production, bundleId: bundleId),
+            transactions: [
+                TransactionFact(
+                    payload: payload, legacy: nil, origin: FactOrigin(source: source, signedDate: signed))
+            ])
+    }
+
+    private static func ask(
+        _ freshness: Freshness, _ store: MemoryStore, _ appStore: AppStore?, purchases: [ForgedPurchase] = [month(0)],
+        appFreshness: Freshness? = nil
+    ) async throws -> ReadReply {
+        try await testEndpoint(store: store) {
+            $0.freshness = freshness
+            $0.customerRefresher = appStore
+            if let appFreshness { $0.apps = [AppConfiguration(bundleId: bundleId, freshness: appFreshness)] }
+        }.ask(body(try appReceipt(purchases)))
+    }
+
+    private static let hour: Int64 = 3_600_000
+    private static let current = Freshness(source: .appStore, maximumAge: hour)
+
+    @Test func theStoreIsTheDefaultAndAsksNobody() async throws {
+        let store = MemoryStore()
+        let appStore = AppStore(store)
+        let reply = try await Self.ask(Freshness(), store, appStore)
+        #expect(reply.latest?.count == 1)
+        #expect(appStore.asked.withLock { $0.isEmpty })
+        #expect(reply.reply.facts.source == .store && reply.reply.facts.ageMilliseconds == nil)
+    }
+
+    @Test func localAnswersFromTheReceiptAndStillLearns() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.renewal(signed: requestDate)])
+        let reply = try await Self.ask(Freshness(source: .local), store, AppStore(store))
+        #expect(reply.latest?.compactMap { $0.text("transaction_id") } == ["530001234567000"])
+        #expect(reply.reply.facts.source == .receipt)
+        let known = try await store.customer(
+            [CustomerIdentity(.originalTransactionId, "530001234567000")],
+            in: StoreScope(environment: .production, bundleId: bundleId))
+        #expect(known?.newestAppReceipt != nil)
+    }
+
+    @Test func theAppStoreIsAskedWhereItNeverSpoke() async throws {
+        let store = MemoryStore()
+        let appStore = AppStore(store)
+        let reply = try await Self.ask(Self.current, store, appStore)
+        #expect(reply.latest?.compactMap { $0.text("transaction_id") } == ["530001234569999", "530001234567000"])
+        #expect(appStore.asked.withLock { $0 } == ["530001234567000"])
+        #expect(reply.reply.facts.source == .appStore && reply.reply.facts.ageMilliseconds == 0)
+    }
+
+    @Test(arguments: [FactSource.appStoreServerAPI, .notificationV2])
+    func whatTheAppStoreSaidWithinTheMaximumAgeIsGoodEnough(source: FactSource) async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.renewal(signed: requestDate - Self.hour, source: source)])
+        let appStore = AppStore(store)
+        let reply = try await Self.ask(Self.current, store, appStore)
+        #expect(appStore.asked.withLock { $0.isEmpty })
+        #expect(reply.reply.facts.source == .store && reply.reply.facts.ageMilliseconds == Self.hour)
+    }
+
+    @Test func aMillisecondBeyondTheMaximumAgeIsAsked() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.renewal(signed: requestDate - Self.hour - 1)])
+        let appStore = AppStore(store)
+        _ = try await Self.ask(Self.current, store, appStore)
+        #expect(appStore.asked.withLock { $0.count } == 1)
+    }
+
+    @Test func aJWSThatAClientHandedInMakesNothingCurrent() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.renewal(signed: requestDate, source: .signedTransaction)])
+        let appStore = AppStore(store)
+        _ = try await Self.ask(Self.current, store, appStore)
+        #expect(appStore.asked.withLock { $0.count } == 1)
+    }
+
+    @Test func theOldestPurchaseDecidesTheAge() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.renewal(signed: requestDate)])
+        let appStore = AppStore(store)
+        // The App Store never spoke of the second purchase.
+        _ = try await Self.ask(Self.current, store, appStore, purchases: [month(0), nonConsumable])
+        #expect(appStore.asked.withLock { $0.count } == 1)
+    }
+
+    @Test func whileItIsAwayTheStoreAnswersWithItsAge() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.renewal(signed: requestDate - 2 * Self.hour)])
+        let reply = try await Self.ask(Self.current, store, AppStore(store, isAway: true))
+        #expect(reply.status == 0 && reply.latest?.count == 2)
+        let facts = reply.reply.facts
+        #expect(facts.source == .store && facts.ageMilliseconds == 2 * Self.hour && facts.appStoreFailed)
+        #expect(facts.reason?.contains("it is away") == true)
+    }
+
+    @Test func whileItIsAwayAndNeverSpokeThereIsNoAge() async throws {
+        let store = MemoryStore()
+        let reply = try await Self.ask(Self.current, store, AppStore(store, isAway: true))
+        #expect(reply.status == 0 && reply.reply.facts.ageMilliseconds == nil && reply.reply.facts.appStoreFailed)
+    }
+
+    @Test func whileItIsAwayAndACurrentAnswerIsRequiredThereIs21005() async throws {
+        let store = MemoryStore()
+        let required = Freshness(source: .appStore, maximumAge: Self.hour, isRequired: true)
+        #expect(try await Self.ask(required, store, AppStore(store, isAway: true)).status == 21005)
+        #expect(try await Self.ask(required, store, nil).status == 21005)
+        #expect(try await Self.ask(required, store, AppStore(store)).status == 0)
+    }
+
+    @Test func aReceiptWithoutPurchasesHasNothingToAskAbout() async throws {
+        let store = MemoryStore()
+        let appStore = AppStore(store, isAway: true)
+        let required = Freshness(source: .appStore, maximumAge: 0, isRequired: true)
+        #expect(try await Self.ask(required, store, appStore, purchases: []).status == 0)
+        #expect(appStore.asked.withLock { $0.isEmpty })
+    }
+
+    @Test func anAppsOwnRuleBeatsTheGeneralOne() async throws {
+        let store = MemoryStore()
+        let appStore = AppStore(store)
+        _ = try await Self.ask(Freshness(), store, appStore, appFreshness: Self.current)
+        #expect(appStore.asked.withLock { $0.count } == 1)
+        _ = try await Self.ask(Self.current, store, appStore, appFreshness: Freshness(source: .local))
+        #expect(appStore.asked.withLock { $0.count } == 1)
+    }
+
+    @Test func aFailureOfTheBackendIsHandedOn() async throws {
+        let store = MemoryStore()
+        #expect(try await Self.ask(Self.current, store, AppStore(store, failure: .accountNotFound)).status == 21010)
+    }
+}
