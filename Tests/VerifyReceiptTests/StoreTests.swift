@@ -163,7 +163,8 @@ import VerifyReceipt
             let origin = FactOrigin(source: source, signedDate: created.adding(days: 4).milliseconds)
             return [
                 FactSet(
-                    scope: Self.scope, transactions: [TransactionFact(payload: payload, legacy: legacy, origin: origin)])
+                    scope: Self.scope, transactions: [TransactionFact(payload: payload, legacy: legacy, origin: origin)]
+                )
             ]
         }
         let octets = try appReceipt([month(0)])

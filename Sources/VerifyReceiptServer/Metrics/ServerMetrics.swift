@@ -56,7 +56,7 @@ final class ServerMetrics: Sendable {
         abandoned = registry.counter(
             prefix + "requests_abandoned_total", "Requests whose client went away before the answer.")
         refreshes = registry.counters(
-            prefix + "app_store_refreshes_total", "Customers that the App Store Server API was asked about, by outcome.",
+            prefix + "app_store_refreshes_total", "Customers that the App Store was asked about, by outcome.",
             labels: ["outcome"])
         reloads = registry.counters(
             prefix + "configuration_reloads_total", "Reloads of the configuration by result.", labels: ["result"])

@@ -176,7 +176,8 @@ struct RequestResponder: Sendable {
         if let age = facts.ageMilliseconds { metadata["ageMs"] = .stringConvertible(age) }
         if facts.appStoreFailed { metadata["appStoreFailed"] = .stringConvertible(true) }
         if facts.storeFailed { metadata["storeFailed"] = .stringConvertible(true) }
-        let level: Logger.Level = answer.status.code >= 500 || facts.storeFailed || facts.appStoreFailed ? .warning : .info
+        let isTrouble = answer.status.code >= 500 || facts.storeFailed || facts.appStoreFailed
+        let level: Logger.Level = isTrouble ? .warning : .info
         state.logger.log(level: level, "request", metadata: metadata)
     }
 }
