@@ -185,7 +185,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     public func close() async throws { await pool.close() }
 
     /// Runs `body` on a connection of the pool, and puts errors into the words of the protocol.
-    private func perform<Value: Sendable>(
+    func perform<Value: Sendable>(
         _ body: @escaping @Sendable (PostgreSQLSession) throws -> Value
     ) async throws -> Value {
         let connection = try await pool.acquire()

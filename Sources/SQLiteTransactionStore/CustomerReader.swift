@@ -26,7 +26,7 @@ extension SQLiteTransactionStore {
         return assembler.customer()
     }
 
-    private static func read(_ customer: Int64, into assembler: inout CustomerAssembler, _ db: Database) throws {
+    static func read(_ customer: Int64, into assembler: inout CustomerAssembler, _ db: Database) throws {
         let identities = try SQLStatement(db, "SELECT kind, value FROM identities WHERE customer_id = ?1")
         try identities.bind(1, customer)
         try identities.forEachRow { try assembler.addIdentity(kind: $0.integer(0), value: $0.text(1)) }
@@ -67,6 +67,24 @@ extension SQLiteTransactionStore {
     private static func row(_ row: SQLRow) -> CustomerAssembler.Row {
         CustomerAssembler.Row(kind: row.integer(0), source: row.integer(1), signedDate: row.integer(2))
     }
+
+    /// What is known about one transaction as it is filed.
+    static func transaction(
+        _ id: String, _ original: String, _ scopeId: Int64, in scope: StoreScope, _ find: SQLStatement
+    ) throws -> StoredTransaction? {
+        try find.bind(1, scopeId)
+        try find.bind(2, original)
+        try find.bind(3, id)
+        var assembler = CustomerAssembler(scope: scope)
+        try find.forEachRow { try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4)) }
+        return assembler.joinedTransactions().first
+    }
+
+    /// The statement for ``transaction(_:_:_:in:_:)``.
+    static let findTransaction = """
+        SELECT kind, source, signed_date, payload, legacy FROM transactions
+        WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
+        """
 
     static func counts(_ db: Database) throws -> StoreCounts {
         func count(_ sql: String) throws -> Int64 { try SQLStatement(db, sql).integer() ?? 0 }

@@ -8,6 +8,7 @@ final class FactWriter {
     private var encoder = FactEncoder()
     private var scopeIds: [StoreScope: Int64] = [:]
     private let customers: CustomerWriter
+    private let ledger: LedgerWriter
     private let insertTransaction: SQLStatement
     private let insertRenewalInfo: SQLStatement
     private let insertAppTransaction: SQLStatement
@@ -16,6 +17,7 @@ final class FactWriter {
     init(_ db: Database) throws {
         self.db = db
         customers = try CustomerWriter(db)
+        ledger = try LedgerWriter(db)
         insertTransaction = try SQLStatement(
             db,
             """
@@ -100,15 +102,20 @@ final class FactWriter {
     private func apply(_ fact: TransactionFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws {
         encoder.encode(fact)
         let insert = insertTransaction
+        let original = fact.storedOriginalTransactionId
+        let id = fact.payload.transactionId ?? ""
         try insert.bind(1, scopeId)
-        try insert.bind(2, fact.storedOriginalTransactionId)
-        try insert.bind(3, fact.payload.transactionId ?? "")
+        try insert.bind(2, original)
+        try insert.bind(3, id)
         try insert.bind(4, Int64(fact.origin.source.kind.rawValue))
         try insert.bind(5, fact.origin.source.code)
         try insert.bind(6, fact.origin.signedDate)
         try insert.bind(7, encoder.payload.bytes)
         try insert.bind(8, encoder.legacy.bytes)
-        result.count(try insert.run())
+        let changed = try insert.run()
+        result.count(changed)
+        guard changed > 0 else { return }
+        try ledger.record(fact, id, original, scopeId)
     }
 
     private func apply(_ fact: RenewalInfoFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws {

@@ -79,6 +79,16 @@ struct SQLStatement {
         }
     }
 
+    /// Whether the first row begins with these two values.
+    func isFirst(_ number: Int64, _ text: String) throws -> Bool {
+        defer { sqlite3_reset(handle) }
+        let code = sqlite3_step(handle)
+        if code == SQLITE_DONE { return false }
+        guard code == SQLITE_ROW else { throw error(code) }
+        let row = SQLRow(handle: handle)
+        return row.integer(0) == number && row.bytes(1).elementsEqual(text.utf8)
+    }
+
     /// The integer in the first column of the first row; nil if there is none.
     func integer() throws -> Int64? {
         defer { sqlite3_reset(handle) }

@@ -18,8 +18,30 @@ enum SQLiteSchema {
             try db.execute(sql: version1)
             try db.execute(sql: "PRAGMA application_id = \(applicationId)")
         }
+        migrator.registerMigration("2") { db in
+            try db.execute(sql: version2)
+            try LedgerWriter(db).recordAll(db)
+        }
         return migrator
     }
+
+    /// The delivery ledger: entries are appended and never changed. The key is what makes a transaction id `purchased` once;
+    /// the entries of one transaction are numbered from 0.
+    private static let version2 = """
+        CREATE TABLE ledger (
+            position INTEGER PRIMARY KEY,
+            scope_id INTEGER NOT NULL,
+            transaction_id TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            event INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            UNIQUE (scope_id, transaction_id, number)
+        );
+        CREATE TABLE ledger_consumers (
+            name TEXT PRIMARY KEY,
+            position INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        """
 
     private static let version1 = """
         CREATE TABLE scopes (

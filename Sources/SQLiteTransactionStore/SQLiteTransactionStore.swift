@@ -99,7 +99,7 @@ public final class SQLiteTransactionStore: TransactionStore {
         do { return try file.pool() } catch { throw file.error(error) }
     }
 
-    private func read<Value: Sendable>(_ value: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    func read<Value: Sendable>(_ value: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do { return try await file.pool().read(value) } catch { throw file.error(error) }
     }
 
@@ -119,11 +119,18 @@ public final class SQLiteTransactionStore: TransactionStore {
 
     /// Writes one row: nothing less shows that the disk takes it.
     public func checkReadiness() async throws {
+        try await write { db in
+            try db.execute(sql: "UPDATE readiness SET checks = (checks + 1) % 1000000 WHERE id = 1")
+        }
+    }
+
+    /// Runs `body` in a transaction of its own.
+    func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
         do {
             let pool = try file.pool()
             try await pool.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
-                    try db.execute(sql: "UPDATE readiness SET checks = (checks + 1) % 1000000 WHERE id = 1")
+                    try body(db)
                     return .commit
                 }
             }

@@ -132,7 +132,7 @@ package struct CustomerAssembler {
     }
 
     /// One transaction per id, the greatest id first.
-    private func joinedTransactions() -> [StoredTransaction] {
+    package func joinedTransactions() -> [StoredTransaction] {
         func id(_ place: Int) -> String { facts[place].payload.transactionId ?? "" }
         var order = Array(facts.indices.reversed())
         // Engines give rows by id, so that they are nearly always in order already.

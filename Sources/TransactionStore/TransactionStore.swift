@@ -74,6 +74,8 @@ public struct TransactionStoreError: Error, Hashable, Sendable, CustomStringConv
         case newerSchema
         /// The address of the store is not one.
         case invalidURL
+        /// An argument that no store can take.
+        case invalidArgument
         /// What is stored cannot be read as what it should be.
         case corrupt
         /// The store was closed.

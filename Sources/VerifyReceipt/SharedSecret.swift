@@ -14,7 +14,7 @@ public struct SharedSecret: Sendable, Hashable, CustomStringConvertible, CustomD
     }
 
     /// Whether any of the secrets is the password. Every secret is compared in full, whatever the ones before gave.
-    static func matches(_ password: String, anyOf secrets: [[SharedSecret]]) -> Bool {
+    package static func matches(_ password: String, anyOf secrets: [[SharedSecret]]) -> Bool {
         let candidate = digest(password)
         var found: UInt8 = 0
         for group in secrets {

@@ -6,8 +6,8 @@ extension VerifyReceiptEndpoint {
     /// Takes the facts of the submission in, and asks what is known of its customer; nil if there is no store, or nothing
     /// to file the receipt under.
     ///
-    /// A store that cannot be written to changes no answer: the submitted facts are joined without it. One that cannot be
-    /// read answers as ``EndpointConfiguration/whenStoreFails`` says.
+    /// A store that cannot be written to, or not at once, changes no answer: the submitted facts are joined without it. One
+    /// that cannot be read answers as ``EndpointConfiguration/whenStoreFails`` says.
     /// - Throws: ``Refusal``
     func knowledge(of facts: FactSet?, _ exchange: Exchange) async throws -> StoreKnowledge? {
         guard let store, let facts else { return nil }
@@ -66,15 +66,20 @@ extension VerifyReceiptEndpoint {
         return facts.identities.contains { $0.kind != .receiptDigest }
     }
 
+    /// Whether the facts were taken in while the answer waited; see ``LearningGate``.
     private func learn(_ facts: FactSet, _ store: any TransactionStore, _ exchange: Exchange) async -> Bool {
-        do {
-            _ = try await store.apply([facts])
-            return true
-        } catch {
-            exchange.facts.storeFailed = true
-            exchange.facts.reason = "The store did not take the receipt in: \(Self.description(error))"
+        let reason: String
+        switch await learning.learn(now: exchange.now, { _ = try await store.apply([facts]) }) {
+        case .learned: return true
+        case .skipped:
+            exchange.facts.learningSkipped = true
             return false
+        case .tooSlow: reason = "it took longer than \(LearningGate.limit)"
+        case .failed(let error): reason = Self.description(error)
         }
+        exchange.facts.storeFailed = true
+        exchange.facts.reason = "The store did not take the receipt in: \(reason)"
+        return false
     }
 
     /// Data that cannot be read will not be readable a minute later: 21009. All else may pass: 21005.

@@ -15,6 +15,7 @@ public struct VerifyReceiptEndpoint: Sendable {
     public let configuration: EndpointConfiguration
     let store: (any TransactionStore)?
     let reader: SubmissionReader
+    let learning = LearningGate()
     private let apps: [String: ConfiguredApp]
 
     /// - Parameters:

@@ -18,8 +18,8 @@ import VerifyReceipt
 /// ```
 ///
 /// Told to stop (graceful shutdown of swift-service-lifecycle), it takes no more connections, finishes what is in flight
-/// within ``VerifyReceiptServerConfiguration/Timeouts/shutdown``, and then closes what is left. The store stays open: its
-/// owner closes it.
+/// within ``VerifyReceiptServerConfiguration/Timeouts/shutdown``, and then closes what is left. Work that does not end even
+/// then, as that of a store that hangs, is left behind. The store stays open: its owner closes it.
 public final class VerifyReceiptServer: Service {
     /// Where the server listens.
     public struct Addresses: Sendable, Hashable {
@@ -54,6 +54,7 @@ public final class VerifyReceiptServer: Service {
         observer: (any AnswerObserving)? = nil, clock: (@Sendable () -> Int64)? = nil,
         onListening: @escaping @Sendable (Addresses) -> Void = { _ in }
     ) throws {
+        let notifications = try NotificationIntake(configuration, store: store)
         let metrics = ServerMetrics()
         let clock = clock ?? { SystemClock.now() }
         let makeEndpoint = EndpointMaker(store: store, metrics: metrics, clock: clock)
@@ -63,10 +64,9 @@ public final class VerifyReceiptServer: Service {
                 configuration: shadow, logger: logger, clock: clock, onComparison: { metrics.count($0) })
         }
         if let shadow { metrics.add(shadow) }
-        let observers: [(any AnswerObserving)?] = [shadow, observer]
         let state = ServerState(
-            configuration: configuration, endpoint: endpoint, store: store, observers: observers.compactMap { $0 },
-            metrics: metrics, logger: logger, clock: clock)
+            configuration: configuration, endpoint: endpoint, notifications: notifications, store: store,
+            observers: [observer].compactMap { $0 }, shadow: shadow, metrics: metrics, logger: logger, clock: clock)
         metrics.add(chainLookups: { state.current.endpoint.chainLookups })
         self.makeEndpoint = makeEndpoint
         self.configuration = configuration
@@ -118,7 +118,12 @@ public final class VerifyReceiptServer: Service {
             services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
             logger: frameworkLogger)
         group.maximumGracefulShutdownDuration = configuration.timeouts.shutdown
-        try await ServiceGroup(configuration: group).run()
+        let stopping = BoundedStop(limit: configuration.timeouts.shutdown) { [state, logger] in
+            logger.error(
+                "requests do not end and are left behind",
+                metadata: ["inFlight": .stringConvertible(state.queue.working)])
+        }
+        try await stopping.run(ServiceGroup(configuration: group))
     }
 
     private func server(_ channel: ListenerChannel, _ index: Int) -> any Service {
@@ -163,8 +168,8 @@ public final class VerifyReceiptServer: Service {
 
     // MARK: Reloading
 
-    /// Takes over what may change while running: apps, secrets, catalogues, trust, what is answered, and TLS
-    /// certificates. Connections stay, requests in flight are finished with the old configuration. Whatever is wrong
+    /// Takes over what may change while running: apps, secrets, catalogues, trust, what is answered, notifications, and
+    /// TLS certificates. Connections stay, requests in flight are finished with the old configuration. Whatever is wrong
     /// with the new one keeps the old one whole.
     ///
     /// - Returns: names of what differs and needs a restart.
@@ -174,12 +179,12 @@ public final class VerifyReceiptServer: Service {
         do {
             try checkReload(new.endpoint, after: state.current.endpoint.configuration)
             let endpoint = try makeEndpoint(new)
-            let certificates = try zip(channels, zip(configuration.listeners, new.listeners)).map {
-                (channel, listeners) in
-                (channel, listeners.0.tls == nil ? nil : try listeners.1.tls.map { try TLSSetup.configuration($0) })
-            }
-            for (channel, tls) in certificates where tls != nil { try channel.replace(tls) }
-            state.replace(endpoint: endpoint, sandboxHosts: new.sandboxHosts)
+            let notifications = try NotificationIntake(new, store: state.store)
+            let certificates = ListenerMatching(from: configuration.listeners, to: new.listeners).certificates
+            let prepared = try certificates.map { (channels[$0.index], try TLSSetup.configuration($0.tls)) }
+            for (channel, tls) in prepared { try channel.replace(tls) }
+            state.replace(
+                with: .init(endpoint: endpoint, sandboxHosts: new.sandboxHosts, notifications: notifications))
         } catch {
             noteFailedReload(error)
             throw error
@@ -215,11 +220,8 @@ public final class VerifyReceiptServer: Service {
     }
 
     private func differences(_ new: VerifyReceiptServerConfiguration) -> [String] {
-        let withoutPaths = { (listeners: [VerifyReceiptServerConfiguration.Listener]) in
-            listeners.map { "\($0.host) \($0.port) \($0.role) \($0.tls != nil)" }
-        }
         var names: [String] = []
-        if withoutPaths(new.listeners) != withoutPaths(configuration.listeners) { names.append("listeners") }
+        if ListenerMatching(from: configuration.listeners, to: new.listeners).differs { names.append("listeners") }
         if new.admin != configuration.admin { names.append("admin") }
         if new.limits != configuration.limits { names.append("limits") }
         if new.timeouts != configuration.timeouts { names.append("timeouts") }

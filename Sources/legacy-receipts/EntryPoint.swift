@@ -18,7 +18,8 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            InspectCommand.self, MigrateCommand.self, ServeCommand.self, CompareCommand.self, CompletionsCommand.self,
+            InspectCommand.self, MigrateCommand.self, ServeCommand.self, NotificationsCommand.self, CompareCommand.self,
+            OffersCommand.self, LedgerCommand.self, SignCommand.self, SandboxCommand.self, CompletionsCommand.self,
         ])
 
     /// Runs the command; usage errors exit with 2, as input and output errors do, so that 1 keeps its one meaning.

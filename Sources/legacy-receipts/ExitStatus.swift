@@ -5,6 +5,8 @@ enum ExitStatus {
     static let usageOrIO = ExitCode(2)
     /// `migrate`: some records were quarantined.
     static let someQuarantined = ExitCode(1)
+    /// `notifications backfill`: some were not taken in.
+    static let someRefused = ExitCode(1)
     /// `inspect`: a receipt that is not genuine, or of another device.
     static let notGenuine = ExitCode(1)
     /// `inspect`: not a receipt, or one too damaged to be read.

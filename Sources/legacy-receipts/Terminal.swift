@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 
 /// Standard output and standard error.
@@ -8,6 +9,16 @@ enum Terminal {
     static func output(_ text: String) throws(CommandFailure) {
         let number = write(Array((text + "\n").utf8), to: STDOUT_FILENO)
         guard number != 0, number != EPIPE else { return }
+        throw CommandFailure("Standard output cannot be written: \(SystemError.text(number)).")
+    }
+
+    /// Writes octets as they are.
+    ///
+    /// - Throws: ``CommandFailure`` if they cannot be written, and nothing is left to do where the reader has gone.
+    static func output(_ bytes: [UInt8]) throws {
+        let number = write(bytes, to: STDOUT_FILENO)
+        guard number != 0 else { return }
+        if number == EPIPE { throw ExitCode.success }
         throw CommandFailure("Standard output cannot be written: \(SystemError.text(number)).")
     }
 

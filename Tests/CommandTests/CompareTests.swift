@@ -38,6 +38,37 @@ import Testing
         #expect(outcome.output.contains(": status: Apple: 21003, ours: 0 (status)"))
     }
 
+    @Test func whatOnlyOursGrantsIsNamedAndTheStatusIsOne() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("pairs.ndjson", Array(try pair("production-sha256", #"{"status":21010}"#).utf8))
+        let outcome = try await compare(folder, ["pairs.ndjson"])
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("\nentitlement: 1 pair grants differently\n"))
+        #expect(outcome.output.contains("\nentitlement differs:\n"))
+        #expect(outcome.output.contains("granted by ours only, Apple's reply has status 21010 (status)"))
+        #expect(!outcome.output.contains("we are wrong:"))
+    }
+
+    @Test func temporaryFailuresAloneMeasureNothing() async throws {
+        let folder = try Folder.withRoot()
+        let failure = try pair("production-sha256", #"{"status":21009}"#)
+        try folder.write("pairs.ndjson", Array(failure.utf8))
+        let alone = try await compare(folder, ["pairs.ndjson"])
+        #expect(alone.status == 1)
+        #expect(alone.output.contains("entitlement not comparable, a temporary failure of Apple's: 1"))
+        let more = try pair("sandbox-sha256", #"{"status":21007}"#)
+        try folder.write("pairs.ndjson", Array((failure + "\n" + more).utf8))
+        #expect(try await compare(folder, ["pairs.ndjson"]).status == 0)
+    }
+
+    @Test(arguments: [("--learn-latest", "upper bound: "), ("--learn-earlier", "learned from earlier pairs only")])
+    func whatWasLearnedIsSaid(option: String, text: String) async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("pairs.ndjson", Array(try pair("sandbox-sha256", #"{"status":21007}"#).utf8))
+        let outcome = try await compare(folder, [option, "pairs.ndjson"])
+        #expect(outcome.status == 0 && outcome.output.contains("\n" + text))
+    }
+
     @Test func jsonSaysTheSame() async throws {
         let folder = try Folder.withRoot()
         let outcome = try await compare(
@@ -79,7 +110,8 @@ import Testing
         let folder = try Folder.withRoot()
         try folder.write("nothing.ndjson", Array("{}\n".utf8))
         let usage: [[String]] = [
-            [], ["--learn-latest", "--store", "sqlite:x", "-"], ["--differences", "-1", "-"], ["gone.json"],
+            [], ["--learn-latest", "--store", "sqlite:x", "-"], ["--learn-earlier", "--store", "sqlite:x", "-"],
+            ["--learn-latest", "--learn-earlier", "-"], ["--differences", "-1", "-"], ["gone.json"],
             ["nothing.ndjson"], ["--trust-root", "nothing.ndjson", "-"], ["--set", "x", "-"],
             ["--set", "no.key=1", "-"],
             ["--config", "gone.yaml", "-"], ["--store", "mysql://x", "-"],
@@ -108,6 +140,10 @@ import Testing
         #expect(fields["receipt.bid"]?["weAreWrong"] as? Int == 1)
         #expect(fields["receipt.product_id"]?["weAreWrong"] as? Int == 1)
         #expect(fields["latest_receipt_info[]"] == nil)
+        // The same recording: its product has another name in the reply.
+        let entitlement = try #require(object["entitlement"] as? [String: Any])
+        #expect(entitlement["pairsCompared"] as? Int == 6 && entitlement["pairsDiffering"] as? Int == 1)
+        #expect(object["isUpperBound"] as? Bool == true)
     }
 }
 

@@ -6,7 +6,9 @@ struct UsageTests {
     @Test(
         "The help of every command exits with 0, has examples, and fits into 80 columns",
         arguments: [
-            [], ["inspect"], ["migrate"], ["completions"],
+            [], ["inspect"], ["migrate"], ["completions"], ["offers"], ["ledger"], ["ledger", "read"],
+            ["ledger", "acknowledge"], ["sign"], ["sign", "promotional-offer"], ["sign", "promotional-offer-v1"],
+            ["sign", "introductory-eligibility"], ["sign", "advanced-commerce"],
         ])
     func help(command: [String]) async throws {
         let outcome = try await Command.run(command + ["--help"])

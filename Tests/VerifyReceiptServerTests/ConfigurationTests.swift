@@ -132,6 +132,8 @@ import VerifyReceiptServer
         ("apps: [{bundle-id: a, catalogs: [none.yaml]}]", "apps[0].catalogs", 1),
         ("account-secret-files: [none.txt]", "account-secret-files", 1),
         ("trust: {roots: [none.pem]}", "trust.roots", 1),
+        ("trust: {signed-data-roots: [none.pem]}", "trust.signed-data-roots", 1),
+        ("endpoint: {answer-signed-transactions: maybe}", "endpoint.answer-signed-transactions", 1),
         ("listeners: []", "listeners", 1), ("listeners: [{host: x}]", "listeners[0].port", 1),
         ("listeners: [{port: 70000}]", "listeners[0].port", 1),
         ("listeners: [{port: 1, role: any}]", "listeners[0].role", 1),

@@ -106,18 +106,6 @@ extension ServerTests {
             #expect(answer.verifyStatus == 0)
         }
 
-        /// Two servers that shadow each other would ask each other for ever.
-        @Test func whatAShadowSendsIsNotSentOn() async throws {
-            let observer = RecordingObserver()
-            try await TestServer.run(observer: observer) { server in
-                let marked = Sent.post(Sent.body(), headers: ["\(ShadowForwarder.markHeader): 1"])
-                #expect(try await Wire.ask(server.port, marked).verifyStatus == 0)
-                _ = try await Wire.ask(server.port, Sent.post("not JSON"))
-                try await eventually("one is told") { observer.all.count == 1 }
-            }
-            #expect(observer.all.map(\.status) == [21002])
-        }
-
         @Test func observerIsToldOfAnswersOnly() async throws {
             let observer = RecordingObserver()
             try await TestServer.run(observer: observer) { server in

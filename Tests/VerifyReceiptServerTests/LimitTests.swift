@@ -126,7 +126,7 @@ extension ServerTests {
             store.become(.waits)
             try await TestServer.run(configuration, store: store) { server in
                 async let first = Wire.ask(server.port, Sent.post(Sent.body()))
-                try await eventually("the first works") { store.calls == 1 }
+                try await eventually("the first works") { store.calls > 0 }
                 async let second = Wire.ask(server.port, Sent.post(Sent.body()))
                 try await eventually("the second waits") { server.server.waitingRequests == 1 }
                 let third = try await Wire.ask(server.port, Sent.post(Sent.body()))
@@ -146,12 +146,14 @@ extension ServerTests {
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.limits.concurrentRequests = 1
                 $0.limits.waitingRequests = 8
+                // A write that is given up is not tried again at once, so that requests would differ in what they cost.
+                $0.endpoint.learnsFromReceipts = false
             }
             let store = PuppetStore()
             store.become(.waits)
             try await TestServer.run(configuration, store: store) { server in
                 async let first = Wire.ask(server.port, Sent.post(Sent.body()))
-                try await eventually("the first works") { store.calls == 1 }
+                try await eventually("the first works") { store.calls > 0 }
                 try await Wire.run {
                     let wires = try (0..<4).map { _ in try Wire(port: server.port) }
                     for wire in wires { wire.send(Sent.post(Sent.body())) }
@@ -173,7 +175,10 @@ extension ServerTests {
             }
         }
 
-        @Test func aThousandConnectionsAreServed() async throws {
+        /// In a process of its own (tools/test.sh): Foundation's `Process.run`, which other tests use, overruns its memory where
+        /// more than some 1,300 files are open (swift-corelibs-foundation 6.3.1, reading `/proc/self/fd`).
+        @Test(.enabled(if: ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_MANY_CONNECTIONS"] != nil))
+        func aThousandConnectionsAreServed() async throws {
             try await TestServer.run { server in
                 let statuses = try await Wire.run {
                     let wires = try (0..<1_000).map { _ in try Wire(port: server.port) }

@@ -13,7 +13,7 @@ extension ServerTests {
             store.become(.waits)
             let answer = try await TestServer.run(store: store) { server in
                 async let answer = Wire.ask(server.port, Sent.post(Sent.body()))
-                try await eventually("the request works") { store.calls == 1 }
+                try await eventually("the request works") { store.calls > 0 }
                 #expect(try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 200)
                 await server.stop()
                 try await eventually("readiness tells that it stops") {
@@ -40,6 +40,23 @@ extension ServerTests {
                 }
             }
             // The server has returned.
+            wire.value.close()
+        }
+
+        /// The puppet waits whatever happens to the task that asks it.
+        @Test func stoppingEndsEvenIfTheStoreHangsAndIgnoresCancellation() async throws {
+            let store = PuppetStore()
+            store.become(.waits)
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.shutdown = .milliseconds(100) }
+            let (log, wire) = try await TestServer.run(configuration, store: store) { server in
+                let wire = try Wire(port: server.port)
+                wire.send(Sent.post(Sent.body()))
+                try await eventually("the store is asked") { store.calls == 1 }
+                return (server.log, UncheckedBox(wire))
+            }
+            // The server has returned, and the store still hangs.
+            #expect(log.text.contains("requests do not end and are left behind"))
+            store.become(.works)
             wire.value.close()
         }
 
@@ -122,6 +139,41 @@ extension ServerTests {
                 #expect(throws: (any Error).self) { try server.server.reload(configuration) }
                 #expect(try await Self.ask(server.port, trusting: other, .automatic).status == 0)
                 #expect(server.log.text.contains("the old one stays"))
+            }
+        }
+
+        /// The order of listeners in a file says nothing: each port keeps its certificate.
+        @Test func reloadFindsListenersByHostPortAndRole() async throws {
+            let (first, second) = (try TestCertificate(), try TestCertificate())
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.listeners = [
+                    .init(port: 0, role: .production, tls: first.tls), .init(port: 0, role: .both, tls: second.tls),
+                    .init(port: 0, role: .sandbox),
+                ]
+            }
+            try await TestServer.run(configuration) { server in
+                let ports = server.addresses.ports
+                var changed = configuration
+                changed.listeners.reverse()
+                let reordered = try server.server.reload(changed)
+                #expect(reordered == [])
+                let statuses = [
+                    try await Self.ask(ports[0], trusting: first, .automatic).status,
+                    try await Self.ask(ports[1], trusting: second, .automatic).status,
+                ]
+                #expect(statuses == [0, 0])
+                // One that has gone from the file stays as it is until the restart, and so do the others.
+                changed.listeners.removeAll { $0.role == .production }
+                let fewer = try server.server.reload(changed)
+                #expect(fewer == ["listeners"])
+                let kept = try await Self.ask(ports[0], trusting: first, .automatic)
+                #expect(kept.status == 0)
+                changed.listeners = configuration.listeners
+                changed.listeners[2].tls = first.tls
+                let other = try server.server.reload(changed)
+                #expect(other == ["listeners"])
+                let plain = try await Wire.ask(ports[2], Sent.post("{}"))
+                #expect(plain.verifyStatus == 21002)
             }
         }
 

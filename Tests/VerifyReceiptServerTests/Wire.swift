@@ -70,6 +70,12 @@ final class Wire {
         return true
     }
 
+    /// Whether something came that was not read, or the server has ended the connection.
+    var hasSomething: Bool {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return !received.isEmpty || pollSome(&poll, 0) > 0
+    }
+
     /// Whether the server has ended the connection.
     var isClosedByPeer: Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

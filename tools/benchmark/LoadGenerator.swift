@@ -4,10 +4,11 @@ import Synchronization
 /// Sends verifyReceipt requests over kept connections and prints what came of it as one JSON object. Meant to be a
 /// process of its own, so that its work is not the server's:
 ///
-///     legacy-receipts-benchmark load PORT CONNECTIONS SECONDS RATE FILE
+///     legacy-receipts-benchmark load PORT CONNECTIONS SECONDS RATE FILE [PATH]
 ///
 /// RATE is requests per second, sent when their time has come whether or not earlier ones were answered in time, and
-/// measured from that time; 0 sends each when the one before is answered. FILE holds one body per line.
+/// measured from that time; 0 sends each when the one before is answered. FILE holds one body per line. With PATH the
+/// bodies go there instead of to `/verifyReceipt`, each once.
 struct LoadGenerator {
     struct Result: Codable {
         var requests = 0
@@ -24,21 +25,45 @@ struct LoadGenerator {
     let seconds: Double
     let rate: Double
     let requests: [[UInt8]]
+    /// Whether each request is sent once and any 200 will do; else they repeat until the time is up.
+    var isOnce = false
 
     /// Runs as the child process and prints the result.
     static func main(_ arguments: [String]) throws {
-        guard arguments.count == 5, let port = Int(arguments[0]), let connections = Int(arguments[1]),
+        guard arguments.count == 5 || arguments.count == 6, let port = Int(arguments[0]),
+            let connections = Int(arguments[1]),
             let seconds = Double(arguments[2]), let rate = Double(arguments[3])
         else { throw CocoaError(.featureUnsupported) }
+        let path = arguments.count == 6 ? arguments[5] : "/verifyReceipt"
         let bodies = try String(contentsOfFile: arguments[4], encoding: .utf8).split(separator: "\n")
         let requests = bodies.map { body in
             Array(
-                ("POST /verifyReceipt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                ("POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                     + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
         }
         let generator = LoadGenerator(
-            port: port, connections: connections, seconds: seconds, rate: rate, requests: requests)
+            port: port, connections: connections, seconds: seconds, rate: rate, requests: requests,
+            isOnce: arguments.count == 6)
         print(String(decoding: try JSONEncoder().encode(generator.run()), as: UTF8.self))
+    }
+
+    /// Runs it as a process of its own.
+    static func launch(_ arguments: [String]) async throws -> Result {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
+        if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
+            process.executableURL = URL(fileURLWithPath: path)
+        }
+        process.arguments = ["load"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        // On a thread that is not one of those that serve.
+        let data = await withCheckedContinuation { continuation in
+            Thread { continuation.resume(returning: output.fileHandleForReading.readDataToEndOfFile()) }.start()
+        }
+        process.waitUntilExit()
+        return try JSONDecoder().decode(Result.self, from: data)
     }
 
     /// One thread per connection: blocking calls cost the client least.
@@ -83,12 +108,13 @@ struct LoadGenerator {
                 guard now < end else { break }
                 due = now
             }
-            if !socket.exchange(requests[next % requests.count]) {
+            if isOnce, next >= requests.count { break }
+            if !socket.exchange(requests[next % requests.count], isOnce ? 0 : 600) {
                 failures += 1
                 if failures > 10 { break }
             }
             latencies.append(DispatchTime.now().uptimeNanoseconds - due)
-            next += 1
+            next += connections
             due += interval
         }
         return (latencies, failures)
@@ -123,8 +149,8 @@ private final class LoadSocket {
 
     deinit { close(descriptor) }
 
-    /// Whether HTTP 200 came, with a body that is long enough to be no refusal.
-    func exchange(_ request: [UInt8]) -> Bool {
+    /// Whether HTTP 200 came, with more octets than `minimum`: enough to be no refusal.
+    func exchange(_ request: [UInt8], _ minimum: Int) -> Bool {
         let isSent = request.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -148,7 +174,7 @@ private final class LoadSocket {
                 if expected == nil { expected = Self.length(UnsafeRawBufferPointer(rebasing: buffer[..<filled])) }
                 guard filled < buffer.count else { return false }
             }
-            return filled > 600 && buffer[..<12].elementsEqual("HTTP/1.1 200".utf8)
+            return filled > minimum && buffer[..<12].elementsEqual("HTTP/1.1 200".utf8)
         }
     }
 

@@ -114,7 +114,9 @@ struct PostgreSQLBenchmark {
 
     // MARK: COPY
 
-    private static let tables = ["identities", "transactions", "renewal_infos", "app_transactions", "receipts"]
+    private static let tables = [
+        "identities", "transactions", "renewal_infos", "app_transactions", "receipts", "ledger",
+    ]
 
     /// The seconds that psql takes to copy the rows of the store into empty tables of the same make.
     private func copySeconds(_ schema: String) throws -> Double {

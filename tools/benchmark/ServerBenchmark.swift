@@ -74,21 +74,7 @@ struct ServerBenchmark {
     }
 
     private func load(_ port: Int, seconds: Double, rate: Double, _ file: String) async throws -> LoadGenerator.Result {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
-        if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
-            process.executableURL = URL(fileURLWithPath: path)
-        }
-        process.arguments = ["load", "\(port)", "\(connections)", "\(seconds)", "\(rate)", file]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        // On a thread that is not one of those that serve.
-        let data = await withCheckedContinuation { continuation in
-            Thread { continuation.resume(returning: output.fileHandleForReading.readDataToEndOfFile()) }.start()
-        }
-        process.waitUntilExit()
-        return try JSONDecoder().decode(LoadGenerator.Result.self, from: data)
+        try await LoadGenerator.launch(["\(port)", "\(connections)", "\(seconds)", "\(rate)", file])
     }
 
     // MARK: Servers
@@ -134,16 +120,25 @@ struct ServerBenchmark {
     private func serving(
         _ service: any Service, _ ports: AsyncStream<Int>, _ logger: Logger, _ body: (Int) async throws -> Measured
     ) async throws -> Measured {
+        try await BenchmarkService.run(service, ports, logger, body)
+    }
+}
+
+enum BenchmarkService {
+    /// Runs a service for the time of `body`, which gets the port.
+    static func run<Result>(
+        _ service: any Service, _ ports: AsyncStream<Int>, _ logger: Logger, _ body: (Int) async throws -> Result
+    ) async throws -> Result {
         let group = ServiceGroup(configuration: .init(services: [service], logger: logger))
         let running = Task { try await group.run() }
-        var measured: Measured?
+        var result: Result?
         for await port in ports {
-            measured = try await body(port)
+            result = try await body(port)
             break
         }
         await group.triggerGracefulShutdown()
         try await running.value
-        guard let measured else { throw CocoaError(.featureUnsupported) }
-        return measured
+        guard let result else { throw CocoaError(.featureUnsupported) }
+        return result
     }
 }

@@ -164,7 +164,7 @@ private struct PlainLoad {
     let to: String
 
     private static let tables = [
-        "scopes", "identities", "transactions", "renewal_infos", "app_transactions", "receipts",
+        "scopes", "identities", "transactions", "renewal_infos", "app_transactions", "receipts", "ledger",
     ]
 
     /// The seconds that inserting takes; reading the rows from the store is not counted.

@@ -7,7 +7,9 @@ import SQLiteTransactionStore
 //     legacy-receipts-benchmark [--receipts N]                    verification and migration
 //     legacy-receipts-benchmark store [--store-transactions N]    SQLite: bulk load and look-ups
 //     legacy-receipts-benchmark postgres                          PostgreSQL, see PostgreSQLBenchmark
+//     legacy-receipts-benchmark jws                               verifying a signed transaction
 //     legacy-receipts-benchmark server                            requests per second and latency
+//     legacy-receipts-benchmark notifications [--notifications N] notifications taken in per core and minute, SQLite
 
 func usage(_ message: String) -> Never {
     FileHandle.standardError.write(Data((message + "\n").utf8))
@@ -46,6 +48,8 @@ case "store": try await StoreBenchmark(arguments: arguments).run()
 case "postgres":
     guard let benchmark = PostgreSQLBenchmark() else { usage("LEGACY_RECEIPTS_POSTGRES is not set") }
     try await benchmark.run()
+case "jws": try await SignedDataBenchmark().run()
 case "server": try await server()
+case "notifications": try await NotificationBenchmark(arguments: arguments).run()
 default: try await verificationAndMigration(arguments)
 }

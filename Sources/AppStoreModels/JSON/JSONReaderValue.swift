@@ -30,7 +30,9 @@ package enum JSONValue: Sendable, Equatable {
         if case .bool(let bool) = self { bool } else { nil }
     }
 
-    package var isNull: Bool { self == .null }
+    package var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
 
     /// The member of an object; nil for other kinds.
     package subscript(key: String) -> JSONValue? { object?[key] }
@@ -68,14 +70,25 @@ package struct JSONObject: Sendable, Equatable {
 
     package subscript(key: String) -> JSONValue? {
         if let index { return index[key].map { members[$0].value } }
-        return members.last { $0.key == key }?.value
+        // Lengths differ nearly always, and cost nothing to compare.
+        let length = key.utf8.count
+        for position in members.indices.reversed()
+        where members[position].key.utf8.count == length && members[position].key == key {
+            return members[position].value
+        }
+        return nil
     }
 
     /// Whether no two members of this object have the same name.
     package var hasUniqueNames: Bool {
         if let index { return index.count == members.count }
-        for (position, member) in members.enumerated() {
-            for earlier in members[..<position] where earlier.key == member.key { return false }
+        for position in members.indices {
+            let key = members[position].key
+            let length = key.utf8.count
+            for earlier in 0..<position
+            where members[earlier].key.utf8.count == length && members[earlier].key == key {
+                return false
+            }
         }
         return true
     }

@@ -45,14 +45,14 @@ private final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
     static func mismatch(_ type: Any.Type, _ value: JSONValue) -> DecodingError {
-        guard value != .null else {
+        guard !value.isNull else {
             return .valueNotFound(type, .init(codingPath: [], debugDescription: "The value is null."))
         }
         return .typeMismatch(
             type, .init(codingPath: [], debugDescription: "The value is of another type: \(value.kind)."))
     }
 
-    func decodeNil() -> Bool { value == .null }
+    func decodeNil() -> Bool { value.isNull }
     func decode(_ type: Bool.Type) throws -> Bool { try value.boolean() }
     func decode(_ type: String.Type) throws -> String { try value.text() }
     func decode(_ type: Double.Type) throws -> Double { try value.double() }
@@ -147,7 +147,7 @@ private struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     var allKeys: [Key] { object.members.compactMap { Key(stringValue: $0.key) } }
 
     func contains(_ key: Key) -> Bool { object[key.stringValue] != nil }
-    func decodeNil(forKey key: Key) throws -> Bool { try value(key) == .null }
+    func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
 
     private func value(_ key: Key) throws -> JSONValue {
         guard let value = object[key.stringValue] else {
@@ -158,7 +158,7 @@ private struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     /// Nil where the member is missing or null.
     private func present(_ key: Key) -> JSONValue? {
-        guard let value = object[key.stringValue], value != .null else { return nil }
+        guard let value = object[key.stringValue], !value.isNull else { return nil }
         return value
     }
 
@@ -255,7 +255,7 @@ private struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard !isAtEnd, values[currentIndex] == .null else { return false }
+        guard !isAtEnd, values[currentIndex].isNull else { return false }
         currentIndex += 1
         return true
     }

@@ -82,7 +82,7 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
     /// The member of a notification that holds the faulty JWS, `data.signedTransactionInfo` for one; nil for the outer JWS.
     public var member: String? { storage.member }
 
-    init(_ code: Code, at location: Location = .input, _ detail: String = "", in member: String? = nil) {
+    package init(_ code: Code, at location: Location = .input, _ detail: String = "", in member: String? = nil) {
         storage = Storage(code, location, detail, member)
     }
 

@@ -86,6 +86,8 @@
 
         /// How often a chain was remembered, and how often it had to be judged.
         package var chainLookups: (hits: Int, misses: Int) { cache.lookups }
+        /// How many chains are remembered.
+        package var rememberedChains: Int { cache.count }
 
         // MARK: The walk
 

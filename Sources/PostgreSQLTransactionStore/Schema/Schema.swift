@@ -9,9 +9,13 @@ struct Schema: Sendable {
     private struct Migration {
         let version: Int32
         let sql: String
+        /// What SQL alone cannot do; runs after it.
+        var fill: (@Sendable (PostgreSQLSession) throws -> Void)?
     }
 
-    private static let migrations = [Migration(version: 1, sql: initial)]
+    private static let migrations = [
+        Migration(version: 1, sql: initial), Migration(version: 2, sql: ledger, fill: LedgerFiller.fill),
+    ]
 
     /// The version this program reads and writes.
     static var version: Int32 { migrations.last?.version ?? 0 }
@@ -103,6 +107,7 @@ struct Schema: Sendable {
             let present = try currentVersion(session)
             for migration in Self.migrations where migration.version > present {
                 try session.execute(migration.sql)
+                try migration.fill?(session)
                 try session.run(Self.addVersion, [.int4(migration.version)])
             }
         }
@@ -176,5 +181,25 @@ struct Schema: Sendable {
             checks int4 NOT NULL
         );
         INSERT INTO readiness VALUES (1, 0)
+        """
+
+    /// The delivery ledger: entries are appended and never changed. The key is what makes a transaction id `purchased` once;
+    /// the entries of one transaction are numbered from 0. Nobody writes purchases while those that are there are recorded.
+    private static let ledger = """
+        LOCK TABLE transactions IN SHARE ROW EXCLUSIVE MODE;
+        CREATE SEQUENCE ledger_positions AS int8;
+        CREATE TABLE ledger (
+            position int8 PRIMARY KEY DEFAULT nextval('ledger_positions'),
+            purchase int8 NOT NULL,
+            scope int4 NOT NULL,
+            number int4 NOT NULL,
+            event int2 NOT NULL,
+            transaction_id bytea NOT NULL,
+            UNIQUE (transaction_id, scope, number)
+        );
+        CREATE TABLE ledger_consumers (
+            name bytea PRIMARY KEY,
+            position int8 NOT NULL
+        )
         """
 }

@@ -21,6 +21,8 @@ final class FactBatch: Sendable {
         let kind: Int16
         let source: Int16
         let signedDate: Int64
+        /// `isPlainPurchase` of a transaction.
+        var isPlainPurchase = false
         /// The transaction id; empty for rows that need none.
         let id: Range<Int>
         let payload: Range<Int>

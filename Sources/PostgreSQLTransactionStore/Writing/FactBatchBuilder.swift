@@ -47,7 +47,9 @@ struct FactBatchBuilder {
         for fact in set.transactions {
             encoder.encode(fact)
             let owner = place(scope, CustomerIdentity(.originalTransactionId, fact.storedOriginalTransactionId))
-            transactions.append(row(owner, fact.origin, id: fact.payload.transactionId ?? ""))
+            var row = row(owner, fact.origin, id: fact.payload.transactionId ?? "")
+            row.isPlainPurchase = fact.isPlainPurchase
+            transactions.append(row)
         }
         for fact in set.renewalInfos {
             encoder.encode(fact)

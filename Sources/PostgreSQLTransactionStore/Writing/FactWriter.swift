@@ -53,7 +53,7 @@ struct FactWriter {
             // Scopes may have become fewer with the sets left out.
             let ids = batch === given ? scopeIds : try ScopeIds(session).find(batch.scopes)
             let owners = try findOwners(batch, ids)
-            result.changed = try writeFacts(batch, owners)
+            result.changed = try writeFacts(batch, owners, ids)
             result.unchanged = batch.factCount - result.changed
             return result
         }
@@ -177,8 +177,9 @@ struct FactWriter {
     // MARK: Facts
 
     /// Writes the facts and returns how many were new or newer.
-    private func writeFacts(_ batch: FactBatch, _ owners: Owners) throws -> Int {
+    private func writeFacts(_ batch: FactBatch, _ owners: Owners, _ scopeIds: [Int32]) throws -> Int {
         var changed = try write(batch, batch.transactions, .transactions, owners.identities, owners.isNewIdentity)
+        let hasNewTransactions = changed > 0
         changed += try write(batch, batch.renewalInfos, .renewalInfos, owners.identities, owners.isNewIdentity)
         // Identities that no document of the batch joins may be those of one customer all the same.
         var first: [Int64: Int] = [:]
@@ -194,6 +195,10 @@ struct FactWriter {
         }
         changed += try write(batch, appTransactions, .appTransactions, owners.customers, owners.isNewCustomer)
         changed += try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer)
+        // Last of all, because whoever appends to the ledger holds up the others until the end of the transaction.
+        if hasNewTransactions {
+            try LedgerWriter(session: session, lockClass: lockClass).record(batch, owners.identities, scopeIds)
+        }
         return changed
     }
 

@@ -16,7 +16,7 @@ extension CertificateDescription {
         if let keyUsage { list.append(Self.entry(.keyUsage, true, Self.bits(keyUsage))) }
         if !extendedKeyUsage.isEmpty {
             let usages = DERWriter.sequence(of: extendedKeyUsage.map(DERWriter.objectIdentifier))
-            list.append(Self.entry(.extendedKeyUsage, true, usages))
+            list.append(Self.entry(.extendedKeyUsage, extendedKeyUsageIsCritical, usages))
         }
         list += markers.map { Self.entry($0, false, DERWriter.null) }
         if unknownCriticalExtension {

@@ -82,6 +82,10 @@ struct SigningKey: Sendable {
         identifier = Array(Insecure.SHA1.hash(data: bits))
     }
 
+    var isRSA: Bool {
+        if case .rsa = privateKey { true } else { false }
+    }
+
     /// The AlgorithmIdentifier of ``signature(over:_:)``: with NULL for RSA (RFC 4055, 5), without parameters for ECDSA
     /// (RFC 5758, 3.2).
     func signatureAlgorithm(_ digest: ForgedDigest) -> [UInt8] {

@@ -65,6 +65,7 @@ extension TestSignedDataAuthority {
             digest: .sha384, basicConstraints: .endEntity, keyUsage: .digitalSignature
         ).with {
             $0.extendedKeyUsage = [.ocspSigning]
+            $0.extendedKeyUsageIsCritical = false
             $0.revocationPointers = false
         }
     }

@@ -8,4 +8,6 @@ public indirect enum MigratedDocument: Sendable {
     case transactionReceipt(Verified<TransactionReceipt>, octets: [UInt8])
     /// A recorded reply, notification or rows of one; the genuine receipts inside it come on their own.
     case recorded(RecordedMapping)
+    /// A bare transaction id. It is in quarantine; whoever can ask the App Store may want it.
+    case transactionId(String)
 }

@@ -84,13 +84,13 @@ enum TransactionTable {
     static func write(_ transaction: MappedTransaction, _ source: OutputSource, to writer: inout JSONWriter) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(2048)
-        for column in columns { append(column.value(transaction.payload) ?? "", to: &bytes) }
-        append(transaction.termStart.map { String($0) } ?? "", to: &bytes)
-        append(transaction.standing.rawValue, to: &bytes)
-        append(transaction.notes.map(\.name).joined(separator: " "), to: &bytes)
-        append(json { transaction.provenance.write(to: &$0) }, to: &bytes)
-        append(String(decoding: source.source, as: UTF8.self), to: &bytes)
-        append(String(decoding: source.record, as: UTF8.self), to: &bytes)
+        for column in columns { CSVField.append(column.value(transaction.payload) ?? "", to: &bytes) }
+        CSVField.append(transaction.termStart.map { String($0) } ?? "", to: &bytes)
+        CSVField.append(transaction.standing.rawValue, to: &bytes)
+        CSVField.append(transaction.notes.map(\.name).joined(separator: " "), to: &bytes)
+        CSVField.append(json { transaction.provenance.write(to: &$0) }, to: &bytes)
+        CSVField.append(String(decoding: source.source, as: UTF8.self), to: &bytes)
+        CSVField.append(String(decoding: source.record, as: UTF8.self), to: &bytes)
         bytes[bytes.count - 1] = 0x0D
         bytes.append(0x0A)
         writer.verbatim(bytes)
@@ -100,21 +100,5 @@ enum TransactionTable {
         var writer = JSONWriter()
         body(&writer)
         return String(decoding: writer.bytes, as: UTF8.self)
-    }
-
-    /// Appends a field and the comma after it.
-    private static func append(_ field: String, to bytes: inout [UInt8]) {
-        let needsQuotes = field.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0D || $0 == 0x0A }
-        if needsQuotes {
-            bytes.append(0x22)
-            for byte in field.utf8 {
-                if byte == 0x22 { bytes.append(0x22) }
-                bytes.append(byte)
-            }
-            bytes.append(0x22)
-        } else {
-            bytes.append(contentsOf: field.utf8)
-        }
-        bytes.append(0x2C)
     }
 }

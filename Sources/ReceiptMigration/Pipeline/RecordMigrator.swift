@@ -38,7 +38,9 @@ struct RecordMigrator: Sendable {
         case .transactions(let value): migrate(recorded: value, .latestReceiptInfo, of: record, into: &output)
         case .notification(let value): migrate(recorded: value, .notificationV1, of: record, into: &output)
         case .jws: quarantine(record, .storeKit2JWS, .storeKit2JWS, into: &output)
-        case .transactionID: quarantine(record, .bareTransactionId, .transactionId, into: &output)
+        case .transactionID(let id):
+            quarantine(record, .bareTransactionId, .transactionId, into: &output)
+            if collectsDocuments { output.documents.append(.transactionId(id)) }
         case .unrecognised(let problem): quarantine(record, QuarantineReason(problem), .unrecognized, into: &output)
         }
     }

@@ -1,25 +1,25 @@
 import Dispatch
-import Foundation
+package import Foundation
 import Synchronization
 import Yams
 
 /// A node of a YAML or JSON catalogue with the line it stands on: what is left of YAML once everything that could
 /// surprise is refused (anchors, aliases, foreign tags, several documents, deep nesting).
-struct CatalogNode: Sendable {
-    enum Value: Sendable {
+package struct CatalogNode: Sendable {
+    package enum Value: Sendable {
         /// A scalar, and whether it was written without quotes.
         case scalar(String, isPlain: Bool)
         case sequence([CatalogNode])
         case mapping([(key: CatalogNode, value: CatalogNode)])
     }
 
-    let line: Int
-    let value: Value
+    package let line: Int
+    package let value: Value
 }
 
-enum CatalogDocument {
+package enum CatalogDocument {
     /// Reads the one document of a UTF-8 text, JSON included.
-    static func parse(_ data: Data, file: String) throws(CatalogError) -> CatalogNode {
+    package static func parse(_ data: Data, file: String) throws(CatalogError) -> CatalogNode {
         let whole = CatalogSource(file: file)
         guard data.count <= CatalogLimits.fileBytes else {
             throw CatalogError(.tooLarge, at: whole, "longer than \(CatalogLimits.fileBytes) bytes")

@@ -1,18 +1,18 @@
 /// A mapping of a catalogue whose keys are taken one by one, so that what is left over is known to be unknown.
-struct CatalogMapping {
-    struct Member {
-        let line: Int
-        let node: CatalogNode
+package struct CatalogMapping {
+    package struct Member {
+        package let line: Int
+        package let node: CatalogNode
     }
 
-    let file: String
-    let element: String
-    let line: Int
+    package let file: String
+    package let element: String
+    package let line: Int
     private var members: [String: Member] = [:]
     /// The keys in the order of the file.
-    private(set) var keys: [String] = []
+    package private(set) var keys: [String] = []
 
-    init(_ node: CatalogNode, file: String, element: String) throws(CatalogError) {
+    package init(_ node: CatalogNode, file: String, element: String) throws(CatalogError) {
         self.file = file
         self.element = element
         line = node.line
@@ -34,16 +34,16 @@ struct CatalogMapping {
         }
     }
 
-    func place(_ key: String, line: Int) -> CatalogSource {
+    package func place(_ key: String, line: Int) -> CatalogSource {
         CatalogSource(file: file, line: line, element: element.isEmpty ? key : "\(element).\(key)")
     }
 
-    mutating func take(_ key: String) -> Member? {
+    package mutating func take(_ key: String) -> Member? {
         members.removeValue(forKey: key)
     }
 
     /// Throws for the first key that nobody took.
-    func requireAllTaken() throws(CatalogError) {
+    package func requireAllTaken() throws(CatalogError) {
         guard let key = keys.first(where: { members[$0] != nil }), let member = members[key] else { return }
         let label = CatalogText.quoted(key)
         throw CatalogError(.unknownKey, at: place(key, line: member.line), "the key \(label) is not known here")
@@ -71,7 +71,7 @@ struct CatalogMapping {
         return Text(text: text, isPlain: isPlain, place: place)
     }
 
-    mutating func takeString(_ key: String) throws(CatalogError) -> String? {
+    package mutating func takeString(_ key: String) throws(CatalogError) -> String? {
         try takeText(key)?.text
     }
 
@@ -86,7 +86,7 @@ struct CatalogMapping {
         }
     }
 
-    mutating func takeInteger(_ key: String, in range: ClosedRange<Int64>) throws(CatalogError) -> Int64? {
+    package mutating func takeInteger(_ key: String, in range: ClosedRange<Int64>) throws(CatalogError) -> Int64? {
         guard let value = try takeText(key) else { return nil }
         guard let number = Int64(value.text), value.isPlain else {
             let shown = CatalogText.quoted(value.text)

@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// The shortened time of Apple's sandbox, and the length of a period told from its two dates.
 public enum SandboxTime {
     /// One row of the table: a real period and the time between its renewals in the classic sandbox.

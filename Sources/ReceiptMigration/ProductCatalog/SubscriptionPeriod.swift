@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// The length of a subscription, of an offer or of a term: a whole number of days, weeks, months or years.
 ///
 /// Written as an ISO 8601 duration with one component (`P7D`, `P1W`, `P1M`, `P1Y`), the form of Xcode's StoreKit

@@ -1,3 +1,4 @@
+import AppStoreModels
 import Foundation
 
 /// A date of a recorded document, read from text (verifyreceipt reference, 3.4).

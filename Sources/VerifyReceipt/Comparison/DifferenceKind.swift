@@ -44,9 +44,12 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     case missingList
     /// `exclude-old-transactions` was asked for and an older renewal is listed (3.5).
     case excludeOldTransactions
+    /// In production we list a period that runs, and Apple's reply has neither it nor another one that runs of the same
+    /// subscription: it is somebody else's, or nobody's (3.5).
+    case activeNotListed
 
     // Only their database can know.
-    /// The status tells of an outage (2): 21002, 21005, 21009, 21100 to 21199.
+    /// The status tells of an outage (2): 21005, 21009, 21100 to 21199, an HTTP server error; or it may, as 21002.
     case temporaryFailure
     /// 21010: the account (2).
     case accountState
@@ -60,7 +63,7 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     case changedSinceReceipt
     /// A purchase that the submitted receipt does not hold (3.5).
     case purchaseNotInReceipt
-    /// We list a purchase that Apple does not: purged in the sandbox, or finished (3.5).
+    /// We list a purchase that Apple does not: purged in the sandbox, finished, or over (3.5).
     case purchaseNotListed
     /// `latest_receipt(_info)` of a receipt without auto-renewable subscriptions: the trigger is unknown (3.5).
     case listWithoutSubscription
@@ -100,7 +103,7 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     public var kind: DifferenceKind {
         switch self {
         case .status, .signedFieldDiffers, .signedFieldMissing, .inventedField, .shape, .creationDateAttribute,
-            .purchaseOfReceipt, .encodedOrder, .missingList, .excludeOldTransactions:
+            .purchaseOfReceipt, .encodedOrder, .missingList, .excludeOldTransactions, .activeNotListed:
             .weAreWrong
         case .temporaryFailure, .accountState, .renewedOrRefunded, .databaseField, .notInReceipt, .changedSinceReceipt,
             .purchaseNotInReceipt, .purchaseNotListed, .listWithoutSubscription, .reissuedReceipt, .requestDate,

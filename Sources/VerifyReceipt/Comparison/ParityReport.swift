@@ -22,8 +22,16 @@ public struct ParityReport: Sendable {
     public private(set) var pairs = 0
     /// Pairs without any difference.
     public private(set) var identicalPairs = 0
-    /// Pairs without a difference of the kind ``DifferenceKind/weAreWrong``.
+    /// Pairs that could be compared, that grant the same, and that have no difference of the kind
+    /// ``DifferenceKind/weAreWrong``.
     public private(set) var pairsWithoutFault = 0
+    /// Which pairs grant differently.
+    public private(set) var entitlement: EntitlementTally
+    /// What the endpoint was shown before it was asked.
+    public let learning: LatestReceiptLearning
+    /// Accepted pairs that are older than one before them, or of an unknown date. With
+    /// ``LatestReceiptLearning/earlierPairs`` they have seen later replies.
+    public private(set) var pairsOutOfOrder = 0
     public private(set) var counts = ParityCounts()
     public private(set) var fields: [String: ParityCounts] = [:]
     public private(set) var statuses: [Statuses: Int] = [:]
@@ -39,13 +47,27 @@ public struct ParityReport: Sendable {
 
     private let maximumExamples: Int
     private var seen: Set<String> = []
+    private var newestDate = Int64.min
 
-    public init(maximumExamples: Int = 100) { self.maximumExamples = max(0, maximumExamples) }
+    public init(maximumExamples: Int = 100, learning: LatestReceiptLearning = .none) {
+        self.maximumExamples = max(0, maximumExamples)
+        self.learning = learning
+        entitlement = EntitlementTally(maximumExamples: maximumExamples)
+    }
+
+    /// Whether the replies give no reason against a cut-over: at least one pair could be compared and none failed, nowhere
+    /// are we wrong, and every pair grants the same.
+    public var hasParity: Bool {
+        counts.weAreWrong == 0 && failed == 0 && entitlement.pairsDiffering == 0 && entitlement.pairsCompared > 0
+    }
 
     public mutating func add(_ comparison: ReplyComparison, place: String) {
         pairs += 1
         if comparison.isIdentical { identicalPairs += 1 }
-        if comparison.counts.weAreWrong == 0 { pairsWithoutFault += 1 }
+        let grantsTheSame = comparison.entitlement.obstacle == nil && !comparison.entitlement.isDifferent
+        if comparison.counts.weAreWrong == 0, grantsTheSame { pairsWithoutFault += 1 }
+        entitlement.add(comparison, place: place)
+        noteOrder(comparison)
         counts += comparison.counts
         statuses[Statuses(apples: comparison.appleStatus, ours: comparison.ourStatus), default: 0] += 1
         for (path, count) in comparison.fields {
@@ -59,6 +81,14 @@ public struct ParityReport: Sendable {
             if isNew || difference.kind == .weAreWrong {
                 examples.append(Example(place: place, difference: difference))
             }
+        }
+    }
+
+    private mutating func noteOrder(_ comparison: ReplyComparison) {
+        if let date = comparison.askedAt, date >= newestDate {
+            newestDate = date
+        } else if comparison.appleStatus == 0 || comparison.appleStatus == 21006 {
+            pairsOutOfOrder += 1
         }
     }
 
@@ -100,7 +130,9 @@ public struct ParityReport: Sendable {
         lines += ["", "equal, from receipt or store: \(counts.equalDerivable)"]
         lines += ["equal, from database or clock: \(counts.equalServerState)"]
         lines += ["pairs: \(pairs), identical: \(identicalPairs), without fault of ours: \(pairsWithoutFault)"]
+        lines += entitlement.lines()
         if skipped > 0 || failed > 0 { lines += ["records left out: \(skipped), pairs not comparable: \(failed)"] }
+        lines += learning.lines(pairsOutOfOrder: pairsOutOfOrder)
         return lines.joined(separator: "\n")
     }
 
@@ -119,6 +151,10 @@ public struct ParityReport: Sendable {
             writer.key(name)
             writer.integer(number)
         }
+        writer.key("entitlement")
+        entitlement.write(to: &writer)
+        writer.member("learned", learning.rawValue)
+        writer.member("isUpperBound", learning.isUpperBound(pairsOutOfOrder: pairsOutOfOrder))
         writer.key("counts")
         counts.write(to: &writer)
         writeStatuses(to: &writer)

@@ -4,18 +4,17 @@ internal import LegacyReceipts
 /// Asks our endpoint what Apple was asked, at the moment when Apple was asked, and compares the replies.
 package struct ParityRun: Sendable {
     private let endpoint: VerifyReceiptEndpoint
-    /// Whether the receipt inside of each reply is shown to the endpoint first, so that its store has what a store has
-    /// that saw the customer's later receipts.
-    private let learnsLatestReceipts: Bool
+    private let learning: LatestReceiptLearning
     /// Used where neither the reply nor the record says when Apple was asked; milliseconds since 1970-01-01T00:00:00Z.
     private let now: Int64
     private let maximumDifferences: Int
 
     package init(
-        endpoint: VerifyReceiptEndpoint, learnsLatestReceipts: Bool = false, now: Int64, maximumDifferences: Int = 200
+        endpoint: VerifyReceiptEndpoint, learning: LatestReceiptLearning = .none, now: Int64,
+        maximumDifferences: Int = 200
     ) {
         self.endpoint = endpoint
-        self.learnsLatestReceipts = learnsLatestReceipts
+        self.learning = learning
         self.now = now
         self.maximumDifferences = maximumDifferences
     }
@@ -25,14 +24,19 @@ package struct ParityRun: Sendable {
         let facts = RequestFacts(body: pair.request, limits: endpoint.configuration.limits)
         let environment = Self.environment(pair.reply, facts)
         let moment = Self.moment(pair)
-        if learnsLatestReceipts, let latest = Self.latestReceipt(pair.reply) {
-            _ = await endpoint.reply(to: latest, at: environment, now: moment ?? now)
-        }
+        if learning == .sameReply { await learn(from: pair, at: environment, moment) }
         let reply = await endpoint.reply(to: pair.request, at: environment, now: moment ?? now)
         var context = ComparisonContext(
             isSameMoment: moment != nil, now: moment ?? now, maximumDifferences: maximumDifferences)
         context.facts = facts
+        if learning == .earlierPairs { await learn(from: pair, at: environment, moment) }
         return try ReplyComparison(apples: pair.reply, ours: reply.body, context: context)
+    }
+
+    /// Shows the receipt inside of the reply to the endpoint, and so to its store.
+    private func learn(from pair: RecordedPair, at environment: EndpointEnvironment, _ moment: Int64?) async {
+        guard let latest = Self.latestReceipt(pair) else { return }
+        _ = await endpoint.reply(to: latest, at: environment, now: moment ?? now)
     }
 
     /// Which of Apple's endpoints gave the reply: it says so; 21007 and 21008 tell (verifyreceipt reference, 2); else the
@@ -68,11 +72,17 @@ package struct ParityRun: Sendable {
         }
     }
 
-    private static func latestReceipt(_ reply: JSONValue) -> [UInt8]? {
-        guard let text = (reply["latest_receipt"] ?? reply["latest_expired_receipt"])?.string else { return nil }
+    /// With the password of the request: without it an endpoint that has a secret refuses, and learns nothing.
+    private static func latestReceipt(_ pair: RecordedPair) -> [UInt8]? {
+        guard let text = (pair.reply["latest_receipt"] ?? pair.reply["latest_expired_receipt"])?.string else {
+            return nil
+        }
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("receipt-data", text)
+        if JSONBounds.allows(pair.request) {
+            writer.member("password", (try? JSONValue.parse(pair.request))?["password"]?.string)
+        }
         writer.endObject()
         return writer.bytes
     }

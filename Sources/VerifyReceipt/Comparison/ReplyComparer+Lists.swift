@@ -44,10 +44,12 @@ extension ReplyComparer {
                 isInReceipt ? .purchaseOfReceipt : .purchaseNotInReceipt, path, entry, isApples: true)
         }
         let listed = Set(pairing.pairs.compactMap { $0.0["original_transaction_id"]?.string })
+        let shown = pairing.onlyOurs.isEmpty ? nil : shown([one])
         for entry in pairing.onlyOurs {
             let isOlderRenewal = entry["original_transaction_id"]?.string.map { listed.contains($0) } ?? false
             let rule: ComparisonRule =
-                facts?.excludesOldTransactions == true && isOlderRenewal ? .excludeOldTransactions : .purchaseNotListed
+                facts?.excludesOldTransactions == true && isOlderRenewal
+                ? .excludeOldTransactions : listingRule(.object(entry), shown, otherwise: .purchaseNotListed)
             entryDifference(rule, path, entry, isApples: false)
         }
         if pairing.pairs.count > 1, !pairing.isSameOrder {
@@ -64,7 +66,11 @@ extension ReplyComparer {
             report(isEmpty ? .nullOrAbsent : missingListRule, path, nil, apples, nil, isKnown: true)
         case (nil, let ours?):
             let isEmpty = ours.isNull || ours.array?.isEmpty == true
-            report(isEmpty ? .addition : unlistedRule, path, nil, nil, ours, isKnown: true)
+            // Without the list, what Apple's reply shows is the receipt itself.
+            let receipt = apples["receipt"]
+            let shown = shown([receipt?["in_app"] ?? receipt, apples["latest_expired_receipt_info"]])
+            let rule = listingRule(ours, shown, otherwise: unlistedRule)
+            report(isEmpty ? .addition : rule, path, nil, nil, ours, isKnown: true)
         default: report(.shape, path, nil, one, other, isKnown: true)
         }
     }
@@ -73,6 +79,30 @@ extension ReplyComparer {
 
     /// In the sandbox Apple forgets purchases (3.5), so that its reply may lack what the receipt still holds.
     private var unlistedRule: ComparisonRule { hasAutoRenewable ? .purchaseNotListed : .listWithoutSubscription }
+
+    /// ``ComparisonRule/activeNotListed`` where an entry of ours is a subscription that runs, and Apple's reply has neither
+    /// its transaction nor a running one of the subscription. In production Apple forgets nothing: then it is not this
+    /// customer's.
+    private func listingRule(
+        _ ours: JSONValue, _ shown: ShownPurchases?, otherwise: ComparisonRule
+    ) -> ComparisonRule {
+        guard isProduction, let shown else { return otherwise }
+        let isUnknown = (ListedPurchase.list(ours) ?? []).contains { shown.isRunning($0) && !shown.knows($0) }
+        return isUnknown ? .activeNotListed : otherwise
+    }
+
+    /// Nil where nobody knows when Apple was asked.
+    private func shown(_ parts: [JSONValue?]) -> ShownPurchases? {
+        EntitlementComparison.moment(apples, context).map { ShownPurchases(parts, at: $0) }
+    }
+
+    /// iOS 6 replies have no environment (4).
+    private var isProduction: Bool {
+        guard let named = (apples["environment"] ?? ours["environment"])?.string else {
+            return facts?.environment == .production
+        }
+        return named == EndpointEnvironment.production.rawValue
+    }
 
     private var hasAutoRenewable: Bool {
         if let facts { return facts.hasAutoRenewable }
@@ -103,7 +133,10 @@ extension ReplyComparer {
         let isSubmitted = id != nil && id == appleReceipt?["transaction_id"]
         guard id == our["transaction_id"] else {
             // Another renewal: nothing in it can be compared.
-            let rule: ComparisonRule = isSubmitted ? .signedFieldDiffers : .purchaseNotInReceipt
+            let rule =
+                isSubmitted
+                ? .signedFieldDiffers
+                : listingRule(.object(our), shown([one, apples["receipt"]]), otherwise: .purchaseNotInReceipt)
             return report(rule, path + ".transaction_id", Redaction.id(id), id, our["transaction_id"], isKnown: true)
         }
         members(
@@ -188,63 +221,25 @@ extension ReplyComparer {
     }
 }
 
-/// Which entries of two lists are about the same purchase.
-struct EntryPairing {
-    /// In the order of Apple's list.
-    private(set) var pairs: [(JSONObject, JSONObject)] = []
-    private(set) var onlyApples: [JSONObject] = []
-    private(set) var onlyOurs: [JSONObject] = []
-    /// Whether what both lists have stands in the same order.
-    private(set) var isSameOrder = true
-    /// The order of what both lists have, in our list.
-    private(set) var orderOfOurs = ""
+/// What a part of Apple's reply shows, looked up in constant time.
+private struct ShownPurchases {
+    private let moment: Int64
+    private let transactions: Set<String>
+    /// The original transactions of the subscriptions that run.
+    private let running: Set<String>
 
-    /// Entries belong together that have the same id and product; then those of the same id; then, for entries without
-    /// an id, of the same product. Each belongs to one other at most. Linear in the number of entries.
-    ///
-    /// - Parameter id: the member that names the purchase.
-    init(_ apples: [JSONValue], _ ours: [JSONValue], id: String) {
-        let apples = apples.map { $0.object ?? JSONObject(members: []) }
-        let ours = ours.map { $0.object ?? JSONObject(members: []) }
-        let keys: [(JSONObject) -> String?] = [
-            { entry in Self.text(entry[id]).map { $0 + "\u{0}" + (Self.text(entry["product_id"]) ?? "") } },
-            { Self.text($0[id]) },
-            { entry in entry[id] == nil ? Self.text(entry["product_id"]) : nil },
-        ]
-        var partner = [Int?](repeating: nil, count: apples.count)
-        var isTaken = [Bool](repeating: false, count: ours.count)
-        for (pass, key) in keys.enumerated() {
-            var waiting: [String: [Int]] = [:]
-            for index in ours.indices.reversed() where !isTaken[index] {
-                // An entry without an id may be any of its product: replies before the end of 2017 (3.6).
-                let name = pass == 2 ? Self.text(ours[index]["product_id"]) : key(ours[index])
-                if let name { waiting[name, default: []].append(index) }
-            }
-            for index in apples.indices where partner[index] == nil {
-                guard let name = key(apples[index]), let other = waiting[name]?.popLast() else { continue }
-                partner[index] = other
-                isTaken[other] = true
-            }
-        }
-        var last = -1
-        for (index, apple) in apples.enumerated() {
-            guard let other = partner[index] else {
-                onlyApples.append(apple)
-                continue
-            }
-            pairs.append((apple, ours[other]))
-            if other < last { isSameOrder = false }
-            last = other
-        }
-        orderOfOurs = ReplyComparer.order(ours.indices.filter { isTaken[$0] }.map { ours[$0] })
-        onlyOurs = ours.indices.filter { !isTaken[$0] }.map { ours[$0] }
+    init(_ parts: [JSONValue?], at moment: Int64) {
+        self.moment = moment
+        let purchases = parts.flatMap { ListedPurchase.list($0) ?? [] }
+        transactions = Set(purchases.compactMap(\.transactionId))
+        running = Set(
+            purchases.filter { $0.hasPeriod && $0.isActive(at: moment) }.compactMap(\.key.originalTransactionId))
     }
 
-    private static func text(_ value: JSONValue?) -> String? {
-        switch value {
-        case .string(let text): text
-        case .integer(let integer): String(integer)
-        default: nil
-        }
+    func isRunning(_ purchase: ListedPurchase) -> Bool { purchase.hasPeriod && purchase.isActive(at: moment) }
+
+    func knows(_ purchase: ListedPurchase) -> Bool {
+        let isListed = purchase.transactionId.map { transactions.contains($0) } ?? false
+        return isListed || (purchase.key.originalTransactionId.map { running.contains($0) } ?? false)
     }
 }

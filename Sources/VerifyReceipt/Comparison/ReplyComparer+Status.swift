@@ -5,10 +5,7 @@ extension ReplyComparer {
     func compareStatus() -> Bool {
         let one = apples["status"]
         let other = ours["status"]
-        // Some kept replies were stripped of their status; what has a receipt had one.
-        let apple = one?.integer ?? one?.string.flatMap { Int64($0) } ?? (apples["receipt"] == nil ? nil : 0)
-        let our = other?.integer
-        guard let apple, let our else {
+        guard let apple = ReplyStatus.number(apples), let our = other?.integer else {
             report(.shape, "status", nil, one, other, isKnown: true)
             return false
         }
@@ -34,7 +31,7 @@ extension ReplyComparer {
         case (21002, 21003), (21003, 21002), (21003, 21004), (21004, 21003): .refusalCode
         // Unreadable JSON had either (1.4).
         case (21000, 21002), (21002, 21000): .refusalCode
-        case (21005, _), (21009, _), (21100...21199, _): .temporaryFailure
+        case (21005, _), (21009, _), (21100...21199, _), (500...599, _): .temporaryFailure
         // Apple answered 21002 to everybody during an outage (2), and nothing tells the two apart.
         case (21002, 0), (21002, 21006): .temporaryFailure
         default: .status

@@ -119,7 +119,7 @@ struct ReplyComparer {
     }
 
     /// When Apple was asked; milliseconds since 1970-01-01T00:00:00Z.
-    private var requestDate: Int64? {
+    var requestDate: Int64? {
         apples["receipt"]?["request_date_ms"]?.string.flatMap { Int64($0) }
             ?? (context.isSameMoment ? context.now : nil)
     }

@@ -52,6 +52,13 @@ public struct ReplyComparison: Sendable {
     /// The counts by path, `[]` standing for any element of a list.
     public let fields: [String: ParityCounts]
 
+    /// Whether a client would grant the same by both.
+    public let entitlement: EntitlementComparison
+    /// The first 12 hexadecimal digits of the SHA-256 of the receipt that was sent; nil if it is not known.
+    public let receiptName: String?
+    /// When Apple was asked, in milliseconds since 1970-01-01T00:00:00Z; nil if neither the reply nor the context tells.
+    public let askedAt: Int64?
+
     public var isIdentical: Bool { counts.differing == 0 }
 
     /// - Parameters:
@@ -76,7 +83,13 @@ public struct ReplyComparison: Sendable {
         }
         guard let reply = (try? JSONValue.parse(ours))?.object else { throw ReplyComparisonError.ourReplyUnreadable }
         let tally = ComparisonTally(maximumDifferences: context.maximumDifferences)
-        ReplyComparer(apples: apples, ours: reply, context: context, tally: tally).compare()
+        let comparer = ReplyComparer(apples: apples, ours: reply, context: context, tally: tally)
+        comparer.compare()
+        askedAt = comparer.requestDate
+        receiptName = context.facts?.receiptName
+        entitlement = EntitlementComparison(
+            apples: apples, ours: reply, moment: EntitlementComparison.moment(apples, context),
+            maximumDifferences: context.maximumDifferences)
         appleStatus = apples["status"]?.integer
         ourStatus = reply["status"]?.integer
         counts = tally.counts

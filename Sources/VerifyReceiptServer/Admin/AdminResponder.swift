@@ -70,7 +70,7 @@ actor Readiness {
         // One check at a time: a store that hangs must not collect questions.
         let check = running ?? Task { await Self.check(store) }
         running = check
-        let problem = await Self.result(of: check)
+        let problem = await Patience.value(of: check, within: Self.patience) ?? Self.slow
         last = (.now, problem)
         if problem != Self.slow { running = nil }
         return problem
@@ -87,20 +87,5 @@ actor Readiness {
         } catch {
             return "the store is not ready"
         }
-    }
-
-    private static func result(of check: Task<String?, Never>) async -> String? {
-        let (stream, continuation) = AsyncStream<String?>.makeStream()
-        let waiting = Task { continuation.yield(await check.value) }
-        let timer = Task {
-            try? await Task.sleep(for: patience)
-            continuation.yield(slow)
-        }
-        defer {
-            waiting.cancel()
-            timer.cancel()
-        }
-        for await problem in stream { return problem }
-        return slow
     }
 }

@@ -70,7 +70,8 @@ package enum OpenAPIDescription {
                 "summary": "Any method but POST gives 21000.",
                 "responses": {"200": {"$ref": "#/components/responses/NotAPost"}}
               }
-            }
+            },
+        \#(notificationPaths)
           },
           "components": {
             "parameters": {
@@ -96,7 +97,8 @@ package enum OpenAPIDescription {
                     }
                   }
                 }
-              }
+              },
+        \#(notificationBodies)
             },
             "responses": {
               "Reply": {
@@ -122,7 +124,8 @@ package enum OpenAPIDescription {
                   "Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}
                 },
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Unavailable"}}}
-              }
+              },
+        \#(notificationResponses)
             },
             "headers": {
               "RequestId": {
@@ -212,7 +215,8 @@ package enum OpenAPIDescription {
                   "status": {"type": "integer"},
                   "detail": {"type": "string"}
                 }
-              }
+              },
+        \#(notificationSchemas)
             }
           }
         }

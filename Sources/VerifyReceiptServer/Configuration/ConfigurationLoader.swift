@@ -47,6 +47,8 @@ struct ConfigurationLoader {
 
     mutating func load() throws -> VerifyReceiptServerConfiguration {
         var configuration = VerifyReceiptServerConfiguration(endpoint: endpoint())
+        configuration.signedDataTrust = signedDataTrust()
+        signedTransactions(in: &configuration)
         configuration.listeners = listeners()
         configuration.sandboxHosts = values.texts("sandbox-hosts").map { $0.lowercased() }
         configuration.admin =
@@ -70,6 +72,7 @@ struct ConfigurationLoader {
         configuration.shadow = shadow()
         configuration.appStore = appStore()
         checkFreshness(configuration)
+        configuration.notifications = notifications(configuration)
         for listener in configuration.listeners { check(listener.tls) }
         let all = problems + values.problems
         guard all.isEmpty else { throw ConfigurationError(all) }
@@ -127,6 +130,22 @@ struct ConfigurationLoader {
             values.note("shadow.url", "\(error)")
             return nil
         }
+    }
+
+    private mutating func notifications(
+        _ configuration: VerifyReceiptServerConfiguration
+    ) -> VerifyReceiptServerConfiguration.Notifications {
+        var notifications = VerifyReceiptServerConfiguration.Notifications()
+        notifications.enabled = values.boolean("notifications.enabled")
+        notifications.version1 = values.boolean("notifications.v1")
+        let endpoint = configuration.endpoint
+        if notifications.version1, endpoint.accountSecrets.isEmpty, endpoint.apps.allSatisfy(\.sharedSecrets.isEmpty) {
+            values.note("notifications.v1", "needs a shared secret, which is all that says where they come from")
+        }
+        if values.isGiven("notifications.enabled"), notifications.enabled, configuration.storeURL == nil {
+            values.note("notifications.enabled", "needs a store (store.url)")
+        }
+        return notifications
     }
 
     // MARK: Numbers
@@ -231,8 +250,10 @@ struct ConfigurationLoader {
     }
 
     private mutating func trust() -> TrustPolicy {
-        let roots = values.texts("trust.roots").flatMap { certificates($0, key: "trust.roots") }
-        let intermediates = values.texts("trust.intermediates").flatMap { certificates($0, key: "trust.intermediates") }
+        let roots = values.texts("trust.roots").flatMap { receiptCertificates($0, key: "trust.roots") }
+        let intermediates = values.texts("trust.intermediates").flatMap {
+            receiptCertificates($0, key: "trust.intermediates")
+        }
         let xcode = values.boolean("trust.accept-xcode")
         if !roots.isEmpty {
             warnings.append("trust.roots makes receipts count that Apple did not sign: for tests only")
@@ -242,8 +263,17 @@ struct ConfigurationLoader {
             additionalRoots: roots, additionalIntermediates: intermediates, acceptsXcodeReceipts: xcode)
     }
 
+    private mutating func receiptCertificates(_ path: String, key: String) -> [[UInt8]] {
+        certificates(path, key: key) { encoded in
+            _ = try VerifyReceiptEndpoint(
+                configuration: EndpointConfiguration(trust: TrustPolicy(additionalRoots: encoded)), store: nil)
+        }
+    }
+
     /// The certificates of a PEM or DER file as DER.
-    private mutating func certificates(_ path: String, key: String) -> [[UInt8]] {
+    ///
+    /// - Parameter check: throws if they cannot be used where they are wanted.
+    mutating func certificates(_ path: String, key: String, check: ([[UInt8]]) throws -> Void) -> [[UInt8]] {
         let place = values.place(of: key)
         do {
             let bytes = Array(try BoundedFile.read(path, maximumSize: 1 << 20))
@@ -252,8 +282,7 @@ struct ConfigurationLoader {
                 isPEM
                 ? try NIOSSLCertificate.fromPEMBytes(bytes) : [try NIOSSLCertificate(bytes: bytes, format: .der)]
             let encoded = try certificates.map { try $0.toDERBytes() }
-            _ = try VerifyReceiptEndpoint(
-                configuration: EndpointConfiguration(trust: TrustPolicy(additionalRoots: encoded)), store: nil)
+            try check(encoded)
             return encoded
         } catch let error as BoundedFile.Failure {
             problems.append(.init(key: key, place: place, "\(path) cannot be read: \(error)"))

@@ -34,6 +34,7 @@ package struct Setting: Sendable {
     /// Variables of the prefix that belong to the build and the tests of this package.
     static let foreignVariables: Set<String> = [
         "LEGACY_RECEIPTS_WARNINGS_AS_ERRORS", "LEGACY_RECEIPTS_PYTHON", "LEGACY_RECEIPTS_SEED",
+        "LEGACY_RECEIPTS_SIGNED_DATA", "LEGACY_RECEIPTS_MANY_CONNECTIONS",
         "LEGACY_RECEIPTS_POSTGRES", "LEGACY_RECEIPTS_POSTGRES_DIRECTORY", "LEGACY_RECEIPTS_POSTGRES_SCRIPT",
         "LEGACY_RECEIPTS_POSTGRES_FSYNC",
     ]
@@ -81,8 +82,12 @@ package struct Setting: Sendable {
         Setting("app-store-server.private-key-file", .path),
         Setting("app-store-server.production-url", .text),
         Setting("app-store-server.sandbox-url", .text),
+        Setting("endpoint.answer-signed-transactions", .boolean, "false"),
+        Setting("notifications.enabled", .boolean, "true"),
+        Setting("notifications.v1", .boolean, "false"),
         Setting("trust.roots", .paths),
         Setting("trust.intermediates", .paths),
+        Setting("trust.signed-data-roots", .paths),
         Setting("trust.accept-xcode", .boolean, "false"),
     ]
 

@@ -69,7 +69,8 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var concurrentRequests = 0
         /// Requests that wait for their turn; beyond: 503 with 21005.
         public var waitingRequests = 1024
-        /// Bytes of bodies in memory, of all requests together; beyond: 503 with 21005.
+        /// Bytes of bodies and of answers not yet taken in memory, of all requests together; beyond: 503 with 21005. A
+        /// quarter is kept for bodies and answers up to 128 KiB.
         public var bufferedBytes = 256 << 20
 
         public init() {}
@@ -82,6 +83,8 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var headers = Duration.seconds(10)
         /// From the end of the header to the end of the body.
         public var body = Duration.seconds(60)
+        /// For each 16 KiB of a body larger than 128 KiB.
+        package var bodyStep = Duration.seconds(10)
         /// For the client to take an answer.
         public var write = Duration.seconds(30)
         /// From an answer to the end of the next request's header.
@@ -106,6 +109,16 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public init() {}
     }
 
+    /// Which App Store Server Notifications are taken in. They go to the store: without one there are none.
+    public struct Notifications: Sendable, Hashable {
+        /// Whether `/notifications/v2` exists.
+        public var enabled = true
+        /// Whether `/notifications/v1` exists too. Only the shared secret says that these come from the App Store.
+        public var version1 = false
+
+        public init() {}
+    }
+
     public var listeners = [Listener()]
     public var admin: AdminListener? = AdminListener()
     /// Host names under which a listener with the role ``Role/both`` answers as sandbox on every path; lower case.
@@ -118,7 +131,9 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     /// Comparing with a real verifyReceipt in the background; nil for not at all.
     public var shadow: ShadowConfiguration?
     public var endpoint: EndpointConfiguration
-    /// Whose signatures count for data that the App Store signs today (JWS).
+    public var notifications = Notifications()
+    /// Whose signatures count for data that the App Store signs today (JWS): notifications, the App Store Server API, and
+    /// transactions in `receipt-data`.
     public var signedDataTrust = SignedDataTrust.apple
     /// With what the App Store Server API is asked, by app. Apps without are never asked about.
     public var appStore: [AppStoreCredentials] = []

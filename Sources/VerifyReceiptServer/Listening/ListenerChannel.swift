@@ -45,9 +45,11 @@ final class ListenerChannel: ServerChildChannel {
     private static func inner(
         _ tls: TLSConfiguration?, _ state: ServerState, _ responder: @escaping HTTPChannelHandler.Responder
     ) throws -> Inner {
-        let (limits, timeouts, metrics) = (state.limits, state.timeouts, state.metrics)
+        let (limits, timeouts, metrics, budget) = (state.limits, state.timeouts, state.metrics, state.budget)
         let http1 = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [RequestTimeouts(timeouts: timeouts, metrics: metrics)],
+            additionalChannelHandlers: [
+                HTTP10Closing(), RequestTimeouts(timeouts: timeouts, metrics: metrics), ReplyBudget(budget),
+            ],
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes,
                 maxHeaderFieldCount: limits.headerFields))
@@ -78,8 +80,11 @@ final class ListenerChannel: ServerChildChannel {
             case .secure(let inner):
                 inner.setup(channel: channel, logger: logger).flatMapThrowing { [state] value in
                     let handler = try channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
-                    try channel.pipeline.syncOperations.addHandler(
-                        HandshakeTimeout(state.timeouts.handshake, metrics: state.metrics), position: .after(handler))
+                    try channel.pipeline.syncOperations.addHandlers(
+                        [
+                            HandshakeTimeout(state.timeouts.handshake, metrics: state.metrics),
+                            ConnectionTimeouts(timeouts: state.timeouts, metrics: state.metrics),
+                        ], position: .after(handler))
                     return .secure(inner, value)
                 }
             }

@@ -8,8 +8,11 @@ import NIOHTTPTypes
 /// |---|---|---|
 /// | headers | connection | header of the first request |
 /// | body | header | end of the body |
+/// | body_rate | 16 KiB of a large body | the next 16 KiB (``BodyRate``) |
 /// | write | answer handed to the socket | answer taken by it |
 /// | idle | answer taken | header of the next request |
+///
+/// A stream tells the handler of its connection, ``ConnectionTimeouts``, that it is there.
 final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -18,6 +21,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
 
     enum Phase: String {
         case headers, body, write, idle
+        case bodyRate = "body_rate"
     }
 
     private let timeouts: VerifyReceiptServerConfiguration.Timeouts
@@ -26,6 +30,10 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     private var inbound: (phase: Phase, deadline: NIODeadline)?
     /// By when the client has to have taken the oldest answer that it has not.
     private var outbound: NIODeadline?
+    private var bodyRate: BodyRate
+    /// Whether we have asked for octets that have not come. If not, it is not the client that is slow.
+    private var isAsking = false
+    private var connection: ConnectionTimeouts?
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture
     private var isReading = false
@@ -35,9 +43,15 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     init(timeouts: VerifyReceiptServerConfiguration.Timeouts, metrics: ServerMetrics) {
         self.timeouts = timeouts
         self.metrics = metrics
+        bodyRate = BodyRate(timeouts.bodyStep)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        // Of a stream, the parent is the connection; of a connection, the listening socket.
+        if let parent = context.channel.parent, parent.parent != nil {
+            connection = try? parent.pipeline.syncOperations.handler(type: ConnectionTimeouts.self)
+            connection?.streamOpened()
+        }
         // A connection becomes active later, a stream and a connection with TLS are so already.
         if context.channel.isActive { expect(.headers, timeouts.headers, context) }
     }
@@ -56,16 +70,27 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head:
+        case .head(let head):
             isReading = true
             unanswered += 1
             expect(.body, timeouts.body, context)
-        case .body: break
+            bodyRate.begin(declared: head.headerFields[.contentLength].flatMap { Int($0) })
+            if let deadline = bodyRate.deadline { wake(at: deadline, context) }
+        case .body(let buffer):
+            isAsking = false
+            bodyRate.take(buffer.readableBytes)
+            if let deadline = bodyRate.deadline { wake(at: deadline, context) }
         case .end:
             isReading = false
             inbound = nil
+            bodyRate.end()
         }
         context.fireChannelRead(data)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        isAsking = true
+        context.read()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -115,7 +140,12 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
         let now = NIODeadline.now()
         if let inbound, inbound.deadline <= now { return cut(inbound.phase, context) }
         if let outbound, outbound <= now { return cut(.write, context) }
-        if let next = [inbound?.deadline, outbound].compactMap({ $0 }).min() { wake(at: next, context) }
+        if let deadline = bodyRate.deadline, deadline <= now {
+            if isAsking { return cut(.bodyRate, context) }
+            bodyRate.restart()
+        }
+        let next = [inbound?.deadline, outbound, bodyRate.deadline].compactMap { $0 }.min()
+        if let next { wake(at: next, context) }
     }
 
     private func cut(_ phase: Phase, _ context: ChannelHandlerContext) {
@@ -125,8 +155,11 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func stop() {
+        connection?.streamClosed()
+        connection = nil
         inbound = nil
         outbound = nil
+        bodyRate.end()
         timer?.cancel()
         timer = nil
     }

@@ -14,6 +14,7 @@ final class ServerMetrics: Sendable {
     let refusedConnections: MetricCounter
     let acceptedConnections: MetricCounter
     let storeFailures: MetricCounter
+    let learningSkipped: MetricCounter
     let transactionsFromStore: MetricCounter
     /// By outcome.
     let refreshes: MetricCounters
@@ -21,10 +22,16 @@ final class ServerMetrics: Sendable {
     let reloads: MetricCounters
     /// By kind of difference.
     private let shadowFields: MetricCounters
+    /// By who grants.
+    private let shadowEntitlements: MetricCounters
     private let production: MetricHistogram
     private let sandbox: MetricHistogram
     let verification: MetricHistogram
     let store: MetricHistogram
+    /// By version, type and outcome.
+    let notifications: MetricCounters
+    let notificationDuration: MetricHistogram
+    let notificationVerification: MetricHistogram
 
     init() {
         let prefix = "legacy_receipts_"
@@ -43,7 +50,20 @@ final class ServerMetrics: Sendable {
             registry.histograms(
                 prefix + "verification_duration_seconds", "Decoding and verifying a receipt.")[0]
         store = registry.histograms(prefix + "store_duration_seconds", "Time spent in the store per request.")[0]
+        notifications = registry.counters(
+            prefix + "notifications_total", "App Store Server Notifications by version, type and outcome.",
+            labels: ["version", "type", "outcome"])
+        notificationDuration =
+            registry.histograms(
+                prefix + "notification_duration_seconds", "From the end of a notification's header to its answer.")[0]
+        notificationVerification =
+            registry.histograms(
+                prefix + "notification_verification_duration_seconds",
+                "Verifying a notification and what is signed inside of it.")[0]
         storeFailures = registry.counter(prefix + "store_failures_total", "Requests for which the store failed.")
+        learningSkipped = registry.counter(
+            prefix + "learning_skipped_total",
+            "Receipts that were answered and not put into the store, since it had just failed or was too slow.")
         transactionsFromStore = registry.counter(
             prefix + "transactions_from_store_total", "Transactions in replies that the submitted receipt did not hold."
         )
@@ -63,6 +83,10 @@ final class ServerMetrics: Sendable {
         shadowFields = registry.counters(
             prefix + "shadow_fields_total", "Fields of replies that shadow mode compared, by kind of difference.",
             labels: ["kind"])
+        shadowEntitlements = registry.counters(
+            prefix + "shadow_entitlements_total",
+            "Replies that shadow mode compared, by who grants access: same, ours_only, apple_only, not_comparable.",
+            labels: ["granted"])
         registry.gauge("process_start_time_seconds", "Start of the process since the epoch.") { [start = Date()] in
             .integer(UInt64(start.timeIntervalSince1970))
         }
@@ -90,8 +114,9 @@ final class ServerMetrics: Sendable {
             let counters = shadow.counters
             let states = [
                 ("submitted", counters.submitted), ("dropped", counters.dropped), ("failed", counters.failed),
-                ("compared", counters.compared), ("abandoned", counters.abandoned), ("recorded", counters.recorded),
-                ("record_failed", counters.recordFailures),
+                ("compared", counters.compared), ("incomparable", counters.incomparable),
+                ("abandoned", counters.abandoned), ("recorded", counters.recorded),
+                ("record_failed", counters.recordFailures), ("returned", counters.returned),
             ]
             return states.map { ($0.0, UInt64(max(0, $0.1))) }
         }
@@ -105,6 +130,16 @@ final class ServerMetrics: Sendable {
             ("formatting", counts.formatting),
         ]
         for (kind, count) in kinds where count > 0 { shadowFields.add(UInt64(count), kind) }
+        count(comparison.entitlement)
+    }
+
+    /// A reply that grants in both directions counts in both.
+    private func count(_ entitlement: EntitlementComparison) {
+        if entitlement.grantedByOursOnly > 0 { shadowEntitlements.add("ours_only") }
+        if entitlement.grantedByAppleOnly > 0 { shadowEntitlements.add("apple_only") }
+        if !entitlement.isDifferent {
+            shadowEntitlements.add(entitlement.obstacle == nil ? "same" : "not_comparable")
+        }
     }
 
     func observe(_ duration: Duration, at environment: EndpointEnvironment) {

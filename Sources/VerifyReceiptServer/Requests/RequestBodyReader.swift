@@ -37,7 +37,8 @@ struct RequestBodyReader {
         if let declared { bytes.reserveCapacity(min(declared, 64 << 10)) }
         while let buffer = try await iterator.next() {
             guard bytes.count + buffer.readableBytes <= limit else { throw Failure.tooLarge }
-            guard budget.take(buffer.readableBytes) else { throw Failure.noRoom }
+            let total = max(declared ?? 0, bytes.count + buffer.readableBytes)
+            guard budget.take(buffer.readableBytes, of: total) else { throw Failure.noRoom }
             taken += buffer.readableBytes
             bytes += buffer.readableBytesView
         }

@@ -27,26 +27,23 @@ struct RequestResponder: Sendable {
             sandboxHosts: current.sandboxHosts)
         let exchange = Exchange(
             name: RequestName.of(request.head), route: route, begin: .now, isHTTP2: channel.parent?.parent != nil)
-        guard case .verifyReceipt(let environment) = route else {
+        guard let work = Work(route, current) else {
             let answer = Answer.problem(.notFound, "There is nothing at this path.")
             return try await send(answer, request, writer, channel, exchange)
         }
-        guard request.method == .post else {
-            let answer = Answer(status: .ok, reply: VerifyReceiptEndpoint.notAPost)
-            return try await send(answer, request, writer, channel, exchange)
-        }
+        guard request.method == .post else { return try await send(work.notAPost, request, writer, channel, exchange) }
         let declared = request.headers[.contentLength].flatMap { Int($0) }
         let isExpecting = request.headers[.expect]?.lowercased() == "100-continue"
         if isExpecting, declared ?? 0 <= state.limits.bodyBytes, !exchange.isHTTP2 {
             try await writer.writeInformationalHead(HTTPResponse(status: .continue))
         }
         var reader = RequestBodyReader(request.body, declared: declared, budget: state.budget)
-        let outcome = try await outcome(&reader, environment, current.endpoint, channel)
+        let outcome = try await outcome(&reader, work, channel)
+        // What is held here goes over to those who write the answer and who observe it.
+        defer { state.budget.release(outcome.held) }
         try await send(outcome.answer, request, writer, channel, exchange)
-        // Two servers that shadow each other, or one that shadows itself, would ask for ever.
-        let isShadow = HTTPField.Name(ShadowForwarder.markHeader).map { request.headers[$0] != nil } ?? false
-        if let body = outcome.body, !isShadow {
-            for observer in state.observers { observer.answered(body, at: environment, with: outcome.answer.reply) }
+        if let body = outcome.body, case .verifyReceipt(let environment, _) = work {
+            observe(body, request, environment, outcome.answer.reply)
         }
         guard outcome.answer.closes else { return }
         // Who waits for 100 (Continue) has not sent the body and will not.
@@ -54,43 +51,71 @@ struct RequestResponder: Sendable {
         throw ConnectionMustClose()
     }
 
-    /// What is answered to a POST, with its body if the endpoint saw it.
+    /// Tells observers and shadow mode of an answered request.
+    private func observe(
+        _ body: [UInt8], _ request: Request, _ environment: EndpointEnvironment, _ reply: VerifyReceiptReply
+    ) {
+        for observer in state.observers { observer.answered(body, at: environment, with: reply) }
+        guard let shadow = state.shadow else { return }
+        let received = HTTPField.Name(ShadowForwarder.markHeader).flatMap { request.headers[$0] }
+        shadow.submit(request: body, environment: environment, reply: reply, marks: received)
+    }
+
+    /// What becomes of a POST.
+    private struct Outcome {
+        let answer: Answer
+        /// The request's body, if the endpoint saw it and somebody wants to be told of it.
+        var body: [UInt8]?
+        /// Bytes of the budget.
+        var held = 0
+    }
+
+    /// What is answered to a POST.
     ///
     /// - Throws: if there is nobody to answer.
     private func outcome(
-        _ reader: inout RequestBodyReader, _ environment: EndpointEnvironment, _ endpoint: VerifyReceiptEndpoint,
-        _ channel: any Channel
-    ) async throws -> (answer: Answer, body: [UInt8]?) {
-        defer { state.budget.release(reader.taken) }
+        _ reader: inout RequestBodyReader, _ work: Work, _ channel: any Channel
+    ) async throws -> Outcome {
+        var held = 0
+        defer { state.budget.release(reader.taken - held) }
         do {
             let body = try await reader.collect(limit: state.limits.bodyBytes)
-            guard let answer = await answer(to: body, at: environment, endpoint, channel) else {
+            guard let answer = await answer(to: body, work, channel) else {
                 throw RequestBodyReader.Failure.incomplete
             }
-            return (answer, answer.isVerified ? body : nil)
+            guard answer.isVerified else { return Outcome(answer: answer) }
+            let size = answer.reply.body.count
+            guard state.budget.take(size, of: size) else { return Outcome(answer: .unavailable(closes: false)) }
+            guard state.isObserved else { return Outcome(answer: answer, held: size) }
+            held = reader.taken
+            return Outcome(answer: answer, body: body, held: size + held)
         } catch RequestBodyReader.Failure.tooLarge {
             let detail = "The body has more than \(state.limits.bodyBytes) bytes."
-            return (.problem(.contentTooLarge, detail, closes: true), nil)
+            return Outcome(answer: .problem(.contentTooLarge, detail, closes: true))
         } catch RequestBodyReader.Failure.noRoom {
-            return (.unavailable(closes: true), nil)
+            return Outcome(answer: work.unavailable(closes: true))
         } catch {
             state.metrics.abandoned.add()
             throw error
         }
     }
 
-    /// The endpoint's answer, or 21005 if there is no room for the work; nil if the client has gone meanwhile.
-    private func answer(
-        to body: [UInt8], at environment: EndpointEnvironment, _ endpoint: VerifyReceiptEndpoint, _ channel: any Channel
-    ) async -> Answer? {
+    /// The answer of the endpoint or the store, or 503 if there is no room for the work; nil if the client has gone
+    /// meanwhile.
+    private func answer(to body: [UInt8], _ work: Work, _ channel: any Channel) async -> Answer? {
         guard channel.isActive else { return nil }
-        guard await state.queue.enter() else { return .unavailable(closes: false) }
+        guard await state.queue.enter() else { return work.unavailable(closes: false) }
         defer { state.queue.leave() }
         guard channel.isActive, !Task.isCancelled else { return nil }
-        var answer = Answer(
-            status: .ok, reply: await endpoint.reply(to: body, at: environment, now: state.clock()))
-        answer.isVerified = true
-        return answer
+        switch work {
+        case .verifyReceipt(let environment, let endpoint):
+            var answer = Answer(
+                status: .ok, reply: await endpoint.reply(to: body, at: environment, now: state.clock()))
+            answer.isVerified = true
+            return answer
+        case .notifications(let version, let intake):
+            return .notification(await intake.receive(body, version, now: state.clock()))
+        }
     }
 
     private func send(
@@ -108,6 +133,7 @@ struct RequestResponder: Sendable {
         if let name = RequestName.header { head.headerFields[name] = exchange.name }
         Self.state(answer.reply.facts, in: &head)
         if answer.status == .serviceUnavailable { head.headerFields[.retryAfter] = "1" }
+        if answer.status == .methodNotAllowed { head.headerFields[.allow] = "POST" }
         if closes { head.headerFields[.connection] = "close" }
         record(answer, request, channel, exchange)
         if request.method == .head {
@@ -141,10 +167,12 @@ struct RequestResponder: Sendable {
             }
             metrics.observe(duration, at: environment)
         }
+        if case .notifications(let version) = exchange.route { metrics.count(answer, version, duration) }
         if answer.isVerified {
             metrics.verification.observe(nanoseconds: facts.verificationNanoseconds)
             if let store = facts.storeNanoseconds { metrics.store.observe(nanoseconds: store) }
             if facts.storeFailed { metrics.storeFailures.add() }
+            if facts.learningSkipped { metrics.learningSkipped.add() }
             metrics.transactionsFromStore.add(UInt64(max(0, facts.transactionsFromStore)))
         }
         guard state.logsRequests, state.logger.logLevel <= .info || answer.status.code >= 500 else { return }
@@ -160,7 +188,9 @@ struct RequestResponder: Sendable {
             "path": .string(LogName.path(exchange.route)), "httpStatus": .stringConvertible(answer.status.code),
             "durationMs": .stringConvertible(duration.milliseconds),
         ]
-        if answer.contentType == Answer.json { metadata["status"] = .stringConvertible(answer.reply.status) }
+        if case .verifyReceipt = exchange.route, answer.contentType == Answer.json {
+            metadata["status"] = .stringConvertible(answer.reply.status)
+        }
         if let peer = channel.remoteAddress?.ipAddress { metadata["peer"] = .string(peer) }
         if let receipt = facts.receiptName { metadata["receipt"] = .string(receipt) }
         if let bundleId = facts.bundleId { metadata["bundleId"] = .string(bundleId) }
@@ -176,6 +206,8 @@ struct RequestResponder: Sendable {
         if let age = facts.ageMilliseconds { metadata["ageMs"] = .stringConvertible(age) }
         if facts.appStoreFailed { metadata["appStoreFailed"] = .stringConvertible(true) }
         if facts.storeFailed { metadata["storeFailed"] = .stringConvertible(true) }
+        answer.notification?.describe(in: &metadata)
+        if facts.learningSkipped { metadata["learningSkipped"] = .stringConvertible(true) }
         let isTrouble = answer.status.code >= 500 || facts.storeFailed || facts.appStoreFailed
         let level: Logger.Level = isTrouble ? .warning : .info
         state.logger.log(level: level, "request", metadata: metadata)
@@ -203,6 +235,8 @@ struct Answer {
     var closes = false
     /// Whether the endpoint itself answered.
     var isVerified = false
+    /// What became of a notification.
+    var notification: NotificationReport?
 
     init(status: HTTPResponse.Status, reply: VerifyReceiptReply) {
         self.status = status

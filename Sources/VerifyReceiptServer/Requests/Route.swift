@@ -7,12 +7,14 @@ import VerifyReceipt
 /// |---|---|---|---|
 /// | `/verifyReceipt`, `/WebObjects/MZFinance.woa/wa/verifyReceipt` | production; sandbox with a sandbox host name | production | sandbox |
 /// | `/sandbox/verifyReceipt` | sandbox | production | sandbox |
+/// | `/notifications/v2`, `/notifications/v1` | App Store Server Notifications, whatever the listener: they say themselves which environment they are of |||
 /// | anything else | 404 | 404 | 404 |
 ///
 /// A query is ignored. A trailing slash and repeated slashes, which come from clients that join a base address with a path,
 /// do no harm. Upper and lower case differ, as at Apple's.
 enum Route: Sendable, Equatable {
     case verifyReceipt(EndpointEnvironment)
+    case notifications(NotificationVersion)
     case unknown
 
     init(
@@ -22,16 +24,21 @@ enum Route: Sendable, Equatable {
             self = .unknown
             return
         }
-        switch role {
-        case .production: self = .verifyReceipt(.production)
-        case .sandbox: self = .verifyReceipt(.sandbox)
-        case .both:
+        switch (place, role) {
+        case (.notifications(let version), _): self = .notifications(version)
+        case (_, .production): self = .verifyReceipt(.production)
+        case (_, .sandbox): self = .verifyReceipt(.sandbox)
+        case (_, .both):
             let isSandbox = place == .sandbox || Self.isSandbox(authority, hosts: sandboxHosts)
             self = .verifyReceipt(isSandbox ? .sandbox : .production)
         }
     }
 
-    private enum Place { case plain, sandbox }
+    private enum Place: Equatable {
+        case plain
+        case sandbox
+        case notifications(NotificationVersion)
+    }
 
     private static func place(_ path: String) -> Place? {
         if path == "/verifyReceipt" { return .plain }
@@ -49,6 +56,8 @@ enum Route: Sendable, Equatable {
         switch rest.split(separator: "/").joined(separator: "/") {
         case "verifyReceipt", "WebObjects/MZFinance.woa/wa/verifyReceipt": return .plain
         case "sandbox/verifyReceipt": return .sandbox
+        case "notifications/v2": return .notifications(.version2)
+        case "notifications/v1": return .notifications(.version1)
         default: return nil
         }
     }
@@ -76,6 +85,8 @@ enum LogName {
         switch route {
         case .verifyReceipt(.production): "/verifyReceipt"
         case .verifyReceipt(.sandbox): "/sandbox/verifyReceipt"
+        case .notifications(.version2): "/notifications/v2"
+        case .notifications(.version1): "/notifications/v1"
         case .unknown: "(unknown)"
         }
     }

@@ -12,6 +12,7 @@ final class ServerState: Sendable {
     let logger: Logger
     let store: (any TransactionStore)?
     let observers: [any AnswerObserving]
+    let shadow: ShadowForwarder?
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let clock: @Sendable () -> Int64
     let limits: VerifyReceiptServerConfiguration.Limits
@@ -25,21 +26,25 @@ final class ServerState: Sendable {
     final class Replaceable: Sendable {
         let endpoint: VerifyReceiptEndpoint
         let sandboxHosts: [String]
+        /// Nil where there are no notifications.
+        let notifications: NotificationIntake?
 
-        init(endpoint: VerifyReceiptEndpoint, sandboxHosts: [String]) {
+        init(endpoint: VerifyReceiptEndpoint, sandboxHosts: [String], notifications: NotificationIntake?) {
             self.endpoint = endpoint
             self.sandboxHosts = sandboxHosts
+            self.notifications = notifications
         }
     }
 
     init(
         configuration: VerifyReceiptServerConfiguration, endpoint: VerifyReceiptEndpoint,
-        store: (any TransactionStore)?, observers: [any AnswerObserving], metrics: ServerMetrics, logger: Logger,
-        clock: @escaping @Sendable () -> Int64
+        notifications: NotificationIntake?, store: (any TransactionStore)?, observers: [any AnswerObserving],
+        shadow: ShadowForwarder?, metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Int64
     ) {
         self.metrics = metrics
         self.store = store
         self.observers = observers
+        self.shadow = shadow
         self.logger = logger
         self.clock = clock
         limits = configuration.limits
@@ -50,7 +55,9 @@ final class ServerState: Sendable {
             working: working == 0 ? 4 * Processors.count : working, waiting: limits.waitingRequests)
         budget = BufferBudget(maximum: limits.bufferedBytes)
         connections = ConnectionCounter(maximum: limits.connections)
-        replaceable = Mutex(Replaceable(endpoint: endpoint, sandboxHosts: configuration.sandboxHosts))
+        replaceable = Mutex(
+            Replaceable(
+                endpoint: endpoint, sandboxHosts: configuration.sandboxHosts, notifications: notifications))
         addGauges()
     }
 
@@ -65,16 +72,19 @@ final class ServerState: Sendable {
         metrics.registry.gauge(prefix + "requests_waiting", "Requests waiting for their turn.") { [queue] in
             .integer(UInt64(max(0, queue.waiting)))
         }
-        metrics.registry.gauge(prefix + "buffered_bytes", "Bytes of request bodies in memory.") { [budget] in
+        metrics.registry.gauge(prefix + "buffered_bytes", "Bytes of request bodies and answers in memory.") {
+            [budget] in
             .integer(UInt64(max(0, budget.current)))
         }
     }
 
+    /// Whether anybody is told of answered requests.
+    var isObserved: Bool { shadow != nil || !observers.isEmpty }
+
     /// What answers now.
     var current: Replaceable { replaceable.withLock { $0 } }
 
-    func replace(endpoint: VerifyReceiptEndpoint, sandboxHosts: [String]) {
-        let replacement = Replaceable(endpoint: endpoint, sandboxHosts: sandboxHosts)
+    func replace(with replacement: Replaceable) {
         replaceable.withLock { $0 = replacement }
     }
 

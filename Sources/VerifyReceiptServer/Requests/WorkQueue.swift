@@ -73,23 +73,3 @@ final class WorkQueue: Sendable {
         next?.resume(returning: true)
     }
 }
-
-/// How many bytes of request bodies are in memory.
-final class BufferBudget: Sendable {
-    private let maximum: Int
-    private let used = Atomic<Int>(0)
-
-    init(maximum: Int) { self.maximum = maximum }
-
-    /// Whether there was room; then it has to be given back with ``release(_:)``.
-    func take(_ bytes: Int) -> Bool {
-        let (_, after) = used.add(bytes, ordering: .relaxed)
-        guard after > maximum else { return true }
-        release(bytes)
-        return false
-    }
-
-    func release(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }
-
-    var current: Int { used.load(ordering: .relaxed) }
-}

@@ -15,14 +15,17 @@ public import VerifyReceipt
 /// The same endpoint is compared with the same endpoint: 21007 and 21008 are compared, not followed. The request goes out
 /// octet for octet, its password included, since the live service needs it; nothing of it is logged or recorded.
 public final class ShadowForwarder: Service, AnswerObserving {
-    /// A header of forwarded requests. A server must not forward what carries it: two servers that shadow each other, or
-    /// one that shadows itself, would never come to an end.
+    /// A header of forwarded requests: random marks of the servers that have forwarded them. A server does not forward
+    /// what carries its own: two servers that shadow each other, or one that shadows itself, would never come to an end.
+    /// Any other value changes nothing.
     public static let markHeader = "X-Legacy-Receipts-Shadow"
 
     private struct Job: Sendable {
         let request: [UInt8]
         let environment: EndpointEnvironment
         let reply: VerifyReceiptReply
+        /// The value of ``ShadowForwarder/markHeader``.
+        let marks: String
     }
 
     private struct State {
@@ -40,6 +43,7 @@ public final class ShadowForwarder: Service, AnswerObserving {
     private let clock: @Sendable () -> Int64
     private let onComparison: @Sendable (ComparisonSummary) -> Void
     private let recorder: ShadowRecorder?
+    private let marks = ShadowMarks()
     private let state = Mutex(State())
     private let jobs: AsyncStream<Job>
     private let continuation: AsyncStream<Job>.Continuation
@@ -70,7 +74,14 @@ public final class ShadowForwarder: Service, AnswerObserving {
     // MARK: Taking in
 
     /// Takes a request that was answered. Returns at once; whether it will be forwarded is not promised.
-    public func submit(request: [UInt8], environment: EndpointEnvironment, reply: VerifyReceiptReply) {
+    ///
+    /// - Parameter marks: the request's own ``markHeader``, if it has one.
+    public func submit(
+        request: [UInt8], environment: EndpointEnvironment, reply: VerifyReceiptReply, marks received: String? = nil
+    ) {
+        guard !marks.areOwn(received) else { return state.withLock { $0.counters.returned += 1 } }
+        let job = Job(
+            request: request, environment: environment, reply: reply, marks: marks.next(after: received))
         let size = request.count + reply.body.count
         let hasRoom = state.withLock { state in
             state.counters.submitted += 1
@@ -83,7 +94,7 @@ public final class ShadowForwarder: Service, AnswerObserving {
             return true
         }
         guard hasRoom else { return }
-        switch continuation.yield(Job(request: request, environment: environment, reply: reply)) {
+        switch continuation.yield(job) {
         case .enqueued: return
         default:
             state.withLock { state in
@@ -165,7 +176,7 @@ public final class ShadowForwarder: Service, AnswerObserving {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "Content-Type", value: "application/json")
-        request.headers.add(name: Self.markHeader, value: "1")
+        request.headers.add(name: Self.markHeader, value: job.marks)
         request.body = .bytes(ByteBuffer(bytes: job.request))
         let response = try await client.execute(request, timeout: Self.amount(configuration.timeout))
         guard response.status == .ok else { throw UnusableReply(status: response.status.code) }
@@ -186,8 +197,9 @@ public final class ShadowForwarder: Service, AnswerObserving {
         var context = ComparisonContext(now: now, maximumDifferences: 50)
         context.read(request: job.request)
         let comparison = try ReplyComparison(apples: reply, ours: job.reply.body, context: context)
+        let isComparable = comparison.entitlement.obstacle != .temporaryFailure
         let recovered = state.withLock { state in
-            state.counters.compared += 1
+            if isComparable { state.counters.compared += 1 } else { state.counters.incomparable += 1 }
             defer { state.isFailing = false }
             return state.isFailing
         }
@@ -195,7 +207,8 @@ public final class ShadowForwarder: Service, AnswerObserving {
         onComparison(
             ComparisonSummary(
                 environment: job.environment, appleStatus: comparison.appleStatus, ourStatus: job.reply.status,
-                counts: comparison.counts))
+                counts: comparison.counts, entitlement: comparison.entitlement))
+        guard isComparable else { return }
         record(comparison, job, now)
     }
 

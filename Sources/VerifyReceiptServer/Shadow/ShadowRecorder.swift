@@ -8,8 +8,10 @@ import VerifyReceipt
 /// A line is
 /// ```
 /// {"time":1717243200789,"environment":"Production","receipt":"3f1c…","bundleId":"…",
-///  "status":{"apple":0,"ours":0},"counts":{…},"differences":[{"path":…,"kind":…,"rule":…,
-///  "transactionId":…,"apple":…,"ours":…}],"differencesLeftOut":0}
+///  "status":{"apple":0,"ours":0},"counts":{…},
+///  "entitlement":{"grantedByOursOnly":0,"grantedByAppleOnly":1,"differences":[{"product":…,
+///  "originalTransactionId":…,"grantedBy":"apple","reason":"expired","status":0}]},
+///  "differences":[{"path":…,"kind":…,"rule":…,"transactionId":…,"apple":…,"ours":…}],"differencesLeftOut":0}
 /// ```
 /// `time` is in milliseconds since 1970-01-01T00:00:00Z. What is quoted of a value is ``ReplyDifference``'s decision: no
 /// receipt, no shared secret, no account token. What differs every time (`request_date`, the octets of `latest_receipt`)
@@ -38,7 +40,9 @@ final class ShadowRecorder: Sendable {
         _ comparison: ReplyComparison, _ facts: ReplyFacts, _ environment: EndpointEnvironment, time: Int64
     ) -> [UInt8]? {
         let differences = comparison.differences.filter { !alwaysDifferent.contains($0.rule) }
-        guard !differences.isEmpty || comparison.differencesLeftOut > 0 else { return nil }
+        guard !differences.isEmpty || comparison.differencesLeftOut > 0 || comparison.entitlement.isDifferent else {
+            return nil
+        }
         var writer = JSONWriter(reservingCapacity: 256 + 256 * differences.count)
         writer.beginObject()
         writer.member("time", time)
@@ -52,6 +56,8 @@ final class ShadowRecorder: Sendable {
         writer.endObject()
         writer.key("counts")
         comparison.counts.write(to: &writer)
+        writer.key("entitlement")
+        comparison.entitlement.write(to: &writer)
         writer.key("differences")
         writer.beginArray()
         for difference in differences { difference.write(to: &writer) }

@@ -13,8 +13,9 @@ struct CompareCommand: AsyncParsableCommand {
         discussion: """
             Sends each recorded request to the endpoint that `serve` serves, at the moment when Apple was asked, and \
             prints for every field how often the replies are equal, and whose business a difference is: we are wrong, \
-            only their database can know, formatting. Replies are never written anywhere; receipts, account tokens and \
-            device identifiers are quoted as the first 12 digits of their SHA-256.
+            only their database can know, formatting. Beside that it tells for every product whether a client would grant \
+            access by one of the replies and not by the other ("entitlement"). Replies are never written anywhere; \
+            receipts, account tokens and device identifiers are quoted as the first 12 digits of their SHA-256.
 
             A record is one of these, alone in a file, a line (NDJSON) or an array element:
 
@@ -26,17 +27,20 @@ struct CompareCommand: AsyncParsableCommand {
 
             "request_date_ms" beside them says when Apple was asked, where the reply does not.
 
-            Nothing is written to the store. With --learn-latest the endpoint sees the receipt inside of each reply \
-            first, in a store that is thrown away, as a server does that customers have been sending receipts to.
+            Nothing is written to the store. With --learn-earlier the endpoint learns, in a store that is thrown away, \
+            from the receipt inside of each reply after that pair was compared: what the records would have taught it, if \
+            they are in the order of their dates. With --learn-latest it sees the receipt inside of a reply before it is \
+            asked for that very reply: the result is an upper bound, as if everything that Apple knew had reached it.
 
             EXIT STATUS:
-              0  nowhere are we wrong
-              1  we are wrong somewhere, or pairs could not be compared
+              0  nowhere are we wrong, and every pair grants the same
+              1  we are wrong somewhere, pairs grant differently or are not comparable,
+                 or Apple answered nothing but temporary failures
               2  usage, input or output error, or no pair in the input
 
             EXAMPLES:
               legacy-receipts compare pairs.ndjson
-              legacy-receipts compare pairs/ --config serve.yaml --learn-latest
+              legacy-receipts compare pairs.ndjson --config serve.yaml --learn-earlier
               legacy-receipts compare --json - < pairs.ndjson
             """)
 
@@ -66,8 +70,15 @@ struct CompareCommand: AsyncParsableCommand {
         help: ArgumentHelp("Where purchases are kept: sqlite:PATH or postgres://… (default: none).", valueName: "url"))
     var store: String?
 
-    @Flag(name: .customLong("learn-latest"), help: "Show the endpoint the receipt inside of each reply first.")
+    @Flag(
+        name: .customLong("learn-latest"),
+        help: "Show the endpoint the receipt inside of each reply first. The result is an upper bound.")
     var learnsLatest = false
+
+    @Flag(
+        name: .customLong("learn-earlier"),
+        help: "Show the endpoint the receipt inside of each reply after it was compared, for the pairs that follow.")
+    var learnsEarlier = false
 
     @Option(name: .customLong("differences"), help: ArgumentHelp("How many differences to print.", valueName: "n"))
     var maximumDifferences = 20
@@ -80,10 +91,17 @@ struct CompareCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard coverage || !inputs.isEmpty else { throw ValidationError("Name an input.") }
-        guard !learnsLatest || store == nil else {
-            throw ValidationError("--learn-latest uses a store of its own: leave out --store.")
+        guard !learnsLatest || !learnsEarlier else {
+            throw ValidationError("--learn-latest and --learn-earlier exclude each other.")
+        }
+        guard learning == .none || store == nil else {
+            throw ValidationError("--learn-latest and --learn-earlier use a store of their own: leave out --store.")
         }
         guard maximumDifferences >= 0 else { throw ValidationError("--differences takes a number from 0.") }
+    }
+
+    private var learning: LatestReceiptLearning {
+        learnsLatest ? .sameReply : learnsEarlier ? .earlierPairs : .none
     }
 
     func run() async throws {
@@ -92,19 +110,19 @@ struct CompareCommand: AsyncParsableCommand {
             let endpoint = try self.endpoint(store)
             return try await parity(
                 ParityRun(
-                    endpoint: endpoint, learnsLatestReceipts: learnsLatest,
+                    endpoint: endpoint, learning: learning,
                     now: Int64(Date().timeIntervalSince1970 * 1000)))
         }
         try Terminal.output(json ? String(decoding: report.json(), as: UTF8.self) : CompareText.text(report))
         if report.pairs + report.failed == 0 {
             throw CommandFailure("There is no request with a reply in the input.")
         }
-        if report.counts.weAreWrong > 0 || report.failed > 0 { throw ExitCode(1) }
+        guard report.hasParity else { throw ExitCode(1) }
     }
 
     private func parity(_ run: ParityRun) async throws -> ParityReport {
         let source = RecordedPairSource(inputs)
-        var report = ParityReport(maximumExamples: maximumDifferences)
+        var report = ParityReport(maximumExamples: maximumDifferences, learning: learning)
         do {
             while let batch = try source.next() {
                 for outcome in batch { await add(outcome, run, to: &report) }
@@ -137,7 +155,7 @@ struct CompareCommand: AsyncParsableCommand {
             configuration.trust.additionalIntermediates += more.additionalIntermediates
             configuration.trust.acceptsXcodeReceipts = configuration.trust.acceptsXcodeReceipts || trust.acceptsXcode
             configuration.accountSecrets += try secretFiles.map(Self.secret)
-            configuration.learnsFromReceipts = learnsLatest
+            configuration.learnsFromReceipts = learning != .none
             return try VerifyReceiptEndpoint(configuration: configuration, store: store)
         } catch let error as ConfigurationError {
             throw CommandFailure(error.description)
@@ -163,7 +181,7 @@ struct CompareCommand: AsyncParsableCommand {
     // MARK: The store
 
     private func withStore<Result>(_ body: ((any TransactionStore)?) async throws -> Result) async throws -> Result {
-        guard learnsLatest else {
+        guard learning != .none else {
             return try await Self.using(try Self.open(store), body)
         }
         let folder = FileManager.default.temporaryDirectory.appending(path: "legacy-receipts-\(UUID().uuidString)")
@@ -203,6 +221,10 @@ struct CompareCommand: AsyncParsableCommand {
 enum CompareText {
     static func text(_ report: ParityReport) -> String {
         var lines = [report.table()]
+        let entitlement = report.entitlement.examples
+        if !entitlement.isEmpty {
+            lines += ["", "entitlement differs:"] + entitlement.map { "  " + Printable.text($0.summary) }
+        }
         for kind in DifferenceKind.allCases {
             let examples = report.examples.filter { $0.difference.kind == kind }
             guard !examples.isEmpty else { continue }

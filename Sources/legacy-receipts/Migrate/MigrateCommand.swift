@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import ArgumentParser
 import Foundation
 import LegacyReceipts
@@ -26,9 +27,11 @@ struct MigrateCommand: AsyncParsableCommand {
             Other members or columns of a record (a user id, say) are carried through. While they are written the files \
             end in .partial; they take their names only when all of them are complete, summary.json last.
 
+            With --enrich the App Store is asked about each customer afterwards; what it says goes into the store.
+
             EXIT STATUS:
               0  every record was migrated
-              1  some records were quarantined
+              1  some records were quarantined, or some customers not completed
               2  usage, input or output error; nothing was completed
 
             EXAMPLES:
@@ -37,6 +40,9 @@ struct MigrateCommand: AsyncParsableCommand {
                 --catalog products.yaml --output migrated
               zcat dump.ndjson.gz | legacy-receipts migrate - \\
                 --environment Production --bundle-id com.example.app
+              legacy-receipts migrate dump.ndjson --store sqlite:purchases.sqlite \\
+                --bundle-id com.example.app --enrich --key-id ABCDEFGHIJ \\
+                --issuer-id 99b16628-15e4-4668-972b-eeff55eeff55 --private-key key.p8
               legacy-receipts migrate migrated/quarantine.ndjson --column original \\
                 --max-size 20000000 --output second-try
             """)
@@ -106,6 +112,9 @@ struct MigrateCommand: AsyncParsableCommand {
     @OptionGroup(title: "Trust")
     var trust: TrustOptions
 
+    @OptionGroup(title: "App Store Server API")
+    var enrich: EnrichOptions
+
     func validate() throws {
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 1024.") }
         guard (1...1 << 30).contains(maximumSize) else {
@@ -114,6 +123,9 @@ struct MigrateCommand: AsyncParsableCommand {
         guard inputs.count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("Standard input (-) can be read only once.")
         }
+        if enrich.isAsked, store == nil || bundleIds.isEmpty {
+            throw ValidationError("--enrich needs --store and --bundle-id.")
+        }
         for path in inputs + [output] where path.isEmpty {
             throw ValidationError("A path is empty.")
         }
@@ -121,6 +133,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = try migrationOptions()
+        let key = try enrich.key()
         let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
         let loader = try store.map { try StoreLoader(address: $0) }
         var documents: (@Sendable ([MigratedDocument]) async throws -> Void)?
@@ -137,10 +150,28 @@ struct MigrateCommand: AsyncParsableCommand {
             throw CommandFailure(error.message + advice)
         }
         reporter.finish()
+        let enriched = try await enrich(loader, key)
         let loaded = await loader?.close()
         try Terminal.output(SummaryText.text(summary, output: output))
         if let loaded { try Terminal.output("\n" + loaded) }
-        if summary.quarantined > 0 { throw ExitStatus.someQuarantined }
+        if let enriched { try Terminal.output("\n" + enriched.text) }
+        if summary.quarantined > 0 || enriched?.isWhole == false { throw ExitStatus.someQuarantined }
+    }
+
+    private func enrich(
+        _ loader: StoreLoader?, _ key: InAppPurchaseKey?
+    ) async throws -> (text: String, isWhole: Bool)? {
+        guard let loader, let key else { return nil }
+        let asked = environment.filter { $0 == .production || $0 == .sandbox }
+        let run = EnrichmentRun(
+            key: key, options: enrich, trust: SignedDataTrust(additionalRoots: try trust.policy().additionalRoots),
+            bundleIds: bundleIds, environments: asked.isEmpty ? [.production, .sandbox] : asked, isQuiet: quiet)
+        do {
+            return try await run.run(loader.store, bareIds: await loader.bareIds)
+        } catch {
+            await loader.close()
+            throw error
+        }
     }
 
     private func migrationOptions() throws -> MigrationOptions {

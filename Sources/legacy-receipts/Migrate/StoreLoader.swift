@@ -5,11 +5,13 @@ import TransactionStore
 
 /// Puts what accepted documents state into a store.
 actor StoreLoader {
-    private let store: any TransactionStore
+    let store: any CompleteTransactionStore
     private let name: String
     private var applied = AppliedFacts()
     private var documents = 0
     private var leftOut = 0
+    /// Transaction ids of which nothing else is known, in the order of the input.
+    private(set) var bareIds: [String] = []
 
     /// - Throws: `CommandFailure` for an address that is none, or a store that cannot be opened.
     init(address: String) throws {
@@ -32,6 +34,9 @@ actor StoreLoader {
                 if let set = FactSet(receipt, octets: octets) { sets.append(set) }
             case .transactionReceipt(let receipt, let octets):
                 if let set = FactSet(receipt, octets: octets) { sets.append(set) }
+            case .transactionId(let id):
+                bareIds.append(id)
+                continue
             case .recorded(let mapping): sets += [FactSet](recorded: mapping, importedAt: now)
             }
             documents += 1

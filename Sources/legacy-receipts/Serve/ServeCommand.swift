@@ -48,6 +48,8 @@ struct ServeCommand: AsyncParsableCommand {
     var check = false
 
     func run() async throws {
+        // By default it ends a process, and it may come before the server is up and takes it as its order to reload.
+        signal(SIGHUP, SIG_IGN)
         let sources = try sources()
         let configuration: VerifyReceiptServerConfiguration
         do {

@@ -31,15 +31,23 @@ struct ServerRun {
         }
         let reloading = ReloadSignal(SIGHUP, server: server, sources: sources)
         defer { reloading.cancel() }
+        let limit = ShutdownLimit(configuration.timeouts.shutdown + ShutdownLimit.grace, logger: logger) {
+            LogWriter.standardError.flush()
+            _exit(EXIT_FAILURE)
+        }
         var group = ServiceGroupConfiguration(
-            services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: [
+                .init(service: server), .init(service: limit, successTerminationBehavior: .ignore),
+            ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.logger.logLevel = max(level, .notice)
         do {
             try await ServiceGroup(configuration: group).run()
         } catch {
+            limit.arm()
             try? await store?.close()
             throw CommandFailure("The server stopped: \(error)")
         }
+        limit.arm()
         try? await store?.close()
         logger.notice("stopped")
     }

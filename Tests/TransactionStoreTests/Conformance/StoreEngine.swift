@@ -10,7 +10,7 @@ struct StoreEngine: Sendable {
 
 /// Where one store is: a file, or a schema of a server. It can be opened several times.
 struct StorePlace: Sendable {
-    let open: @Sendable () async throws -> any TransactionStore
+    let open: @Sendable () async throws -> any CompleteTransactionStore
     let remove: @Sendable () async throws -> Void
 }
 
@@ -25,7 +25,7 @@ struct StoreRule: Sendable, CustomTestStringConvertible {
     }
 
     /// A rule about one opened store.
-    init(opened name: String, _ check: @escaping @Sendable (any TransactionStore) async throws -> Void) {
+    init(opened name: String, _ check: @escaping @Sendable (any CompleteTransactionStore) async throws -> Void) {
         self.init(name) { place in
             let store = try await place.open()
             try await check(store)
@@ -52,5 +52,6 @@ struct StoreRule: Sendable, CustomTestStringConvertible {
 ///     @Test(arguments: StoreConformance.rules)
 ///     func conforms(_ rule: StoreRule) async throws { try await rule.run(on: engine) }
 enum StoreConformance {
-    static let rules: [StoreRule] = facts + order + customers + kept + hostile + concurrency
+    static let rules: [StoreRule] =
+        facts + order + customers + kept + hostile + concurrency + ledger + ledgerConsumers + directory
 }

@@ -9,7 +9,7 @@ struct CrashCheck {
     let url: String
     /// The schema of PostgreSQL, if it is not the standard one.
     var schema: String?
-    let open: @Sendable () async throws -> any TransactionStore
+    let open: @Sendable () async throws -> any CompleteTransactionStore
 
     private static let loader: String = {
         #if os(Linux)
@@ -67,7 +67,7 @@ struct CrashCheck {
     }
 
     /// Checks the batches after `from`; how many there are in all. The one after the last report may be there, as a whole.
-    private func check(_ store: any TransactionStore, from: Int, reported: Int) async throws -> Int {
+    private func check(_ store: any CompleteTransactionStore, from: Int, reported: Int) async throws -> Int {
         let next = reported + 1
         let present = try await store.hasProcessed(notificationUUID: "batch-\(next)") ? next : reported
         for batch in (from + 1)..<(next + 1) {
@@ -89,6 +89,8 @@ struct CrashCheck {
         #expect(counts == expected)
         let shared = try await store.customer(original: "1")
         #expect(shared?.transactions.map(\.payload.productId) == (present > 0 ? ["batch-\(present)"] : nil))
+        let ledger = try await LedgerAudit.check(store)
+        #expect(ledger.count == Int(expected.transactions), "facts and entries are written together")
         return present
     }
 }

@@ -53,6 +53,7 @@ struct PostgreSQLReplicaTests {
                 let expected = ComparableCustomer(try model.customer([identity], in: scope))
                 #expect(ComparableCustomer(try await store.customer([identity], in: scope)) == expected)
             }
+            try await LedgerAudit.check(store)
             try await store.close()
             try Self.checkNothingIsLoose(schema)
         }

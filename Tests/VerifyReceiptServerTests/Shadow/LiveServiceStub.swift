@@ -7,6 +7,8 @@ import Synchronization
 final class LiveServiceStub: Sendable {
     enum Behaviour: Sendable {
         case answer(String, status: Int = 200)
+        /// What the request asks for: body and status.
+        case compute(@Sendable (Received) -> (String, Int))
         /// Takes the request and says nothing.
         case silence
         /// Closes the connection after taking the request.
@@ -77,10 +79,10 @@ private final class StubHandler: ChannelInboundHandler {
         isDone = true
         requests.append(request)
         switch behaviour {
-        case .answer(let text, let status):
-            send(
-                "HTTP/1.1 \(status) X\r\nContent-Length: \(text.utf8.count)\r\nConnection: close\r\n\r\n\(text)",
-                context)
+        case .answer(let text, let status): answer(text, status, context)
+        case .compute(let answer):
+            let (text, status) = answer(request)
+            self.answer(text, status, context)
         case .silence: break
         case .close: context.close(promise: nil)
         case .half: send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", context)
@@ -88,6 +90,12 @@ private final class StubHandler: ChannelInboundHandler {
             let text = String(repeating: " ", count: count)
             send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\nConnection: close\r\n\r\n\(text)", context)
         }
+    }
+
+    private func answer(_ text: String, _ status: Int, _ context: ChannelHandlerContext) {
+        send(
+            "HTTP/1.1 \(status) X\r\nContent-Length: \(text.utf8.count)\r\nConnection: close\r\n\r\n\(text)",
+            context)
     }
 
     private func send(_ text: String, _ context: ChannelHandlerContext) {

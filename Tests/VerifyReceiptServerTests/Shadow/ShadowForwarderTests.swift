@@ -104,8 +104,7 @@ final class LogLines: LogHandler, Sendable {
         for request in live.received {
             #expect(request.body == Self.request)
             #expect(request.head.hasPrefix("POST "))
-            let mark = "\(ShadowForwarder.markHeader): 1".lowercased()
-            #expect(request.head.lowercased().contains(mark))
+            #expect(request.head.lowercased().contains(ShadowForwarder.markHeader.lowercased()))
         }
         #expect(try record() == "")
         try await live.stop()
@@ -133,6 +132,56 @@ final class LogLines: LogHandler, Sendable {
         let difference = try #require((line["differences"] as? [[String: Any]])?.first)
         #expect(difference["path"] as? String == "environment" && difference["kind"] as? String == "weAreWrong")
         #expect(difference["apple"] as? String == "Sandbox" && difference["ours"] as? String == "Production")
+        try await live.stop()
+    }
+
+    @Test("What only our answer grants is told to metrics and written")
+    func entitlement() async throws {
+        let live = try await LiveServiceStub(.answer(#"{"status":21010,"environment":"Production"}"#))
+        let told = Mutex<[ComparisonSummary]>([])
+        let tell: @Sendable (ComparisonSummary) -> Void = { summary in told.withLock { $0.append(summary) } }
+        let counters = try await with(configuration(live.url), onComparison: tell) { forwarder in
+            forwarder.submit(request: Self.request, environment: .production, reply: reply())
+            try await waitUntil { forwarder.counters.compared == 1 }
+        }
+        #expect(counters.incomparable == 0)
+        let summary = try #require(told.withLock { $0 }.first)
+        #expect(summary.entitlement.grantedByOursOnly == 1 && summary.entitlement.grantedByAppleOnly == 0)
+        #expect(summary.counts.weAreWrong == 0)
+        let object = try JSONSerialization.jsonObject(with: Data(try record().utf8))
+        let entitlement = try #require((object as? [String: Any])?["entitlement"] as? [String: Any])
+        #expect(entitlement["grantedByOursOnly"] as? Int == 1)
+        let difference = try #require((entitlement["differences"] as? [[String: Any]])?.first)
+        #expect(difference["grantedBy"] as? String == "ours" && difference["reason"] as? String == "status")
+        #expect(difference["status"] as? Int == 21010)
+        try await live.stop()
+    }
+
+    @Test(
+        "A temporary failure of the live service is counted as such, not as compared", arguments: [21005, 21009, 21104])
+    func temporaryFailure(status: Int) async throws {
+        let live = try await LiveServiceStub(.answer(#"{"status":\#(status)}"#))
+        let counters = try await with(configuration(live.url)) { forwarder in
+            forwarder.submit(request: Self.request, environment: .production, reply: reply())
+            try await waitUntil { forwarder.counters.incomparable == 1 }
+        }
+        #expect(counters.compared == 0 && counters.failed == 0 && counters.recorded == 0)
+        #expect(try record() == "")
+        try await live.stop()
+    }
+
+    @Test("Metrics tell who grants")
+    func metrics() async throws {
+        let live = try await LiveServiceStub(.answer(#"{"status":21010,"environment":"Production"}"#))
+        let url = live.url
+        let configuration = VerifyReceiptServerConfiguration.testing { $0.shadow = try? ShadowConfiguration(base: url) }
+        try await TestServer.run(configuration) { server in
+            #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 0)
+            try await eventually("the comparison is counted") {
+                try await Wire.ask(server.adminPort, Sent.get("/metrics")).body.contains(
+                    #"legacy_receipts_shadow_entitlements_total{granted="ours_only"} 1"#)
+            }
+        }
         try await live.stop()
     }
 

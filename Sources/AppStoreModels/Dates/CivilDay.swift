@@ -13,7 +13,7 @@ package struct CivilDay {
     /// Days from 1 March of year 0 to 1 January 1970.
     private static let epochShift: Int64 = 719_468
 
-    init(year: Int64, month: Int64, day: Int64) {
+    package init(year: Int64, month: Int64, day: Int64) {
         self.year = year
         self.month = month
         self.day = day
@@ -31,7 +31,7 @@ package struct CivilDay {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    var daysSince1970: Int64 {
+    package var daysSince1970: Int64 {
         let marchYear = month <= 2 ? year - 1 : year
         let era = marchYear.flooredQuotient(400)
         let yearOfEra = marchYear - era * 400
@@ -41,7 +41,7 @@ package struct CivilDay {
         return era * Self.daysInEra + dayOfEra - Self.epochShift
     }
 
-    var daysInMonth: Int64 {
+    package var daysInMonth: Int64 {
         switch month {
         case 2: isLeapYear ? 29 : 28
         case 4, 6, 9, 11: 30
@@ -52,7 +52,7 @@ package struct CivilDay {
     private var isLeapYear: Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
     /// The same day `months` later, or the last day of that month where it has no such day.
-    func adding(months: Int64) -> CivilDay {
+    package func adding(months: Int64) -> CivilDay {
         let total = year * 12 + (month - 1) + months
         let newYear = total.flooredQuotient(12)
         var result = CivilDay(year: newYear, month: total - newYear * 12 + 1, day: 1)

@@ -1,0 +1,43 @@
+internal import AppStoreServer
+
+/// Which endpoint a path means.
+struct APIRoute {
+    let endpoint: APIEndpoint
+    let parameters: [String]
+
+    /// What the sandbox answers: the App Store Server API itself. Retention messaging and Advanced Commerce are not played.
+    static let served: [APIEndpoint] = [
+        .getTransactionHistory, .getTransactionHistoryV1, .getTransactionInfo, .getAppTransactionInfo,
+        .getAllSubscriptionStatuses, .getRefundHistory, .getRefundHistoryV1, .lookUpOrderId,
+        .sendConsumptionInformation,
+        .sendConsumptionInformationV1, .extendSubscriptionRenewalDate, .extendRenewalDateForAllActiveSubscribers,
+        .getStatusOfRenewalDateExtensions, .getNotificationHistory, .requestTestNotification,
+        .getTestNotificationStatus, .setAppAccountToken, .finishTransaction,
+    ]
+
+    private static let templates = served.map { endpoint in
+        (endpoint, endpoint.pathTemplate.split(separator: "/").map(String.init))
+    }
+
+    /// The endpoint whose method and path fit; of several the one with the fewest parameters.
+    init?(_ method: String, _ path: [String]) {
+        var best: APIRoute?
+        for (endpoint, template) in Self.templates where endpoint.method == method && template.count == path.count {
+            var parameters: [String] = []
+            let fits = zip(template, path).allSatisfy { expected, part in
+                guard expected == "{}" else { return expected == part }
+                parameters.append(part)
+                return !part.isEmpty
+            }
+            guard fits, parameters.count < best?.parameters.count ?? .max else { continue }
+            best = APIRoute(endpoint, parameters)
+        }
+        guard let best else { return nil }
+        self = best
+    }
+
+    private init(_ endpoint: APIEndpoint, _ parameters: [String]) {
+        self.endpoint = endpoint
+        self.parameters = parameters
+    }
+}

@@ -1,0 +1,175 @@
+internal import AppStoreModels
+internal import AppStoreServer
+internal import Crypto
+
+/// Which transactions a history shows (reference, 2.2).
+private struct HistoryFilter {
+    var startDate: Int64?
+    var endDate: Int64?
+    var productIds: Set<String> = []
+    var types: Set<ProductType> = []
+    var groups: Set<String> = []
+    var ownership: InAppOwnershipType?
+    var isAscending = true
+    var revoked: Bool?
+    private static let types: [String: ProductType] = [
+        "AUTO_RENEWABLE": .autoRenewableSubscription, "NON_RENEWABLE": .nonRenewingSubscription,
+        "CONSUMABLE": .consumable, "NON_CONSUMABLE": .nonConsumable,
+    ]
+
+    init(_ request: APIRequest) throws {
+        startDate = try request.value("startDate").map { try Self.date($0, .invalidStartDate) }
+        endDate = try request.value("endDate").map { try Self.date($0, .invalidEndDate) }
+        if let startDate, let endDate, startDate >= endDate { throw APIRefusal(.startDateAfterEndDate) }
+        productIds = Set(request.values("productId"))
+        guard !productIds.contains("") else { throw APIRefusal(.invalidProductId) }
+        groups = Set(request.values("subscriptionGroupIdentifier"))
+        guard !groups.contains("") else { throw APIRefusal(.invalidSubscriptionGroupIdentifier) }
+        types = Set(
+            try request.values("productType").map { name in
+                guard let type = Self.types[name] else { throw APIRefusal(.invalidProductType) }
+                return type
+            })
+        ownership = try request.value("inAppOwnershipType").map { text in
+            let value = InAppOwnershipType(rawValue: text)
+            guard value.isKnown else { throw APIRefusal(.invalidInAppOwnershipType) }
+            return value
+        }
+        switch request.value("sort") {
+        case nil, "ASCENDING": isAscending = true
+        case "DESCENDING": isAscending = false
+        default: throw APIRefusal(.invalidSort)
+        }
+        revoked = try request.value("revoked").map { try Self.bool($0, .invalidRevoked) }
+        if let excludes = request.value("excludeRevoked"), try Self.bool(excludes, .invalidExcludeRevoked) {
+            revoked = false
+        }
+    }
+
+    private static func date(_ text: String, _ code: APIErrorCode) throws -> Int64 {
+        guard let date = Int64(text), date >= 0 else { throw APIRefusal(code) }
+        return date
+    }
+
+    private static func bool(_ text: String, _ code: APIErrorCode) throws -> Bool {
+        guard text == "true" || text == "false" else { throw APIRefusal(code) }
+        return text == "true"
+    }
+
+    func admits(_ transaction: SandboxTransaction) -> Bool {
+        let payload = transaction.payload
+        let date = payload.purchaseDate ?? 0
+        if let startDate, date < startDate { return false }
+        if let endDate, date >= endDate { return false }
+        if !productIds.isEmpty, !productIds.contains(payload.productId ?? "") { return false }
+        if !types.isEmpty, !(payload.type.map { types.contains($0) } ?? false) { return false }
+        if !groups.isEmpty, !groups.contains(payload.subscriptionGroupIdentifier ?? "") { return false }
+        if let ownership, payload.inAppOwnershipType != ownership { return false }
+        return revoked.map { $0 == transaction.isRevoked } ?? true
+    }
+}
+
+extension SandboxState {
+    static let pageSize = 20
+
+    /// Get Transaction History. Version 1 leaves out finished consumables.
+    func history(_ id: String, _ request: APIRequest, version: Int) throws -> APIResponse {
+        let filter = try HistoryFilter(request)
+        let customer = try customer(anyId: id)
+        // The parameters have to be repeated with each page (reference, 2.2); another question has other pages.
+        let question = request.query.filter { $0.name != "revision" }.map { "\($0.name)=\($0.value)" }.sorted()
+        let context = PageToken.context([customer.name, String(version)] + question)
+        var position: Int64?
+        if let text = request.value("revision") {
+            guard let token = PageToken(text), token.context == context else {
+                throw APIRefusal(.invalidRequestRevision)
+            }
+            position = token.position
+        }
+        var found = engine.transactions(of: customer).filter { transaction in
+            if version == 1, transaction.payload.type == .consumable, transaction.isFinished { return false }
+            return filter.admits(transaction)
+        }
+        found.sort { filter.isAscending ? $0.revision < $1.revision : $0.revision > $1.revision }
+        if let position {
+            found.removeAll { filter.isAscending ? $0.revision <= position : $0.revision >= position }
+        }
+        let page = found.prefix(Self.pageSize)
+        let last = page.last?.revision ?? position ?? (filter.isAscending ? 0 : .max)
+        return try .json(
+            HistoryResponse(
+                revision: PageToken(position: last, context: context).text, hasMore: found.count > page.count,
+                bundleId: configuration.bundleId, appAppleId: shownAppAppleId, environment: configuration.environment,
+                signedTransactions: try page.map { try sign($0) }))
+    }
+
+    /// The sandbox leaves the app's number out.
+    var shownAppAppleId: Int64? { configuration.environment == .production ? configuration.appAppleId : nil }
+
+    /// Get Transaction Info.
+    func transactionInfo(_ id: String) throws -> APIResponse {
+        try .json(TransactionInfoResponse(signedTransactionInfo: try sign(try transaction(id))))
+    }
+
+    /// Get App Transaction Info.
+    func appTransactionInfo(_ id: String) throws -> APIResponse {
+        let payload = engine.appTransaction(of: try customer(anyId: id))
+        return try .json(
+            AppTransactionInfoResponse(signedAppTransactionInfo: try signer.sign(payload, at: signingDate)))
+    }
+
+    /// Get All Subscription Statuses.
+    func statuses(_ id: String, _ request: APIRequest) throws -> APIResponse {
+        let wanted = try request.values("status").map { text in
+            guard let value = Int32(text), SubscriptionStatus(rawValue: value).isKnown else {
+                throw APIRefusal(.invalidStatus)
+            }
+            return SubscriptionStatus(rawValue: value)
+        }
+        var groups: [String: [LastTransactionsItem]] = [:]
+        for subscription in engine.subscriptions(of: try customer(anyId: id)) {
+            guard wanted.isEmpty || wanted.contains(subscription.status),
+                let last = engine.transactions[subscription.transactionId]
+            else { continue }
+            groups[subscription.group, default: []].append(
+                LastTransactionsItem(
+                    status: subscription.status, originalTransactionId: subscription.originalTransactionId,
+                    signedTransactionInfo: try sign(last),
+                    signedRenewalInfo: try signer.sign(engine.renewalInfo(of: subscription), at: signingDate)))
+        }
+        let items = groups.keys.sorted().map {
+            SubscriptionGroupIdentifierItem(subscriptionGroupIdentifier: $0, lastTransactions: groups[$0])
+        }
+        return try .json(
+            StatusResponse(
+                environment: configuration.environment, bundleId: configuration.bundleId, appAppleId: shownAppAppleId,
+                data: items))
+    }
+}
+
+/// Where a page ends, in a text that means nothing to the client.
+struct PageToken {
+    let position: Int64
+    /// Which question the page answers.
+    let context: String
+
+    init(position: Int64, context: String) {
+        self.position = position
+        self.context = context
+    }
+
+    init?(_ text: String) {
+        guard text.utf8.count <= 256, let bytes = SandboxBase64.decodeURL(text) else { return nil }
+        let parts = String(decoding: bytes, as: UTF8.self).split(separator: ":", maxSplits: 1)
+        guard parts.count == 2, let position = Int64(parts[0]), position >= 0 else { return nil }
+        self.init(position: position, context: String(parts[1]))
+    }
+
+    var text: String { SandboxBase64.encodeURL(Array("\(position):\(context)".utf8)) }
+
+    /// A short text for a question.
+    static func context(_ parts: [String]) -> String {
+        let digest = SHA256.hash(data: Array(parts.map { "\($0.utf8.count):\($0)" }.joined().utf8))
+        return SandboxBase64.encodeURL(Array(digest.prefix(9)))
+    }
+}

@@ -1,0 +1,98 @@
+internal import AppStoreModels
+internal import AppStoreServer
+internal import ReceiptMigration
+
+/// What of the notification history is asked for (reference, 5.6).
+private struct NotificationQuestion {
+    let startDate: Int64
+    let endDate: Int64
+    var type: NotificationTypeV2?
+    var subtype: Subtype?
+    var transactionId: String?
+    var onlyFailures = false
+
+    init(_ body: JSONObject, now: Int64, reachDays: Int64) throws {
+        guard let start = body["startDate"]?.integer, start >= 0 else { throw APIRefusal(.invalidStartDate) }
+        guard let end = body["endDate"]?.integer, end >= 0 else { throw APIRefusal(.invalidEndDate) }
+        startDate = start
+        endDate = min(end, now)
+        guard start < end else { throw APIRefusal(.startDateAfterEndDate) }
+        guard start >= now - reachDays * .millisecondsPerDay else { throw APIRefusal(.startDateTooFarInPast) }
+        if let text = body["notificationType"]?.string {
+            let type = NotificationTypeV2(rawValue: text)
+            guard type.isKnown else { throw APIRefusal(.invalidNotificationType) }
+            self.type = type
+        }
+        if let text = body["notificationSubtype"]?.string {
+            let subtype = Subtype(rawValue: text)
+            guard subtype.isKnown, type != nil else { throw APIRefusal(.invalidNotificationType) }
+            self.subtype = subtype
+        }
+        transactionId = body["transactionId"]?.string
+        guard transactionId == nil || type == nil else { throw APIRefusal(.multipleFiltersSupplied) }
+        onlyFailures = body["onlyFailures"]?.bool ?? false
+    }
+
+    func admits(_ notification: SandboxNotification) -> Bool {
+        guard notification.signedDate >= startDate, notification.signedDate <= endDate else { return false }
+        if let type, notification.type != type { return false }
+        if let subtype, notification.subtype != subtype { return false }
+        return !onlyFailures || notification.hasFailed
+    }
+}
+
+extension SandboxState {
+    /// Get Notification History, the oldest first.
+    func notificationHistory(_ request: APIRequest) throws -> APIResponse {
+        let body = try object(request)
+        let reach: Int64 = configuration.environment == .production ? 180 : 30
+        let question = try NotificationQuestion(body, now: signingDate, reachDays: reach)
+        let customer = try question.transactionId.map { try self.customer(anyId: $0) }
+        let found = log.notifications.filter { notification in
+            question.admits(notification) && (customer == nil || notification.customer == customer?.name)
+        }
+        // The body has to be repeated with each page (reference, 2.3).
+        let context = PageToken.context(["notifications", String(decoding: request.body, as: UTF8.self)])
+        var position = 0
+        if let text = request.value("paginationToken") {
+            guard let token = PageToken(text), token.context == context, let place = Int(exactly: token.position),
+                place <= found.count
+            else { throw APIRefusal(.invalidPaginationToken) }
+            position = place
+        }
+        let page = found[position...].prefix(Self.pageSize)
+        let hasMore = page.endIndex < found.endIndex
+        return try .json(
+            NotificationHistoryResponse(
+                paginationToken: hasMore ? PageToken(position: Int64(page.endIndex), context: context).text : nil,
+                hasMore: hasMore,
+                notificationHistory: page.map {
+                    NotificationHistoryResponseItem(
+                        signedPayload: $0.signedPayload, sendAttempts: $0.attempts,
+                        firstSendAttemptResult: $0.attempts.first?.sendAttemptResult)
+                }))
+    }
+
+    /// Request a Test Notification.
+    mutating func requestTest() throws -> APIResponse {
+        guard notificationURL != nil else { throw APIRefusal(.serverNotificationUrlNotFound) }
+        let uuid = engine.tellTest()
+        return try .json(SendTestNotificationResponse(testNotificationToken: "\(uuid)_\(now)"))
+    }
+
+    /// Get Test Notification Status. There is none before the first attempt (reference, 2.1).
+    func testStatus(_ token: String) throws -> APIResponse {
+        let parts = token.split(separator: "_")
+        guard parts.count == 2, UUIDText(String(parts[0])) != nil, Int64(parts[1]) != nil else {
+            throw APIRefusal(.invalidTestNotificationToken)
+        }
+        guard let notification = log[String(parts[0])], notification.type == .test, !notification.attempts.isEmpty
+        else {
+            throw APIRefusal(.testNotificationNotFound)
+        }
+        return try .json(
+            CheckTestNotificationResponse(
+                signedPayload: notification.signedPayload, sendAttempts: notification.attempts,
+                firstSendAttemptResult: notification.attempts.first?.sendAttemptResult))
+    }
+}

@@ -1,0 +1,69 @@
+internal import AppStoreModels
+public import ReceiptMigration
+
+/// Everything that the sandbox sells.
+public struct SandboxCatalog: Sendable {
+    /// By product identifier.
+    public private(set) var products: [String: SandboxProduct]
+
+    /// A catalogue of these products; of several with one identifier the last counts.
+    public init(_ products: [SandboxProduct]) {
+        self.products = Dictionary(products.map { ($0.id, $0) }) { $1 }
+    }
+
+    /// The products that a `.storekit` file, a feed or our own catalogue names one by one; patterns name no product.
+    ///
+    /// - Throws: ``SandboxError`` with the code `invalidCatalog`, which names the product and the field, for products
+    ///   without a type, auto-renewable ones without a period, offers without period or payment mode, and prices that are
+    ///   none.
+    public init(_ catalog: ProductCatalog) throws {
+        try self.init(catalog.productIds.compactMap { catalog.product($0) }.map(Self.product))
+    }
+
+    subscript(id: String) -> SandboxProduct? {
+        get { products[id] }
+        set { products[id] = newValue }
+    }
+
+    /// The products of a subscription group, sorted by identifier.
+    func products(inGroup group: String) -> [SandboxProduct] {
+        products.values.filter { $0.group == group }.sorted { $0.id < $1.id }
+    }
+
+    private static func product(_ source: CatalogProduct) throws -> SandboxProduct {
+        let id = source.productId
+        guard let type = source.type, type.isKnown else { throw invalid(id, "type", "is missing") }
+        var product = SandboxProduct(id: id, type: type)
+        product.isFreeSubscription = source.isFreeSubscription
+        product.price = try source.price.map { try price($0, id, "price") }
+        product.isFamilyShareable = source.isFamilyShareable ?? false
+        product.level = source.level ?? 1
+        product.adamId = source.adamId ?? 0
+        guard type == .autoRenewableSubscription else { return product }
+        guard let period = source.period else { throw invalid(id, "period", "is missing") }
+        product.period = period
+        // A subscription of no stated group stands alone, as in a group of its own.
+        product.group = source.subscriptionGroupIdentifier ?? source.subscriptionGroupName ?? id
+        product.offers = try source.offers.map { try offer($0, id) }
+        return product
+    }
+
+    private static func offer(_ source: CatalogOffer, _ id: String) throws -> SandboxOffer {
+        let name = "offers.\(source.identifier ?? "introductory")"
+        guard let mode = source.paymentMode else { throw invalid(id, "\(name).paymentMode", "is missing") }
+        guard let period = source.period else { throw invalid(id, "\(name).period", "is missing") }
+        return SandboxOffer(
+            type: source.type, identifier: source.identifier, discountType: mode, period: period,
+            numberOfPeriods: source.numberOfPeriods,
+            price: try source.price.map { try price($0, id, "\(name).price") } ?? 0)
+    }
+
+    private static func price(_ text: String, _ id: String, _ field: String) throws -> Int64 {
+        guard let price = SandboxPrice.milliunits(text) else { throw invalid(id, field, "is no decimal price") }
+        return price
+    }
+
+    private static func invalid(_ id: String, _ field: String, _ reason: String) -> SandboxError {
+        SandboxError(.invalidCatalog, "product \(id): \(field) \(reason)")
+    }
+}

@@ -1,0 +1,101 @@
+internal import AppStoreModels
+internal import Foundation
+internal import ReceiptMigration
+
+/// The fields of a request of the control API. Every error names its field.
+struct ControlRequest {
+    let fields: JSONObject
+
+    init(_ body: [UInt8]) throws {
+        if body.isEmpty {
+            fields = JSONObject(members: [])
+            return
+        }
+        do {
+            guard let object = try JSONValue.parse(body).object else {
+                throw SandboxError(.invalidRequest, "the body is not a JSON object")
+            }
+            fields = object
+        } catch let error as JSONReadingError {
+            throw SandboxError(.invalidRequest, error.message)
+        }
+    }
+
+    func text(_ name: String) throws -> String {
+        guard let text = try optionalText(name) else { throw SandboxError(.invalidRequest, "\(name): missing") }
+        return text
+    }
+
+    func optionalText(_ name: String) throws -> String? {
+        try optional(name, "a string") { $0.string }
+    }
+
+    func optionalInteger(_ name: String) throws -> Int64? {
+        try optional(name, "an integer") { $0.integer }
+    }
+
+    func bool(_ name: String, default value: Bool) throws -> Bool {
+        try optional(name, "true or false") { $0.bool } ?? value
+    }
+
+    func texts(_ name: String) throws -> [String] {
+        let texts = try optional(name, "a list of strings") { value -> [String]? in
+            guard let array = value.array else { return nil }
+            let texts = array.compactMap(\.string)
+            return texts.count == array.count ? texts : nil
+        }
+        guard let texts else { throw SandboxError(.invalidRequest, "\(name): missing") }
+        return texts
+    }
+
+    private func optional<Value>(_ name: String, _ kind: String, _ read: (JSONValue) -> Value?) throws -> Value? {
+        guard let value = fields[name], !value.isNull else { return nil }
+        guard let read = read(value) else { throw SandboxError(.invalidRequest, "\(name): has to be \(kind)") }
+        return read
+    }
+
+    /// The order in a request to buy.
+    func order(wallClock: Int64?) throws -> SandboxOrder {
+        var order = SandboxOrder(customer: try text("customer"), productId: try text("productId"))
+        if let quantity = try optionalInteger("quantity") {
+            guard let small = Int32(exactly: quantity) else {
+                throw SandboxError(.invalidRequest, "quantity: has to be 1 to 10")
+            }
+            order.quantity = small
+        }
+        order.appAccountToken = try optionalText("appAccountToken")
+        order.wallClock = wallClock
+        if let offer = fields["offer"], !offer.isNull {
+            guard let object = offer.object else { throw SandboxError(.invalidRequest, "offer: has to be an object") }
+            order.redemption = try ControlRequest(fields: object).redemption()
+        }
+        return order
+    }
+
+    private init(fields: JSONObject) { self.fields = fields }
+
+    private func redemption() throws -> SandboxOrder.Redemption {
+        switch try text("type") {
+        case "none": return .withoutOffer
+        case "introductory":
+            return try optionalText("signature").map { .introductory(signedEligibility: $0) } ?? .automatic
+        case "offer-code": return .offerCode(try text("identifier"))
+        case "win-back": return .winBack(try text("identifier"))
+        case "promotional":
+            if let signature = try optionalText("signature") {
+                return .promotionalV2(offerIdentifier: try text("identifier"), signature: signature)
+            }
+            guard let timestamp = try optionalInteger("timestamp") else {
+                throw SandboxError(.invalidRequest, "offer.timestamp: missing")
+            }
+            return .promotionalV1(
+                PromotionalOfferSignatureV1(
+                    encodedSignature: try text("encodedSignature"), productId: try text("productId"),
+                    nonce: try text("nonce"), timestamp: timestamp, keyId: try text("keyId"),
+                    offerIdentifier: try text("identifier"), appAccountToken: try optionalText("appAccountToken")))
+        default:
+            throw SandboxError(
+                .invalidRequest, "offer.type: has to be introductory, promotional, offer-code, win-back or none")
+        }
+    }
+}

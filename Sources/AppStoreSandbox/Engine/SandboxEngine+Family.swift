@@ -1,0 +1,158 @@
+internal import AppStoreModels
+
+extension SandboxEngine {
+    /// Makes a family. Everything shareable that a member has is everybody's from now on: SUBSCRIBED with INITIAL_BUY for
+    /// subscriptions, ONE_TIME_CHARGE for non-consumables, with the ownership FAMILY_SHARED.
+    /// - Throws: ``SandboxError``, if there are fewer than two members or one is in a family.
+    public mutating func makeFamily(_ members: [String], at date: Int64) throws {
+        advance(to: date)
+        let names = Set(members).sorted()
+        guard (2...6).contains(names.count) else {
+            throw SandboxError(.invalidRequest, "members: a family has 2 to 6")
+        }
+        for name in names where customers[name]?.family != nil {
+            throw SandboxError(.notPossible, "the customer \(name.quoted) is in a family")
+        }
+        families += 1
+        for name in names {
+            _ = try arrive(name)
+            customers[name]?.family = families
+        }
+        for name in names {
+            guard let customer = customers[name] else { continue }
+            for transaction in transactions(of: customer) where transaction.sharedFrom == nil && !transaction.isRevoked
+            {
+                if let product = catalog[transaction.payload.productId ?? ""] { shareOnce(transaction, product) }
+            }
+            for subscription in subscriptions(of: customer) where !subscription.hasEnded {
+                shareSubscription(subscription.originalTransactionId)
+            }
+        }
+    }
+
+    /// A member leaves: what others shared with them, and they with others, is revoked (REVOKE).
+    /// - Throws: ``SandboxError``.
+    public mutating func leaveFamily(_ name: String, at date: Int64) throws {
+        advance(to: date)
+        guard try customer(name).family != nil else {
+            throw SandboxError(.notPossible, "the customer \(name.quoted) is in no family")
+        }
+        customers[name]?.family = nil
+        for id in transactions.keys.sorted() {
+            guard let copy = transactions[id], let source = copy.sharedFrom, !copy.isRevoked else { continue }
+            if copy.customer == name || transactions[source]?.customer == name { revokeCopy(id) }
+        }
+    }
+
+    private func family(of name: String) -> [String] {
+        guard let family = customers[name]?.family else { return [] }
+        return customers.values.filter { $0.family == family && $0.name != name }.map(\.name).sorted()
+    }
+
+    /// Gives the family a non-consumable.
+    mutating func shareOnce(_ transaction: SandboxTransaction, _ product: SandboxProduct) {
+        guard product.type == .nonConsumable, product.isFamilyShareable else { return }
+        for member in family(of: transaction.customer) {
+            let copy = record(
+                Charge(
+                    customer: member, product: product, price: transaction.payload.price, reason: .purchase,
+                    purchaseDate: transaction.payload.purchaseDate ?? now, sharedFrom: transaction.id))
+            tell(.oneTimeCharge, transaction: copy.id)
+        }
+    }
+
+    /// Gives the family the current period of a subscription, or takes the subscription from it if the product is not
+    /// shareable.
+    mutating func shareSubscription(_ id: String) {
+        guard let owner = subscriptions[id], owner.sharedFrom == nil, let product = catalog[owner.productId] else {
+            return
+        }
+        for member in family(of: owner.customer) {
+            let known = customers[member]?.subscriptions[owner.group].flatMap { subscriptions[$0] }
+            if let known, known.sharedFrom != id, !known.hasEnded { continue }
+            let copy = known.flatMap { $0.sharedFrom == id ? $0 : nil }
+            if product.isFamilyShareable {
+                share(owner, product, with: member, copy)
+            } else if let copy, !copy.hasEnded {
+                revokeCopy(copy.transactionId)
+            }
+        }
+    }
+
+    private mutating func share(
+        _ owner: SandboxSubscription, _ product: SandboxProduct, with member: String, _ copy: SandboxSubscription?
+    ) {
+        guard let source = transactions[owner.transactionId]?.payload else { return }
+        if let copy, !copy.hasEnded, transactions[copy.transactionId]?.sharedFrom == owner.transactionId { return }
+        let original = copy?.originalTransactionId
+        let transaction = record(
+            Charge(
+                customer: member, product: product, price: source.price, reason: source.transactionReason ?? .purchase,
+                purchaseDate: source.purchaseDate ?? now, expiresDate: owner.expiresDate,
+                sharedFrom: owner.transactionId),
+            originalId: original, originalDate: original.flatMap { transactions[$0]?.payload.originalPurchaseDate })
+        var shared =
+            copy
+            ?? SandboxSubscription(
+                originalTransactionId: transaction.id, customer: member, group: owner.group,
+                sharedFrom: owner.originalTransactionId, transactionId: transaction.id, productId: product.id,
+                autoRenewProductId: product.id, expiresDate: owner.expiresDate, start: source.purchaseDate ?? now)
+        let isUpgrade = copy.map { !$0.hasEnded && $0.productId != product.id } ?? false
+        if isUpgrade { change(shared.transactionId) { $0.payload.isUpgraded = true } }
+        shared.transactionId = transaction.id
+        shared.productId = product.id
+        shared.autoRenewProductId = owner.autoRenewProductId
+        shared.expiresDate = owner.expiresDate
+        shared.phase = owner.phase
+        subscriptions[shared.originalTransactionId] = shared
+        customers[member]?.subscriptions[owner.group] = shared.originalTransactionId
+        let (type, subtype): (NotificationTypeV2, Subtype?) =
+            switch copy {
+            case nil: (.subscribed, .initialBuy)
+            case let copy? where copy.hasEnded: (.subscribed, .resubscribe)
+            default: isUpgrade ? (.didChangeRenewalPref, .upgrade) : (.didRenew, nil)
+            }
+        tell(type, subtype, subscription: shared.originalTransactionId)
+    }
+
+    /// Lets the family's copies stand where the purchaser's subscription stands, and says the same of them.
+    mutating func mirror(_ id: String, _ type: NotificationTypeV2, _ subtype: Subtype?) {
+        guard let owner = subscriptions[id], owner.sharedFrom == nil else { return }
+        for copy in copies(of: id) where !copy.hasEnded {
+            update(copy.originalTransactionId) {
+                $0.phase = owner.phase
+                $0.isAutoRenewOn = owner.isAutoRenewOn
+            }
+            tell(type, subtype, subscription: copy.originalTransactionId)
+        }
+    }
+
+    func copies(of id: String) -> [SandboxSubscription] {
+        subscriptions.values.filter { $0.sharedFrom == id }.sorted {
+            $0.originalTransactionId < $1.originalTransactionId
+        }
+    }
+
+    /// Takes from the family what was shared of a transaction.
+    mutating func unshare(_ id: String) {
+        for copy in transactions.values.filter({ $0.sharedFrom == id && !$0.isRevoked }).map(\.id).sorted() {
+            revokeCopy(copy)
+        }
+    }
+
+    private mutating func revokeCopy(_ id: String) {
+        let time = now
+        change(id) {
+            $0.payload.revocationDate = time
+            $0.payload.revocationReason = .other
+            $0.payload.revocationType = .familyRevoke
+        }
+        guard let transaction = transactions[id] else { return }
+        update(transaction.originalId) {
+            guard $0.transactionId == id else { return }
+            $0.phase = .revoked
+            $0.isAutoRenewOn = false
+        }
+        tell(.revoke, transaction: id)
+    }
+}

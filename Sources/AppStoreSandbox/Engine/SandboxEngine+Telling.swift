@@ -1,0 +1,101 @@
+internal import AppStoreModels
+
+extension SandboxEngine {
+    /// Notes what happened to a subscription.
+    mutating func tell(
+        _ type: NotificationTypeV2, _ subtype: Subtype? = nil, subscription id: String, transaction: String? = nil,
+        reason: ConsumptionRequestReason? = nil
+    ) {
+        guard let subscription = subscriptions[id] else { return }
+        let date = stamp()
+        events.append(
+            SandboxEvent(
+                uuid: identifiers.uuid(), type: type, subtype: subtype, date: date, customer: subscription.customer,
+                transaction: transactions[transaction ?? subscription.transactionId]?.payload,
+                renewalInfo: renewalInfo(of: subscription), status: subscription.status,
+                consumptionRequestReason: reason, summary: nil))
+    }
+
+    /// Notes what happened to a transaction; with its renewal information if it is of a subscription.
+    mutating func tell(
+        _ type: NotificationTypeV2, _ subtype: Subtype? = nil, transaction id: String,
+        reason: ConsumptionRequestReason? = nil
+    ) {
+        guard let transaction = transactions[id] else { return }
+        if subscriptions[transaction.originalId] != nil {
+            return tell(type, subtype, subscription: transaction.originalId, transaction: id, reason: reason)
+        }
+        let date = stamp()
+        events.append(
+            SandboxEvent(
+                uuid: identifiers.uuid(), type: type, subtype: subtype, date: date, customer: transaction.customer,
+                transaction: transaction.payload, renewalInfo: nil, status: nil, consumptionRequestReason: reason,
+                summary: nil))
+    }
+
+    /// The next renewal of a subscription as it looks now, but for `signedDate` (reference, 5.2).
+    func renewalInfo(of subscription: SandboxSubscription) -> JWSRenewalInfoDecodedPayload {
+        var info = JWSRenewalInfoDecodedPayload()
+        info.originalTransactionId = subscription.originalTransactionId
+        info.autoRenewProductId = subscription.autoRenewProductId
+        info.productId = subscription.productId
+        info.autoRenewStatus = subscription.isAutoRenewOn ? .on : .off
+        info.environment = configuration.environment
+        info.recentSubscriptionStartDate = subscription.start
+        info.renewalDate = subscription.expiresDate
+        info.appTransactionId = customers[subscription.customer]?.appTransactionId
+        info.appAccountToken = subscription.appAccountToken
+        info.priceIncreaseStatus = subscription.priceIncrease?.status
+        if let price = nextPrice(of: subscription) {
+            info.renewalPrice = price
+            info.currency = configuration.currency
+        }
+        if let next = subscription.runningOffer?.offer {
+            info.offerType = next.type
+            info.offerIdentifier = next.identifier
+            info.offerDiscountType = next.discountType
+            info.offerPeriod = next.period.iso8601
+        }
+        switch subscription.phase {
+        case .active: info.isInBillingRetryPeriod = false
+        case .gracePeriod(let until):
+            info.isInBillingRetryPeriod = true
+            info.expirationIntent = .billingError
+            info.gracePeriodExpiresDate = until
+        case .billingRetry:
+            info.isInBillingRetryPeriod = true
+            info.expirationIntent = .billingError
+        case .expired(let intent):
+            info.isInBillingRetryPeriod = false
+            info.expirationIntent = intent
+            info.eligibleWinBackOfferIds = winBackOffers(for: subscription)
+        case .revoked:
+            info.isInBillingRetryPeriod = false
+            // A refund ends renewal as a cancellation does; Apple's documentation names no intent of its own for it.
+            info.expirationIntent = .cancelled
+        }
+        return info
+    }
+
+    /// What the coming renewal costs: the offer's price or the regular one.
+    func nextPrice(of subscription: SandboxSubscription) -> Int64? {
+        subscription.runningOffer?.offer.price ?? regularPrice(of: subscription)
+    }
+
+    /// A price increase's price, what the customer has paid so far, or the catalogue's.
+    func regularPrice(of subscription: SandboxSubscription) -> Int64? {
+        if let increase = subscription.priceIncrease { return increase.price }
+        if subscription.autoRenewProductId == subscription.productId, let price = subscription.renewalPrice {
+            return price
+        }
+        return catalog[subscription.autoRenewProductId]?.price
+    }
+
+    private func winBackOffers(for subscription: SandboxSubscription) -> [String]? {
+        let products = catalog.products(inGroup: subscription.group)
+        let ids = products.flatMap(\.offers).filter { $0.type == .winBack }.compactMap(\.identifier)
+        // Several products may have an offer of one name.
+        let unique = ids.enumerated().filter { !ids[..<$0.offset].contains($0.element) }.map(\.element)
+        return unique.isEmpty || subscription.sharedFrom != nil ? nil : unique
+    }
+}

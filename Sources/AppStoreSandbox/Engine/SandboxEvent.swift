@@ -1,0 +1,20 @@
+public import AppStoreModels
+
+/// Something that the App Store tells the developer, before it is signed (reference, 5.4).
+public struct SandboxEvent: Sendable {
+    /// The identifier of the notification.
+    public let uuid: String
+    public let type: NotificationTypeV2
+    public let subtype: Subtype?
+    /// When it happened; milliseconds since 1970.
+    public let date: Int64
+    /// The customer it is about, if it is about one.
+    public let customer: String?
+    /// The transaction as it was then.
+    public let transaction: JWSTransactionDecodedPayload?
+    /// The renewal information as it was then; auto-renewable subscriptions only.
+    public let renewalInfo: JWSRenewalInfoDecodedPayload?
+    public let status: SubscriptionStatus?
+    public let consumptionRequestReason: ConsumptionRequestReason?
+    public let summary: Summary?
+}

@@ -1,0 +1,61 @@
+internal import AppStoreModels
+internal import Crypto
+
+/// Identifiers that follow from the seed: the same actions in the same order give the same ones.
+struct SandboxIdentifiers: Sendable {
+    private let seed: UInt64
+    private let isProduction: Bool
+    private var count: Int64 = 0
+
+    init(seed: UInt64, environment: Environment) {
+        self.seed = seed
+        isProduction = environment == .production
+    }
+
+    /// A transaction id. The sandbox's have 16 digits and begin with 200; production's have 15 (verifyreceipt reference,
+    /// 7.5). Later ones are greater.
+    mutating func transactionId() -> String {
+        String(number(isProduction ? 470_000_000_000_000 : 2_000_000_000_000_000))
+    }
+
+    /// The identifier of a period of a subscription.
+    mutating func webOrderLineItemId() -> String {
+        String(number(isProduction ? 470_000_000_000_000 : 2_000_000_000_000_000))
+    }
+
+    /// The identifier of a customer's download of the app: 18 digits.
+    mutating func appTransactionId() -> String { String(number(704_000_000_000_000_000)) }
+
+    /// The order on a customer's invoice: M and nine letters or digits.
+    mutating func orderId() -> String {
+        let letters = Array("ABCDEFGHJKLMNPQRSTVWXYZ0123456789".utf8)
+        let bytes = digest("order")
+        return "M" + String(decoding: bytes.prefix(9).map { letters[Int($0) % letters.count] }, as: UTF8.self)
+    }
+
+    /// A UUID of version 4 in lower case (RFC 9562, 5.4).
+    mutating func uuid() -> String {
+        var bytes = Array(digest("uuid").prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = Array("0123456789abcdef".utf8)
+        let hexadecimal = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        var text = ""
+        for (place, digit) in hexadecimal.enumerated() {
+            if [8, 12, 16, 20].contains(place) { text += "-" }
+            text.unicodeScalars.append(Unicode.Scalar(digit))
+        }
+        return text
+    }
+
+    /// The seed leaves room for a million identifiers before another seed's begin.
+    private mutating func number(_ base: Int64) -> Int64 {
+        count += 1
+        return base + Int64(seed % 10_000_000) * 1_000_000 + count
+    }
+
+    private mutating func digest(_ purpose: String) -> [UInt8] {
+        count += 1
+        return Array(SHA256.hash(data: Array("\(seed) \(purpose) \(count)".utf8)))
+    }
+}

@@ -1,0 +1,58 @@
+internal import ReceiptMigration
+
+/// How fast time passes for subscriptions.
+public enum SandboxPace: Hashable, Sendable {
+    /// As in Apple's classic sandbox (catalogue reference, 4): a week lasts 3 minutes, a month 5, a year an hour.
+    case sandbox
+    /// So many times faster than the calendar; 1 is real time.
+    case accelerated(by: Int64)
+
+    /// The end of `times` periods that begin at `start`; both in milliseconds since 1970.
+    ///
+    /// Apple's table knows no periods of several weeks, of other months or of years; they last as long as so many of its
+    /// one week, one month and one year, and days as a third of its three days.
+    func end(of period: SubscriptionPeriod, times: Int = 1, from start: Int64) -> Int64 {
+        switch self {
+        case .sandbox:
+            let length = SandboxTime.renewalLength(of: period) ?? Int64(period.value) * Self.unit(period.unit)
+            return start.advanced(bySaturating: length.multipliedSaturating(by: Int64(times)))
+        case .accelerated(let factor):
+            let end = period.adding(to: start, times: times) ?? .max
+            return start.advanced(bySaturating: (end - start) / max(1, factor))
+        }
+    }
+
+    /// How long a span of real time lasts here, in milliseconds. In the sandbox a month of 30 days lasts five minutes.
+    func scaled(_ milliseconds: Int64) -> Int64 {
+        switch self {
+        case .sandbox: milliseconds / 8_640
+        case .accelerated(let factor): milliseconds / max(1, factor)
+        }
+    }
+
+    /// So many real days, in milliseconds of this pace.
+    func days(_ days: Int64) -> Int64 { scaled(days.multipliedSaturating(by: .millisecondsPerDay)) }
+
+    private static func unit(_ unit: SubscriptionPeriod.Unit) -> Int64 {
+        switch unit {
+        case .day: 40_000
+        case .week: 180_000
+        case .month: 300_000
+        case .year: 3_600_000
+        }
+    }
+}
+
+extension Int64 {
+    /// The sum, or the nearest bound.
+    func advanced(bySaturating other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// The product, or the nearest bound.
+    func multipliedSaturating(by other: Int64) -> Int64 {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
+    }
+}

@@ -1,0 +1,97 @@
+public import AppStoreModels
+
+/// A customer's subscription in one group. It keeps its original transaction id through renewals, plan changes and
+/// resubscribing.
+public struct SandboxSubscription: Sendable {
+    /// Where the subscription stands.
+    public enum Phase: Hashable, Sendable {
+        /// Paid.
+        case active
+        /// Unpaid, service goes on until the date.
+        case gracePeriod(until: Int64)
+        /// Unpaid, billing is tried again.
+        case billingRetry
+        /// Ended.
+        case expired(ExpirationIntent)
+        /// Refunded, or shared no longer.
+        case revoked
+    }
+
+    /// A price that applies from the next renewal on.
+    struct PriceIncrease: Hashable, Sendable {
+        let price: Int64
+        var status: PriceIncreaseStatus
+    }
+
+    /// An extension of the renewal date by the developer.
+    struct Extension: Hashable, Sendable {
+        let requestIdentifier: String
+        let date: Int64
+        let effectiveDate: Int64
+    }
+
+    /// An offer that goes on at the next renewal.
+    struct RunningOffer: Hashable, Sendable {
+        let offer: SandboxOffer
+        /// How many transactions it still covers.
+        var remaining: Int
+    }
+
+    /// The id of the first transaction.
+    public let originalTransactionId: String
+    /// Whose it is.
+    public let customer: String
+    /// The subscription group.
+    public let group: String
+    /// For a copy of a family member: the purchaser's subscription.
+    public let sharedFrom: String?
+    /// The transaction of the current or last period.
+    public internal(set) var transactionId: String
+    /// The product of the current or last period.
+    public internal(set) var productId: String
+    /// The product that will renew.
+    public internal(set) var autoRenewProductId: String
+    /// Whether it will renew.
+    public internal(set) var isAutoRenewOn = true
+    /// Where it stands.
+    public internal(set) var phase = Phase.active
+    /// The end of the current or last period; milliseconds since 1970.
+    public internal(set) var expiresDate: Int64
+    /// Whether charges fail.
+    public internal(set) var isBillingFailing = false
+
+    var start: Int64
+    var renewals = 0
+    var retryEnds: Int64?
+    var runningOffer: RunningOffer?
+    var renewalPrice: Int64?
+    var priceIncrease: PriceIncrease?
+    var extensions: [Extension] = []
+    var appAccountToken: String?
+
+    /// Apple's status of it.
+    public var status: SubscriptionStatus {
+        switch phase {
+        case .active: .active
+        case .gracePeriod: .billingGracePeriod
+        case .billingRetry: .billingRetry
+        case .expired: .expired
+        case .revoked: .revoked
+        }
+    }
+
+    /// Whether the customer has to buy again to have it.
+    var hasEnded: Bool {
+        switch phase {
+        case .expired, .revoked: true
+        case .active, .gracePeriod, .billingRetry: false
+        }
+    }
+
+    var isUnpaid: Bool {
+        switch phase {
+        case .gracePeriod, .billingRetry: true
+        case .active, .expired, .revoked: false
+        }
+    }
+}

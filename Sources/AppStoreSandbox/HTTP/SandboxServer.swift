@@ -1,0 +1,131 @@
+internal import AppStoreModels
+internal import AsyncHTTPClient
+internal import Foundation
+internal import HTTPTypes
+internal import Hummingbird
+public import Logging
+internal import NIOCore
+public import ServiceLifecycle
+
+/// A local App Store: the App Store Server API under `/inApps`, and the control API under `/sandbox/v1`.
+///
+/// ```swift
+/// var sandbox = SandboxConfiguration(bundleId: "com.example.app")
+/// let catalog = try SandboxCatalog(ProductCatalog.load(paths: ["Products.storekit"]))
+/// let server = try SandboxServer(.init(sandbox: sandbox, catalog: catalog), logger: logger)
+/// try await server.run()
+/// ```
+///
+/// Everything is kept in memory and gone with the server.
+public final class SandboxServer: Service {
+    private let configuration: SandboxServerConfiguration
+    private let service: SandboxService
+    private let client: HTTPClient
+    private let logger: Logger
+    private let onListening: @Sendable (Int) -> Void
+
+    /// - Parameters:
+    ///   - clock: the machine's time, milliseconds since 1970.
+    ///   - onListening: called once with the port.
+    public init(
+        _ configuration: SandboxServerConfiguration, logger: Logger, clock: (@Sendable () -> Int64)? = nil,
+        onListening: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
+        let wallClock = clock ?? { Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)) }
+        var http = HTTPClient.Configuration()
+        http.redirectConfiguration = .disallow
+        http.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: http)
+        var state = SandboxState(
+            engine: SandboxEngine(
+                configuration: configuration.sandbox, catalog: configuration.catalog, now: wallClock()),
+            authority: .standard, retriesNotifications: configuration.retriesNotifications)
+        state.limits = configuration.rateLimits
+        state.notificationURL = configuration.notificationURL
+        state.sendsV1 = configuration.sendsNotificationsV1
+        state.sharedSecret = configuration.sharedSecret
+        let sender = NotificationSender(
+            client: client, timeout: .seconds(max(1, min(configuration.notificationTimeout, 3_600))))
+        service = SandboxService(state: state, mode: configuration.clock, sender: sender, wallClock: wallClock)
+        self.configuration = configuration
+        self.logger = logger
+        self.onListening = onListening
+    }
+
+    /// Serves until told to stop.
+    public func run() async throws {
+        let responder = CallbackResponder<BasicRequestContext> { [service] request, _ in
+            try await SandboxHTTP.respond(to: request, service)
+        }
+        let application = Application(
+            responder: responder,
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port), serverName: nil),
+            onServerRunning: { [onListening] channel in onListening(channel.localAddress?.port ?? 0) },
+            logger: logger)
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { [service] in
+                    // Told to stop, the clock stops at once; requests in flight are finished.
+                    do {
+                        try await cancelWhenGracefulShutdown { try await service.run() }
+                    } catch is CancellationError {}
+                }
+                group.addTask { try await application.run() }
+                try await group.waitForAll()
+            }
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+        try? await client.shutdown()
+    }
+}
+
+/// Between HTTP and the service.
+private enum SandboxHTTP {
+    /// The largest body of a request, in bytes. The largest real one is a consumption request of some hundred bytes.
+    private static let maximumBody = 1 << 20
+
+    static func respond(to request: Request, _ service: SandboxService) async throws -> Response {
+        var body: [UInt8] = []
+        do {
+            let buffer = try await request.body.collect(upTo: maximumBody)
+            body = Array(buffer.readableBytesView)
+        } catch {
+            return Response(status: .contentTooLarge)
+        }
+        var parts = request.uri.path.split(separator: "/").map { String($0).removingPercentEncoding ?? "" }
+        var message = APIRequest(
+            method: request.method.rawValue, path: parts, query: query(request.uri.query),
+            authorization: request.headers[.authorization], body: body)
+        let answer: APIResponse
+        if parts.count > 2, parts[0] == "sandbox", parts[1] == "v1" {
+            parts.removeFirst(2)
+            message.path = parts
+            answer = await service.control(message)
+        } else {
+            answer = await service.respond(to: message)
+        }
+        return response(answer)
+    }
+
+    private static func response(_ answer: APIResponse) -> Response {
+        var headers = HTTPFields()
+        if !answer.body.isEmpty { headers[.contentType] = "application/json" }
+        if let retryAfter = answer.retryAfter { headers[.retryAfter] = String(retryAfter) }
+        return Response(
+            status: .init(code: answer.status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+    }
+
+    private static func query(_ text: String?) -> [(name: String, value: String)] {
+        (text ?? "").split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { part in
+                let spaced = String(part.map { $0 == "+" ? " " : $0 })
+                return spaced.removingPercentEncoding ?? spaced
+            }
+            return (name: parts[0], value: parts.count > 1 ? parts[1] : "")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import AppStoreModels
+internal import ReceiptForge
+
+/// Legacy receipts of the sandbox's purchases, signed by the test authority.
+struct SandboxReceipts {
+    let engine: SandboxEngine
+
+    /// The app receipt of a customer: all but finished consumables and what the family's purchaser holds (verifyreceipt
+    /// reference, 3.5). DER.
+    func appReceipt(of customer: SandboxCustomer) throws -> [UInt8] {
+        let created = ForgedInstant(milliseconds: engine.now)
+        let configuration = engine.configuration
+        let isProduction = configuration.environment == .production
+        let base: ForgedAppReceipt =
+            isProduction
+            ? .production(bundleId: configuration.bundleId, created: created)
+            : .sandbox(bundleId: configuration.bundleId, created: created)
+        let receipt = base.with {
+            $0.applicationVersion = configuration.bundleVersion
+            if isProduction {
+                $0.appItemId = configuration.appAppleId
+                $0.originalPurchaseDate = .seconds(ForgedInstant(milliseconds: customer.downloadDate))
+                $0.originalApplicationVersion = configuration.bundleVersion
+            }
+            $0.purchases = engine.transactions(of: customer).filter { transaction in
+                !(transaction.payload.type == .consumable && transaction.isFinished)
+            }.map(purchase)
+        }
+        return try ForgedSignedData(
+            content: receipt.content, chain: try SandboxReceiptChain.certificates(), digest: .sha256
+        ).encoded()
+    }
+
+    private func purchase(_ transaction: SandboxTransaction) -> ForgedPurchase {
+        let payload = transaction.payload
+        let product = engine.catalog[payload.productId ?? ""]
+        let bought = ForgedInstant(milliseconds: payload.purchaseDate ?? 0)
+        let first = ForgedInstant(milliseconds: payload.originalPurchaseDate ?? 0)
+        return ForgedPurchase(
+            Self.type(payload.type, product), product: payload.productId ?? "", id: transaction.id, at: bought,
+            originalId: transaction.originalId, originallyAt: first
+        ).with {
+            $0.quantity = Int64(payload.quantity ?? 1)
+            $0.itemId = engine.configuration.environment == .production ? product?.adamId ?? 0 : 0
+            $0.webOrderLineItemId = payload.webOrderLineItemId.flatMap { Int64($0) } ?? 0
+            $0.expiresDate = payload.expiresDate.map { .seconds(ForgedInstant(milliseconds: $0)) } ?? .empty
+            $0.cancellationDate = payload.revocationDate.map { .seconds(ForgedInstant(milliseconds: $0)) } ?? .empty
+            $0.cancellationReason = payload.revocationReason.map { Int64($0.rawValue) }
+            $0.ownershipType = payload.inAppOwnershipType == .familyShared ? 1 : 0
+            $0.promotionalOfferId = payload.offerType == .promotional ? payload.offerIdentifier : nil
+            let isTrial = payload.offerType == .introductory && payload.offerDiscountType == .freeTrial
+            $0.isTrialPeriod = isTrial
+            if payload.type == .autoRenewableSubscription {
+                $0.isInIntroOfferPeriod = payload.offerType == .introductory && !isTrial
+            }
+        }
+    }
+
+    private static func type(_ type: ProductType?, _ product: SandboxProduct?) -> ForgedPurchase.ProductType? {
+        if product?.isFreeSubscription == true { return .freeSubscription }
+        return switch type {
+        case .consumable?: .consumable
+        case .nonConsumable?: .nonConsumable
+        case .nonRenewingSubscription?: .nonRenewing
+        case .autoRenewableSubscription?: .autoRenewable
+        default: nil
+        }
+    }
+
+    /// The receipt that iOS 6 had of one transaction: a property list with a signature of version 3.
+    func transactionReceipt(of transaction: SandboxTransaction) throws -> [UInt8] {
+        let payload = transaction.payload
+        let configuration = engine.configuration
+        let isProduction = configuration.environment == .production
+        let bought = ForgedInstant(milliseconds: payload.purchaseDate ?? 0)
+        let product = engine.catalog[payload.productId ?? ""]
+        let isTrial = payload.offerType == .introductory && payload.offerDiscountType == .freeTrial
+        let receipt = ForgedTransactionReceipt(
+            product: payload.productId ?? "", id: transaction.id, at: bought, originalId: transaction.originalId,
+            originallyAt: ForgedInstant(milliseconds: payload.originalPurchaseDate ?? 0)
+        ).with {
+            $0.quantity = String(payload.quantity ?? 1)
+            $0.bundleId = configuration.bundleId
+            $0.applicationVersion = configuration.bundleVersion
+            $0.itemId = String(product?.adamId ?? 0)
+            // The id of every transaction begins with the pod.
+            $0.pod = String(transaction.id.prefix(isProduction ? 2 : 3))
+            $0.environment = isProduction ? nil : "Sandbox"
+            $0.appItemId = isProduction ? String(configuration.appAppleId) : nil
+            $0.webOrderLineItemId = payload.webOrderLineItemId
+            $0.expiresDate = payload.expiresDate.map { ForgedInstant(milliseconds: $0) }
+            $0.cancellationDate = payload.revocationDate.map { ForgedInstant(milliseconds: $0) }
+            $0.cancellationReason = payload.revocationReason.map { String($0.rawValue) }
+            if payload.type == .autoRenewableSubscription {
+                $0.isTrialPeriod = isTrial
+                $0.isInIntroOfferPeriod = payload.offerType == .introductory && !isTrial
+            }
+        }
+        guard let leaf = try SandboxReceiptChain.certificates().first else {
+            throw SandboxError(.notPossible, "the sandbox has no certificate for receipts")
+        }
+        return try ForgedTransactionSignature(certificate: leaf, version: 3).signed(receipt)
+    }
+}

@@ -1,0 +1,32 @@
+internal import ReceiptForge
+
+/// The roots to be trusted explicitly by whoever tries the sandbox, in PEM. They are test roots, with public keys.
+public struct SandboxRoots: Sendable {
+    /// Of JWS: transactions, renewal infos, app transactions, notifications.
+    public let signedData: String
+    /// Of legacy receipts.
+    public let receipts: String
+    /// The intermediate of iOS 6 receipts, which do not hold it themselves.
+    public let transactionReceiptIntermediate: String
+
+    /// - Throws: what the cryptography throws; nothing a caller can cause.
+    public init() throws {
+        signedData = Self.pem(TestSignedDataAuthority.standard.rootCertificate)
+        receipts = Self.pem(try TestCertificateAuthority.rootDER)
+        let intermediates = try SandboxReceiptChain.certificates().dropFirst().prefix(1)
+        transactionReceiptIntermediate = intermediates.map { Self.pem($0.der) }.joined()
+    }
+
+    /// Both roots, as one file holds them.
+    public var text: String { signedData + receipts }
+
+    private static func pem(_ der: [UInt8]) -> String {
+        var lines = ["-----BEGIN CERTIFICATE-----"]
+        var rest = SandboxBase64.encode(der)[...]
+        while !rest.isEmpty {
+            lines.append(String(rest.prefix(64)))
+            rest = rest.dropFirst(64)
+        }
+        return (lines + ["-----END CERTIFICATE-----", ""]).joined(separator: "\n")
+    }
+}

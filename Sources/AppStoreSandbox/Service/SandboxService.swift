@@ -1,0 +1,139 @@
+internal import AppStoreModels
+
+/// A shop with a clock and a way to send: every request goes through here, one after the other.
+actor SandboxService {
+    private var state: SandboxState
+    private var clock: SandboxClock
+    private let wallClock: @Sendable () -> Int64
+    private let sender: NotificationSender
+    private var delivery: Task<Void, Never>?
+
+    init(
+        state: SandboxState, mode: SandboxClock.Mode, sender: NotificationSender,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
+        self.state = state
+        self.sender = sender
+        self.wallClock = wallClock
+        clock = SandboxClock(mode: mode, start: state.now)
+    }
+
+    /// Answers a request of the App Store Server API. What it makes happen is told once it is answered.
+    func respond(to request: APIRequest) async -> APIResponse {
+        do {
+            try await advance(to: clock.now(wallClock: wallClock()))
+            let response = try state.respond(to: request, wallClock: wallClock())
+            deliverLater()
+            return response
+        } catch {
+            return APIRefusal(.generalInternal).response
+        }
+    }
+
+    /// Answers a request of the control API, when all notifications that are due have been tried once.
+    func control(_ request: APIRequest) async -> APIResponse {
+        do {
+            let wall = wallClock()
+            try await advance(to: clock.now(wallClock: wall))
+            let outcome = try state.control(request, clock: clock.mode, wallClock: wall)
+            if let date = outcome.advancesTo {
+                try await pass(to: date)
+            }
+            await deliver()
+            return try outcome.answer(state)
+        } catch let error as SandboxError {
+            return error.response
+        } catch {
+            return SandboxError(.notPossible, "the sandbox failed: \(type(of: error))").response
+        }
+    }
+
+    /// Lets the machine's time pass in the shop, until cancelled.
+    func run() async throws {
+        guard clock.mode == .running else { return }
+        while !Task.isCancelled {
+            let now = clock.now(wallClock: wallClock())
+            try await advance(to: now)
+            deliverLater()
+            // A change from outside may come before what is due now: look again every second.
+            let wait = min(max((state.nextDueDate ?? .max).advanced(bySaturating: -now), 10), 1_000)
+            try await Task.sleep(for: .milliseconds(wait))
+        }
+    }
+
+    /// So much may happen in one request, which would else never end where subscriptions do not.
+    private static let maximumSteps = 1_000
+
+    /// Step by step, so that everything happens and is sent at its time.
+    private func pass(to date: Int64) async throws {
+        var steps = 0
+        while let due = state.nextDueDate, due <= date {
+            guard steps < Self.maximumSteps else {
+                throw SandboxError(
+                    .notPossible,
+                    "more than \(Self.maximumSteps) things happen until then: the clock stands at \(state.now)")
+            }
+            steps += 1
+            try await move(to: due)
+        }
+        try await move(to: date)
+    }
+
+    private func move(to date: Int64) async throws {
+        clock.advance(to: date, wallClock: wallClock())
+        try await advance(to: date)
+        await deliver()
+    }
+
+    private func advance(to date: Int64) async throws {
+        state.engine.advance(to: date)
+        try state.collectEvents()
+    }
+
+    // MARK: Sending
+
+    /// Sends what is due, and waits for it.
+    private func deliver() async { await nextDelivery().value }
+
+    private func deliverLater() {
+        if !state.log.due(at: state.now).isEmpty { _ = nextDelivery() }
+    }
+
+    /// One after the other, so that notifications arrive in order.
+    private func nextDelivery() -> Task<Void, Never> {
+        let previous = delivery
+        let task = Task {
+            await previous?.value
+            await sendDue()
+        }
+        delivery = task
+        return task
+    }
+
+    private func sendDue() async {
+        for notification in state.log.due(at: state.now) {
+            guard let url = state.notificationURL else { return }
+            let body = notification.bodyV1 ?? notification.bodyV2
+            let result = await sender.send(body, to: url)
+            state.log.record(notification.uuid, result, at: state.now)
+        }
+    }
+}
+
+extension SandboxState {
+    /// When something happens next by itself, or is sent again.
+    var nextDueDate: Int64? {
+        [engine.nextDueDate, notificationURL == nil ? nil : log.nextAttempt].compactMap { $0 }.min()
+    }
+}
+
+extension SandboxNotification {
+    /// The body of a version 2 notification.
+    var bodyV2: [UInt8] {
+        var writer = JSONWriter(reservingCapacity: signedPayload.utf8.count + 32)
+        writer.beginObject()
+        writer.member("signedPayload", signedPayload)
+        writer.endObject()
+        return writer.finish()
+    }
+}

@@ -1,0 +1,80 @@
+internal import AppStoreModels
+internal import Crypto
+internal import Foundation
+
+/// The developer's In-App Purchase key as the App Store knows it: the public half, and its names.
+public struct SandboxKey: Sendable {
+    /// The identifier of the key.
+    public let keyID: String
+    /// The issuer identifier of the team.
+    public let issuerID: String
+    private let publicKey: P256.Signing.PublicKey
+
+    /// - Parameter publicKeyPEM: PEM with `BEGIN PUBLIC KEY`, curve P-256.
+    /// - Throws: ``SandboxError``, `invalidRequest`.
+    public init(publicKeyPEM: String, keyID: String, issuerID: String) throws {
+        guard let key = try? P256.Signing.PublicKey(pemRepresentation: publicKeyPEM) else {
+            throw SandboxError(.invalidRequest, "key: not a PEM text with a public key for the curve P-256")
+        }
+        self.keyID = keyID
+        self.issuerID = issuerID
+        publicKey = key
+    }
+
+    /// The public half of a private key in PEM (`BEGIN PRIVATE KEY`), as App Store Connect hands them out.
+    /// - Throws: ``SandboxError``, `invalidRequest`.
+    public init(privateKeyPEM: String, keyID: String, issuerID: String) throws {
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: privateKeyPEM) else {
+            throw SandboxError(.invalidRequest, "key: not a PEM text with a private key for the curve P-256")
+        }
+        self.keyID = keyID
+        self.issuerID = issuerID
+        publicKey = key.publicKey
+    }
+
+    /// A key made from a seed, for those who bring none. Everybody can make it: it protects nothing.
+    public static func privateKeyPEM(seed: UInt64) throws -> String {
+        let bytes = SHA256.hash(data: Array("In-App Purchase test key \(seed)".utf8))
+        return try P256.Signing.PrivateKey(rawRepresentation: Array(bytes)).pemRepresentation
+    }
+
+    /// Whether `signature`, in DER, is the key's over `text`.
+    func isValid(der signature: [UInt8], over text: [UInt8]) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
+        return publicKey.isValidSignature(signature, for: text)
+    }
+
+    /// The claims of a compact JWS that the key has signed with ES256 (RFC 7515, 3.1); nil for everything else.
+    func claims(of token: String) -> JSONObject? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard token.utf8.count <= 16_384, parts.count == 3, let header = SandboxBase64.decodeURL(parts[0]),
+            let payload = SandboxBase64.decodeURL(parts[1]), let signature = SandboxBase64.decodeURL(parts[2]),
+            let head = try? JSONValue.parse(header), head["alg"]?.string == "ES256", head["kid"]?.string == keyID,
+            let raw = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
+            publicKey.isValidSignature(raw, for: Array("\(parts[0]).\(parts[1])".utf8))
+        else { return nil }
+        return (try? JSONValue.parse(payload))?.object
+    }
+}
+
+/// Base64 as RFC 4648 has it.
+enum SandboxBase64 {
+    /// Section 5, without padding, as in JWS.
+    static func decodeURL(_ text: some StringProtocol) -> [UInt8]? {
+        var standard = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : String($0) }.joined()
+        guard !text.contains("="), !text.contains("+"), !text.contains("/") else { return nil }
+        standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
+        return decode(standard)
+    }
+
+    static func encodeURL(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().compactMap {
+            $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : String($0)
+        }
+        .joined()
+    }
+
+    /// Section 4.
+    static func decode(_ text: String) -> [UInt8]? { Data(base64Encoded: text).map { Array($0) } }
+    static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+}

@@ -1,0 +1,57 @@
+internal import AppStoreModels
+
+extension PurchaseHistory {
+    /// Whether the customer may have an introductory offer, a free trial included, in a subscription group.
+    ///
+    /// Introductory offers are for new and returning subscribers who have not had one for any product of the group (Apple,
+    /// "Implementing introductory offers in your app"). One that was refunded was had. While the customer subscribes, the
+    /// offer is not for them; when the subscription ends it is.
+    ///
+    /// An eligible verdict is as good as the history: a purchase made after ``completeThrough`` is not in it.
+    /// - Parameters:
+    ///   - group: `subscriptionGroupIdentifier`.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
+    public func introductoryEligibility(group: String, at now: Int64) -> OfferVerdict {
+        let timelines = SubscriptionTimeline.all(of: self)
+        let timeline = timelines.first { $0.group == group }
+        let unplaced = timelines.first { $0.group == nil }
+        var reasons = [Self.introductoryReason(timeline)]
+        if let unplaced, let doubt = Self.doubt(unplaced) {
+            reasons.append(OfferReason(.groupsKnown, .unknown, transactionId: doubt.transaction.transactionId))
+        } else {
+            reasons.append(OfferReason(.groupsKnown, .satisfied))
+        }
+        if let timeline, !timeline.own.isEmpty { reasons += lapseReasons(timeline, at: now) }
+        if completeThrough == nil { reasons.append(OfferReason(.historyCurrent, .unknown)) }
+        return OfferVerdict(reasons, at: now)
+    }
+
+    private static func introductoryReason(_ timeline: SubscriptionTimeline?) -> OfferReason {
+        let own = timeline.map { $0.own.map(\.entry) + $0.undated.filter { !$0.isShared } } ?? []
+        if let used = own.first(where: { $0.transaction.offerType == .introductory }) {
+            return OfferReason(
+                .noIntroductoryOfferBefore, .failed, transactionId: used.transaction.transactionId)
+        }
+        if let open = own.first(where: \.mayBeIntroductory) {
+            return OfferReason(.noIntroductoryOfferBefore, .unknown, transactionId: open.transaction.transactionId)
+        }
+        return OfferReason(.noIntroductoryOfferBefore, .satisfied)
+    }
+
+    /// A subscription of an unknown group that had, or may have had, an introductory offer.
+    private static func doubt(_ timeline: SubscriptionTimeline) -> Entry? {
+        (timeline.own.map(\.entry) + timeline.undated.filter { !$0.isShared }).first {
+            $0.transaction.offerType == .introductory || $0.mayBeIntroductory
+        }
+    }
+}
+
+extension PurchaseHistory.Entry {
+    var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
+
+    /// Whether nobody says if there was an introductory offer.
+    fileprivate var mayBeIntroductory: Bool {
+        guard let type = transaction.offerType else { return !statesOffers }
+        return !type.isKnown
+    }
+}

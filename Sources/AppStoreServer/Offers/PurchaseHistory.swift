@@ -1,0 +1,57 @@
+public import AppStoreModels
+
+/// What is known of the purchases of one customer of one app: what the rules about offers are asked of.
+///
+/// Only auto-renewable subscriptions count here; other purchases may be among the transactions and are passed over. A
+/// subscription that the family shares is somebody else's purchase: it gives access, and says nothing about offers.
+public struct PurchaseHistory: Sendable {
+    /// One transaction, and what may be concluded from it.
+    public struct Entry: Hashable, Sendable {
+        public var transaction: JWSTransactionDecodedPayload
+        /// Whether an absent `offerType` means that there was no introductory offer. So it is in what the App Store signs
+        /// as JWS; a legacy receipt without the attributes 1713 and 1719 leaves it open.
+        public var statesOffers: Bool
+
+        public init(_ transaction: JWSTransactionDecodedPayload, statesOffers: Bool = true) {
+            self.transaction = transaction
+            self.statesOffers = statesOffers
+        }
+    }
+
+    /// In any order; of several with the same transaction id the one signed last counts.
+    public var entries: [Entry]
+    public var renewalInfos: [JWSRenewalInfoDecodedPayload]
+    /// `subscriptionGroupIdentifier` by product, for transactions that do not state one (legacy receipts). A product that
+    /// has its group in one of the transactions needs no entry.
+    public var groups: [String: String]
+    /// Until when the history has everything that the App Store knows, in milliseconds since 1970-01-01T00:00:00Z; nil if
+    /// nobody can say. After an answer of Get Transaction History it is the time of the answer. What a subscription did
+    /// after this time is unknown, and verdicts that hang on it are.
+    public var completeThrough: Int64?
+    /// Whether a period without a price, and without an offer, counts as paid. Nothing is guessed unless this is set: legacy
+    /// receipts and early JWS have no prices.
+    public var countsUnpricedPeriodsAsPaid: Bool
+
+    public init(
+        entries: [Entry], renewalInfos: [JWSRenewalInfoDecodedPayload] = [], groups: [String: String] = [:],
+        completeThrough: Int64? = nil, countsUnpricedPeriodsAsPaid: Bool = false
+    ) {
+        self.entries = entries
+        self.renewalInfos = renewalInfos
+        self.groups = groups
+        self.completeThrough = completeThrough
+        self.countsUnpricedPeriodsAsPaid = countsUnpricedPeriodsAsPaid
+    }
+
+    /// A history of transactions as the App Store signs them.
+    public init(
+        transactions: [JWSTransactionDecodedPayload], renewalInfos: [JWSRenewalInfoDecodedPayload] = [],
+        completeThrough: Int64? = nil
+    ) {
+        self.init(
+            entries: transactions.map { Entry($0) }, renewalInfos: renewalInfos, completeThrough: completeThrough)
+    }
+
+    /// The subscription groups that occur, ascending.
+    public var subscriptionGroups: [String] { SubscriptionTimeline.all(of: self).compactMap(\.group) }
+}

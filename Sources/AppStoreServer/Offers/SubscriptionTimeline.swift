@@ -1,0 +1,112 @@
+internal import AppStoreModels
+
+/// One period of a subscription, as long as it gave access.
+struct SubscriptionPeriodSpan {
+    let entry: PurchaseHistory.Entry
+    /// Milliseconds since 1970.
+    let start: Int64
+    /// The expiry, or before it a refund or the beginning of the period that an upgrade put in its place. Not part of it.
+    let end: Int64
+
+    var transaction: JWSTransactionDecodedPayload { entry.transaction }
+    var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
+    var isRevoked: Bool { transaction.revocationDate != nil }
+}
+
+/// The periods of one subscription group, in order. `group` is nil for those of which nobody says the group.
+struct SubscriptionTimeline {
+    let group: String?
+    let spans: [SubscriptionPeriodSpan]
+    /// Transactions without dates that can be used; what they did is unknown.
+    let undated: [PurchaseHistory.Entry]
+
+    /// Those of the customer's own purchases.
+    var own: [SubscriptionPeriodSpan] { spans.filter { !$0.isShared } }
+
+    /// By group ascending, the unknown one last.
+    static func all(of history: PurchaseHistory) -> [SubscriptionTimeline] {
+        let entries = newest(history.entries).filter { $0.transaction.isSubscription }
+        var known = history.groups
+        for entry in entries {
+            guard let product = entry.transaction.productId, let group = entry.transaction.subscriptionGroupIdentifier
+            else { continue }
+            // A product belongs to one group for ever (App Store Connect Help, subscription groups).
+            known[product] = group
+        }
+        let grouped = Dictionary(grouping: entries) { entry -> String? in
+            entry.transaction.subscriptionGroupIdentifier ?? entry.transaction.productId.flatMap { known[$0] }
+        }
+        let order = grouped.keys.sorted { left, right in
+            guard let left, let right else { return left != nil }
+            return left < right
+        }
+        return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? []) }
+    }
+
+    private static func newest(_ entries: [PurchaseHistory.Entry]) -> [PurchaseHistory.Entry] {
+        var places: [String: Int] = [:]
+        var result: [PurchaseHistory.Entry] = []
+        for entry in entries {
+            guard let id = entry.transaction.transactionId, let place = places[id] else {
+                if let id = entry.transaction.transactionId { places[id] = result.count }
+                result.append(entry)
+                continue
+            }
+            let known = result[place].transaction.signedDate ?? .min
+            if entry.transaction.signedDate ?? .min > known { result[place] = entry }
+        }
+        return result
+    }
+
+    private init(group: String?, entries: [PurchaseHistory.Entry]) {
+        self.group = group
+        var dated: [(entry: PurchaseHistory.Entry, start: Int64, end: Int64)] = []
+        var undated: [PurchaseHistory.Entry] = []
+        for entry in entries {
+            guard let start = entry.transaction.purchaseDate, var end = entry.transaction.expiresDate,
+                PacificTime.range.contains(start), PacificTime.range.contains(end)
+            else {
+                undated.append(entry)
+                continue
+            }
+            if let revocation = entry.transaction.revocationDate { end = min(end, revocation) }
+            // Receipts before 2015 gave restored transactions the date of the restoration.
+            dated.append((entry, min(start, end), end))
+        }
+        dated.sort { left, right in
+            if left.start != right.start { return left.start < right.start }
+            if left.end != right.end { return left.end < right.end }
+            return Self.id(left.entry) < Self.id(right.entry)
+        }
+        // From the last to the first, so that what took the place of an upgraded period is at hand.
+        var ends = dated.map(\.end)
+        for place in dated.indices.reversed() where dated[place].entry.transaction.isUpgraded == true {
+            let transaction = dated[place].entry.transaction
+            let successor = dated[(place + 1)...].first {
+                $0.entry.transaction.productId != transaction.productId
+                    && $0.entry.transaction.inAppOwnershipType == transaction.inAppOwnershipType
+            }
+            // Without its successor no date tells when it was replaced; it gives nothing.
+            ends[place] = min(ends[place], successor?.start ?? dated[place].start)
+        }
+        spans = dated.indices.map {
+            SubscriptionPeriodSpan(entry: dated[$0].entry, start: dated[$0].start, end: ends[$0])
+        }
+        self.undated = undated
+    }
+
+    private static func id(_ entry: PurchaseHistory.Entry) -> (Int, String) {
+        let id = entry.transaction.transactionId ?? ""
+        // Ids are decimal numbers: the longer is the greater.
+        return (id.utf8.count, id)
+    }
+}
+
+extension JWSTransactionDecodedPayload {
+    /// Whether the transaction is of an auto-renewable subscription. Only those expire, apart from non-renewing ones, which
+    /// say their type.
+    var isSubscription: Bool {
+        guard let type else { return expiresDate != nil }
+        return type == .autoRenewableSubscription
+    }
+}

@@ -1,0 +1,118 @@
+#if canImport(X509)
+    internal import Foundation
+    internal import Synchronization
+    @_spi(FixedExpiryValidationTime) internal import X509
+
+    /// Asks the OCSP responders that leaf and intermediate name (RFC 6960; app-store-server reference, 4, online option).
+    ///
+    /// Strict: only two answers "good", signed by the issuer or its delegate and of now, let a chain pass. A certificate
+    /// that names no responder, and every answer that is not to be believed, is ``RevocationStatus/unknown(_:)``; no answer
+    /// is ``RevocationStatus/unavailable(_:)``, so that a notification can be refused for now and be sent again. A verdict is
+    /// kept for some minutes, and one request serves everybody who waits for the same chain.
+    ///
+    ///     let revocation = OCSPRevocationChecker(transport: AsyncHTTPClientTransport())
+    ///     let verifier = try SignedDataVerifier(revocation: revocation)
+    public final class OCSPRevocationChecker: RevocationChecking {
+        private let transport: any APITransport
+        private let timeout: Duration
+        private let verdicts: RevocationVerdicts
+
+        /// - Parameters:
+        ///   - transport: what carries the requests: the API client's.
+        ///   - timeout: how long one answer may take, at most 4 seconds: two must come within the 10 that swift-certificates
+        ///     allows.
+        ///   - lifetime: how long the verdicts "good" and "revoked" are kept. Apple's libraries keep theirs for 15 minutes.
+        public init(
+            transport: any APITransport, timeout: Duration = .seconds(4), lifetime: Duration = .seconds(900)
+        ) {
+            self.transport = transport
+            self.timeout = min(timeout, .seconds(4))
+            verdicts = RevocationVerdicts(lifetime: lifetime.milliseconds)
+        }
+
+        public func status(of chain: SignedDataCertificates, now: Int64) async -> RevocationStatus {
+            await verdicts.verdict(of: chain, now: now) { [transport, timeout] in
+                await Self.ask(chain, now, OCSPQueries(transport: transport, timeout: timeout))
+            }
+        }
+
+        private static func ask(
+            _ chain: SignedDataCertificates, _ now: Int64, _ queries: OCSPQueries
+        ) async -> RevocationStatus {
+            guard let leaf = try? Certificate(derEncoded: chain.leaf),
+                let intermediate = try? Certificate(derEncoded: chain.intermediate),
+                let root = try? Certificate(derEncoded: chain.root)
+            else { return .unknown("a certificate cannot be read") }
+            for (name, certificate) in [("leaf", leaf), ("intermediate", intermediate)] {
+                let access = try? certificate.extensions.authorityInformationAccess
+                guard access?.contains(where: { $0.method == .ocspServer }) ?? false else {
+                    return .unknown("the \(name) names no OCSP responder")
+                }
+            }
+            let time = Date(timeIntervalSince1970: Double(now) / 1000)
+            var verifier = Verifier(rootCertificates: CertificateStore([root])) {
+                RFC5280Policy(fixedExpiryValidationTime: time)
+                OCSPVerifierPolicy(failureMode: .hard, requester: queries, fixedExpiryValidationTime: time)
+            }
+            switch await verifier.validate(leaf: leaf, intermediates: CertificateStore([intermediate])) {
+            case .validCertificate: return .good
+            case .couldNotValidate(let failures): return status(failures, unanswered: queries.unanswered)
+            }
+        }
+
+        private static func status(
+            _ failures: [CertificateValidationResult.PolicyFailure], unanswered: String?
+        ) -> RevocationStatus {
+            if let unanswered { return .unavailable(unanswered) }
+            let reasons = failures.map { $0.policyFailureReason.description }
+            // The policy tells the two apart only by its text. Were the text to change, "revoked" would become "unknown",
+            // which is refused too.
+            if let revoked = reasons.first(where: { $0.contains("revoked through OCSP") }) { return .revoked(revoked) }
+            return .unknown(reasons.first ?? "swift-certificates found no path to the root")
+        }
+    }
+
+    /// Carries the queries of one check, and remembers whether one went unanswered.
+    private final class OCSPQueries: OCSPRequester {
+        private let transport: any APITransport
+        private let timeout: Duration
+        private let failure = Mutex<String?>(nil)
+
+        init(transport: any APITransport, timeout: Duration) {
+            self.transport = transport
+            self.timeout = timeout
+        }
+
+        /// Why there was no answer; nil if there was one each time.
+        var unanswered: String? { failure.withLock { $0 } }
+
+        func query(request: [UInt8], uri: String) async -> OCSPRequesterQueryResult {
+            // The URI stands in a certificate whose signature was found good. Only the web's protocols are spoken.
+            guard uri.hasPrefix("http://") || uri.hasPrefix("https://") else {
+                return .terminalError(Unanswered(reason: "the responder's URI is not one of HTTP"))
+            }
+            let query = APITransportRequest(
+                method: "POST", url: uri,
+                headers: [("Content-Type", "application/ocsp-request"), ("Accept", "application/ocsp-response")],
+                body: request, timeout: timeout, maximumResponseSize: 64 * 1024)
+            do {
+                let response = try await transport.send(query)
+                guard response.status == 200 else { return unanswered("\(uri) answered HTTP \(response.status)") }
+                return .response(response.body)
+            } catch {
+                return unanswered("\(uri): \(error)")
+            }
+        }
+
+        /// Terminal: without an answer nothing is good.
+        private func unanswered(_ reason: String) -> OCSPRequesterQueryResult {
+            failure.withLock { $0 = reason }
+            return .terminalError(Unanswered(reason: reason))
+        }
+
+        private struct Unanswered: Error, CustomStringConvertible {
+            let reason: String
+            var description: String { reason }
+        }
+    }
+#endif

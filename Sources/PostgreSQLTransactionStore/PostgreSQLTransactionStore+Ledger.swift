@@ -1,0 +1,150 @@
+public import TransactionStore
+
+extension PostgreSQLTransactionStore: DeliveryLedger {
+    private static let readLedger = Statement(
+        name: "read_ledger",
+        sql: """
+            SELECT l.position, l.event, s.environment, s.bundle_id, l.transaction_id,
+                t.kind, t.source, t.signed_date, t.payload, t.legacy
+            FROM (SELECT * FROM ledger WHERE position > $1::int8 ORDER BY position LIMIT $2::int4) AS l
+            JOIN scopes AS s ON s.id = l.scope
+            JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id
+            ORDER BY l.position
+            """)
+    private static let lastPosition = Statement(
+        name: "last_ledger_position", sql: "SELECT coalesce(max(position), 0) FROM ledger")
+    private static let keepPosition = Statement(
+        name: "keep_ledger_position",
+        sql: """
+            INSERT INTO ledger_consumers AS known (name, position) VALUES ($1::bytea, $2::int8)
+            ON CONFLICT (name) DO UPDATE SET position = excluded.position WHERE known.position < excluded.position
+            """)
+    private static let findPosition = Statement(
+        name: "find_ledger_position", sql: "SELECT position FROM ledger_consumers WHERE name = $1::bytea")
+
+    public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
+        let limit = Int32(LedgerLimits.entries(limit))
+        return try await perform { session in
+            let rows = try session.run(Self.readLedger, [.int8(position), .int4(limit)])
+            var entries: [LedgerEntry] = []
+            var start = 0
+            while start < rows.count {
+                let position = try rows.integer(start, 0, as: Int64.self)
+                let scope = StoreScope(
+                    environment: .init(rawValue: try rows.text(start, 2)), bundleId: try rows.text(start, 3))
+                var assembler = CustomerAssembler(scope: scope)
+                var end = start
+                while end < rows.count, try rows.integer(end, 0, as: Int64.self) == position {
+                    try StoredFacts.add(end, of: rows, from: 5, to: &assembler)
+                    end += 1
+                }
+                guard let event = LedgerEntry.Event(rawValue: Int64(try rows.integer(start, 1, as: Int16.self))),
+                    let transaction = assembler.joinedTransactions().first
+                else { throw TransactionStoreError(.corrupt, "the ledger has an entry that cannot be read") }
+                entries.append(
+                    LedgerEntry(
+                        position: position, event: event, scope: scope, transactionId: try rows.text(start, 4),
+                        transaction: transaction))
+                start = end
+            }
+            return entries
+        }
+    }
+
+    public func acknowledge(_ position: Int64, by consumer: String) async throws {
+        try LedgerLimits.check(consumer: consumer)
+        try await perform { session in
+            try session.transaction {
+                let last = try session.run(Self.lastPosition).integer(0, 0, as: Int64.self)
+                try LedgerLimits.check(position: position, last: last)
+                _ = try session.run(Self.keepPosition, [.bytes(Array(consumer.utf8)), .int8(position)])
+            }
+        }
+    }
+
+    public func acknowledgedPosition(of consumer: String) async throws -> Int64 {
+        try LedgerLimits.check(consumer: consumer)
+        return try await perform { session in
+            let rows = try session.run(Self.findPosition, [.bytes(Array(consumer.utf8))])
+            return rows.count == 0 ? 0 : try rows.integer(0, 0)
+        }
+    }
+}
+
+extension PostgreSQLTransactionStore: CustomerDirectory {
+    private static let findScope = Statement(
+        name: "find_scope", sql: "SELECT id FROM scopes WHERE environment = $1::bytea AND bundle_id = $2::bytea")
+    private static let listIdentities = Statement(
+        name: "list_identities",
+        sql: """
+            SELECT kind, value, customer FROM identities
+            WHERE scope = $1::int4 AND (kind, value) > ($2::int4::int2, $3::bytea)
+            ORDER BY kind, value LIMIT $4::int4
+            """)
+    private static let leastIdentities = Statement(
+        name: "least_identities",
+        sql: """
+            SELECT DISTINCT ON (i.customer) i.customer, i.kind, i.value
+            FROM unnest($2::int8[]) AS given (customer) JOIN identities AS i ON i.customer = given.customer
+            WHERE i.scope = $1::int4
+            ORDER BY i.customer, i.kind, i.value
+            """)
+
+    public func customers(
+        in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
+    ) async throws -> [Customer] {
+        try await perform { session in
+            let found = try session.run(
+                Self.findScope, [.bytes(Array(scope.environment.rawValue.utf8)), .bytes(Array(scope.bundleId.utf8))])
+            guard found.count > 0 else { return [] }
+            let scopeId = try found.integer(0, 0, as: Int32.self)
+            var page = CustomerPage(limit: limit)
+            var last = identity
+            while !page.isFull {
+                let identities = try Self.identities(after: last, scopeId, session)
+                guard !identities.isEmpty else { break }
+                for identity in identities where !page.isFull {
+                    last = identity.identity
+                    guard identity.isLeast else { continue }
+                    let rows = try CustomerReader.rows([identity.identity], in: scope, session)
+                    if let customer = try CustomerReader.customer(rows, in: scope) { page.add(customer) }
+                }
+            }
+            return page.customers
+        }
+    }
+
+    private struct ListedIdentity {
+        let identity: CustomerIdentity
+        /// Whether its customer has none before it.
+        let isLeast: Bool
+    }
+
+    private static func identities(
+        after last: CustomerIdentity?, _ scopeId: Int32, _ session: PostgreSQLSession
+    ) throws -> [ListedIdentity] {
+        let rows = try session.run(
+            listIdentities,
+            [
+                .int4(scopeId), .int4(Int32(last?.kind.rawValue ?? 0)), .bytes(Array((last?.value ?? "").utf8)),
+                .int4(Int32(CustomerPage.identitiesAtOnce)),
+            ])
+        let customers = try (0..<rows.count).map { try rows.integer($0, 2, as: Int64.self) }
+        let least = try session.run(leastIdentities, [.int4(scopeId), .int8s(Set(customers).sorted())])
+        var first: [Int64: CustomerIdentity] = [:]
+        for row in 0..<least.count {
+            first[try least.integer(row, 0)] = try Self.identity(least, row, from: 1)
+        }
+        return try (0..<rows.count).map { row in
+            let identity = try Self.identity(rows, row, from: 0)
+            return ListedIdentity(identity: identity, isLeast: first[customers[row]] == identity)
+        }
+    }
+
+    private static func identity(_ rows: ResultRows, _ row: Int, from column: Int) throws -> CustomerIdentity {
+        guard let kind = CustomerIdentity.Kind(rawValue: Int(try rows.integer(row, column, as: Int16.self))) else {
+            throw TransactionStoreError(.corrupt, "unknown kind of identity")
+        }
+        return CustomerIdentity(kind, try rows.text(row, column + 1))
+    }
+}

@@ -1,0 +1,130 @@
+import GRDB
+public import TransactionStore
+
+extension SQLiteTransactionStore: DeliveryLedger {
+    private struct Row {
+        let position: Int64
+        let event: Int64
+        let scope: StoreScope
+        let scopeId: Int64
+        let original: String
+        let id: String
+    }
+
+    public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
+        try await read { db in
+            let find = try SQLStatement(db, Self.findTransaction)
+            return try Self.rows(after: position, limit: LedgerLimits.entries(limit), db).map { row in
+                guard let event = LedgerEntry.Event(rawValue: row.event),
+                    let transaction = try Self.transaction(row.id, row.original, row.scopeId, in: row.scope, find)
+                else { throw TransactionStoreError(.corrupt, "The ledger names a transaction that is not there.") }
+                return LedgerEntry(
+                    position: row.position, event: event, scope: row.scope, transactionId: row.id,
+                    transaction: transaction)
+            }
+        }
+    }
+
+    private static func rows(after position: Int64, limit: Int, _ db: Database) throws -> [Row] {
+        let find = try SQLStatement(
+            db,
+            """
+            SELECT l.position, l.event, s.environment, s.bundle_id, l.scope_id, l.original_transaction_id,
+                l.transaction_id
+            FROM ledger l CROSS JOIN scopes s ON s.id = l.scope_id
+            WHERE l.position > ?1 ORDER BY l.position LIMIT ?2
+            """)
+        try find.bind(1, position)
+        try find.bind(2, Int64(limit))
+        var rows: [Row] = []
+        try find.forEachRow {
+            let scope = StoreScope(environment: .init(rawValue: $0.text(2)), bundleId: $0.text(3))
+            rows.append(
+                Row(
+                    position: $0.integer(0), event: $0.integer(1), scope: scope, scopeId: $0.integer(4),
+                    original: $0.text(5), id: $0.text(6)))
+        }
+        return rows
+    }
+
+    public func acknowledge(_ position: Int64, by consumer: String) async throws {
+        try LedgerLimits.check(consumer: consumer)
+        try await write { db in
+            let last = try SQLStatement(db, "SELECT COALESCE(MAX(position), 0) FROM ledger").integer() ?? 0
+            try LedgerLimits.check(position: position, last: last)
+            let keep = try SQLStatement(
+                db,
+                """
+                INSERT INTO ledger_consumers (name, position) VALUES (?1, ?2)
+                ON CONFLICT (name) DO UPDATE SET position = excluded.position WHERE excluded.position > position
+                """)
+            try keep.bind(1, consumer)
+            try keep.bind(2, position)
+            try keep.run()
+        }
+    }
+
+    public func acknowledgedPosition(of consumer: String) async throws -> Int64 {
+        try LedgerLimits.check(consumer: consumer)
+        return try await read { db in
+            let find = try SQLStatement(db, "SELECT position FROM ledger_consumers WHERE name = ?1")
+            try find.bind(1, consumer)
+            return try find.integer() ?? 0
+        }
+    }
+}
+
+extension SQLiteTransactionStore: CustomerDirectory {
+    public func customers(
+        in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
+    ) async throws -> [Customer] {
+        try await read { db in
+            guard let scopeId = try Self.scopeId(scope, db) else { return [] }
+            var page = CustomerPage(limit: limit)
+            var last = (kind: Int64(identity?.kind.rawValue ?? 0), value: identity?.value ?? "")
+            let least = try SQLStatement(
+                db, "SELECT kind, value FROM identities WHERE customer_id = ?1 AND scope_id = ?2 ORDER BY kind, value")
+            while !page.isFull {
+                let identities = try Self.identities(after: last, scopeId, db)
+                guard let end = identities.last else { break }
+                last = (end.kind, end.value)
+                for identity in identities where !page.isFull {
+                    last = (identity.kind, identity.value)
+                    try least.bind(1, identity.customer)
+                    try least.bind(2, scopeId)
+                    guard try least.isFirst(identity.kind, identity.value) else { continue }
+                    var assembler = CustomerAssembler(scope: scope)
+                    try Self.read(identity.customer, into: &assembler, db)
+                    if let customer = assembler.customer() { page.add(customer) }
+                }
+            }
+            return page.customers
+        }
+    }
+
+    private struct KnownIdentity {
+        let kind: Int64
+        let value: String
+        let customer: Int64
+    }
+
+    private static func identities(
+        after last: (kind: Int64, value: String), _ scopeId: Int64, _ db: Database
+    ) throws -> [KnownIdentity] {
+        let find = try SQLStatement(
+            db,
+            """
+            SELECT kind, value, customer_id FROM identities
+            WHERE scope_id = ?1 AND (kind, value) > (?2, ?3) ORDER BY kind, value LIMIT ?4
+            """)
+        try find.bind(1, scopeId)
+        try find.bind(2, last.kind)
+        try find.bind(3, last.value)
+        try find.bind(4, Int64(CustomerPage.identitiesAtOnce))
+        var identities: [KnownIdentity] = []
+        try find.forEachRow {
+            identities.append(KnownIdentity(kind: $0.integer(0), value: $0.text(1), customer: $0.integer(2)))
+        }
+        return identities
+    }
+}

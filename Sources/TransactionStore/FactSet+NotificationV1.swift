@@ -1,0 +1,86 @@
+package import AppStoreModels
+internal import LegacyReceipts
+package import ReceiptMigration
+
+// Notifications of version 1 (verifyreceipt reference, 8). Nobody signed them and they have no UUID; what they embed in
+// `latest_receipt` is signed.
+
+extension [FactSet] {
+    /// The facts of a version 1 notification, and the notification itself as the first set.
+    ///
+    /// What the notification says is recorded, not signed; the receipts that it embeds are facts of their own. It names no
+    /// time, but it is at least as new as the changes that it tells of and as the receipts in it, which Apple makes anew
+    /// for each notification: by that time it stands against others.
+    ///
+    /// Its name is the SHA-256 of its content without the shared secret, which is not kept: Apple sends the same content
+    /// again after a failure.
+    ///
+    /// Empty if the notification names no app or no environment that a store takes.
+    /// - Parameters:
+    ///   - object: the notification.
+    ///   - mapping: what it states; nil if nothing about a purchase.
+    ///   - receipts: the facts of the embedded receipts, each verified.
+    package init(notificationV1 object: JSONObject, mapping: RecordedMapping?, receipts: [FactSet]) {
+        let changes = ["auto_renew_status_change_date_ms", "cancellation_date_ms"].compactMap {
+            object.milliseconds($0)
+        }
+        let notBefore = (changes + receipts.compactMap(\.receipt?.signedDate)).max()
+        let recorded = mapping.map { [FactSet](recorded: $0, notBefore: notBefore) } ?? []
+        guard let scope = recorded.first?.scope ?? receipts.first?.scope ?? StoreScope(notificationV1: object) else {
+            self = []
+            return
+        }
+        let signedDate = recorded.first?.recordedDate ?? notBefore ?? 0
+        let notification = ProcessedNotification(
+            version1: object, signedDate: signedDate, keepsReceipts: receipts.isEmpty)
+        self = [FactSet(scope: scope, notification: notification)] + recorded + receipts
+    }
+}
+
+extension StoreScope {
+    /// What the notification says of itself; nil if it does not say.
+    fileprivate init?(notificationV1 object: JSONObject) {
+        guard let bundleId = object["bid"]?.string else { return nil }
+        switch object["environment"]?.string {
+        case "PROD", "Production": self.init(storing: .production, bundleId)
+        case "Sandbox": self.init(storing: .sandbox, bundleId)
+        default: return nil
+        }
+    }
+}
+
+extension FactSet {
+    fileprivate var recordedDate: Int64? {
+        (transactions.lazy.map(\.origin) + renewalInfos.lazy.map(\.origin)).map(\.signedDate).max()
+    }
+}
+
+extension ProcessedNotification {
+    /// - Parameter keepsReceipts: whether embedded receipts stay in the body: those that could not be verified.
+    fileprivate init(version1 object: JSONObject, signedDate: Int64, keepsReceipts: Bool) {
+        func text(_ object: JSONObject) -> [UInt8] {
+            var writer = JSONWriter(reservingCapacity: 2_048)
+            writer.value(.object(object))
+            return writer.bytes
+        }
+        let content = object.removing(["password"])
+        let receiptNames: Set<String> = ["latest_receipt", "latest_expired_receipt"]
+        let kept =
+            keepsReceipts
+            ? content
+            : content.removing(receiptNames).changing("unified_receipt") { value in
+                value.object.map { .object($0.removing(receiptNames)) } ?? value
+            }
+        let type = object["notification_type"]?.string ?? ""
+        self.init(
+            notificationUUID: "v1-" + Fingerprint(of: text(content)).description,
+            notificationType: CustomerIdentity.isPlain(type) ? type : "", subtype: nil, signedDate: signedDate,
+            body: text(kept))
+    }
+}
+
+extension JSONObject {
+    fileprivate func milliseconds(_ key: String) -> Int64? {
+        self[key].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
+    }
+}

@@ -1,0 +1,96 @@
+/// The ordered record of what a program that delivers content has to do: a consumer reads it from where it stopped, does what
+/// the entries say, and acknowledges. Both engines keep it, in the same database transaction as the facts it follows from.
+///
+/// - A transaction id is `purchased` at most once, whatever documents speak of it, in whatever order and how often.
+/// - It says only what somebody signed: a purchase that stands in recorded documents alone gets no entry.
+/// - Who has read up to a position has missed nothing before it: an entry never appears at or before a position that was
+///   read, even where several programs write at once.
+/// - Entries stay. A new consumer that begins at 0 sees everything, what was stored before there was a ledger included.
+///
+/// A consumer that acknowledges after it has delivered may be told the same entry again when it was killed in between: it
+/// keeps the position, or the transaction ids, in the same transaction as the delivery if it must not deliver twice.
+///
+/// Every method throws ``TransactionStoreError`` and nothing else.
+public protocol DeliveryLedger: Sendable {
+    /// The entries after a position, in order; empty at the end.
+    /// - Parameters:
+    ///   - position: 0 for the beginning.
+    ///   - limit: how many to give at most, 1 to 10,000; other numbers are moved to the nearer bound.
+    func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry]
+
+    /// Remembers that a consumer is done with everything up to a position; durable when it returns. A position before the
+    /// one that is remembered changes nothing.
+    /// - Parameter consumer: its name, 1 to 256 characters of printable ASCII.
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for another name, or a position that no entry has reached.
+    func acknowledge(_ position: Int64, by consumer: String) async throws
+
+    /// The position that a consumer has acknowledged; 0 if it never did.
+    func acknowledgedPosition(of consumer: String) async throws -> Int64
+}
+
+/// One entry of a ``DeliveryLedger``.
+public struct LedgerEntry: Sendable {
+    /// What a transaction came to be. The numbers stand in databases: never change one.
+    public enum Event: Int64, Hashable, Sendable, CaseIterable {
+        /// The purchase became known: deliver its content. The first time for this transaction id, and the only one.
+        case purchased = 1
+        /// Refunded, or family sharing ended: take the content back if it was delivered. A legacy receipt does not say
+        /// whether a cancellation was an upgrade; a later document that does gives an entry `upgraded`.
+        case revoked = 2
+        /// The customer went over to another product of the group, which has a transaction of its own.
+        case upgraded = 3
+        /// A revocation was undone (REFUND_REVERSED): give back what was delivered.
+        case reinstated = 4
+
+        /// The word for it in JSON.
+        public var name: String {
+            switch self {
+            case .purchased: "purchased"
+            case .revoked: "revoked"
+            case .upgraded: "upgraded"
+            case .reinstated: "reinstated"
+            }
+        }
+    }
+
+    /// Greater than that of every entry before it. Numbers may be left out.
+    public let position: Int64
+    public let event: Event
+    public let scope: StoreScope
+    public let transactionId: String
+    /// The transaction as the store knows it when the entry is read, which may be more than when it was written.
+    public let transaction: StoredTransaction
+
+    package init(
+        position: Int64, event: Event, scope: StoreScope, transactionId: String, transaction: StoredTransaction
+    ) {
+        self.position = position
+        self.event = event
+        self.scope = scope
+        self.transactionId = transactionId
+        self.transaction = transaction
+    }
+}
+
+/// Bounds that the engines share.
+package enum LedgerLimits {
+    package static func entries(_ limit: Int) -> Int { max(1, min(limit, 10_000)) }
+
+    package static func check(consumer: String) throws {
+        guard !consumer.isEmpty, CustomerIdentity.isPlain(consumer) else {
+            throw TransactionStoreError(
+                .invalidArgument,
+                "The name of a consumer has 1 to \(CustomerIdentity.maximumLength) characters of printable ASCII.")
+        }
+    }
+
+    package static func check(position: Int64, last: Int64) throws {
+        guard (0...last).contains(position) else {
+            throw TransactionStoreError(
+                .invalidArgument, "The position \(position) cannot be acknowledged: the last entry has \(last).")
+        }
+    }
+}
+
+/// What both engines are.
+public typealias CompleteTransactionStore = TransactionStore & DeliveryLedger & CustomerDirectory

@@ -1,0 +1,88 @@
+package import AppStoreModels
+
+/// Whose reply alone would make a client grant access.
+public enum EntitlementSide: String, Sendable, CaseIterable {
+    /// Ours grants what Apple's does not: a risk of theft.
+    case ours
+    /// Apple's grants what ours does not: a customer would lose something.
+    case apple
+
+    /// As tables and messages say it.
+    public var title: String {
+        switch self {
+        case .ours: "granted by ours only"
+        case .apple: "granted by Apple only"
+        }
+    }
+}
+
+/// Why the other reply does not grant.
+public enum EntitlementReason: String, Sendable, CaseIterable {
+    /// Its status: 21006, or a refusal (verifyreceipt reference, 2).
+    case status
+    /// It shows a cancellation date, or an upgrade to another product (3.5).
+    case cancelled
+    /// The newest period that it lists is over (3.5).
+    case expired
+    /// The period is over in both, and only one tells of a grace period (3.6).
+    case gracePeriod
+    /// It does not list the purchase.
+    case notListed
+}
+
+/// One purchase that the two replies grant differently, or the receipt as a whole.
+///
+/// What it quotes can be shown to operators and kept in files, as ``ReplyDifference``.
+public struct EntitlementDifference: Sendable, Hashable {
+    /// Nil where one reply accepts the receipt and the other does not, and no purchase in it is active.
+    public let productId: String?
+    public let originalTransactionId: String?
+    public let grantedBy: EntitlementSide
+    public let reason: EntitlementReason
+    /// `status` of the reply that does not grant.
+    public let status: Int64
+
+    /// One line: product, direction, reason.
+    public var summary: String {
+        let product = productId ?? (originalTransactionId == nil ? "the receipt as a whole" : "a purchase")
+        let id = originalTransactionId.map { " of \($0)" } ?? ""
+        return "\(product)\(id): \(grantedBy.title), \(explanation) (\(reason.rawValue))"
+    }
+
+    private var explanation: String {
+        let denier = grantedBy == .ours ? "Apple's reply" : "our reply"
+        return switch reason {
+        case .status: "\(denier) has status \(status)"
+        case .cancelled: "\(denier) has it cancelled, refunded or upgraded"
+        case .expired: "in \(denier) the newest period is over"
+        case .gracePeriod: "\(denier) has no grace period"
+        case .notListed: "\(denier) does not list it"
+        }
+    }
+
+    /// Writes one JSON object.
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writeMembers(to: &writer)
+        writer.endObject()
+    }
+
+    func writeMembers(to writer: inout JSONWriter) {
+        writer.member("product", productId)
+        writer.member("originalTransactionId", originalTransactionId)
+        writer.member("grantedBy", grantedBy.rawValue)
+        writer.member("reason", reason.rawValue)
+        writer.member("status", status)
+    }
+}
+
+/// Why it cannot be said whether two replies grant the same.
+public enum EntitlementObstacle: String, Sendable, CaseIterable {
+    /// Apple's reply tells of trouble that passes: 21005, 21009, 21100 to 21199 unless it says that asking again is of no
+    /// use, or the number of an HTTP server error (verifyreceipt reference, 2).
+    case temporaryFailure
+    /// One of the replies has no status.
+    case noStatus
+    /// A reply lists periods, and nobody knows when Apple was asked.
+    case unknownMoment
+}

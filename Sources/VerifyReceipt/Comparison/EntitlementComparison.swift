@@ -1,0 +1,99 @@
+package import AppStoreModels
+
+/// Whether a client would grant the same by Apple's reply and by ours, purchase by purchase.
+///
+/// This is another question than whose business a difference is (``DifferenceKind``): that only their database can know of
+/// a refund does not make it right to grant. A purchase is what shares product and original transaction id. It is active
+/// at the moment of Apple's reply if an entry of it is neither cancelled nor over, or within its grace period. Of a
+/// transaction in both lists, `latest_receipt_info` counts, and periods count there only where a reply has that list
+/// (verifyreceipt reference, 3.5). With another status than 0 nothing is active.
+public struct EntitlementComparison: Sendable, Hashable {
+    /// Why nothing can be said; nil if the two can be compared.
+    public let obstacle: EntitlementObstacle?
+    /// How many purchases only ours grants.
+    public let grantedByOursOnly: Int
+    /// How many purchases only Apple's grants.
+    public let grantedByAppleOnly: Int
+    /// First those that only ours grants; at most ``ComparisonContext/maximumDifferences``.
+    public let differences: [EntitlementDifference]
+
+    /// Whether a client would grant something by one of the replies and not by the other.
+    public var isDifferent: Bool { grantedByOursOnly + grantedByAppleOnly > 0 }
+
+    init(apples: JSONObject, ours: JSONObject, moment: Int64?, maximumDifferences: Int) {
+        guard let appleStatus = ReplyStatus.number(apples), let ourStatus = ReplyStatus.number(ours) else {
+            self.init(obstacle: .noStatus)
+            return
+        }
+        guard !ReplyStatus.isTemporary(appleStatus, apples) else {
+            self.init(obstacle: .temporaryFailure)
+            return
+        }
+        let apple = ReplyGrants(apples, status: appleStatus, moment: moment)
+        let our = ReplyGrants(ours, status: ourStatus, moment: moment)
+        guard moment != nil || !(apple.hasPeriods || our.hasPeriods) else {
+            self.init(obstacle: .unknownMoment)
+            return
+        }
+        var byOurs = our.notGranted(by: apple, side: .ours)
+        var byApple = apple.notGranted(by: our, side: .apple)
+        if byOurs.isEmpty, byApple.isEmpty {
+            if our.verdict > apple.verdict { byOurs = [apple.refusal(of: .ours)] }
+            if apple.verdict > our.verdict { byApple = [our.refusal(of: .apple)] }
+        }
+        self.init(byOurs: byOurs, byApple: byApple, maximumDifferences: maximumDifferences)
+    }
+
+    private init(
+        obstacle: EntitlementObstacle? = nil, byOurs: [EntitlementDifference] = [],
+        byApple: [EntitlementDifference] = [], maximumDifferences: Int = 0
+    ) {
+        self.obstacle = obstacle
+        grantedByOursOnly = byOurs.count
+        grantedByAppleOnly = byApple.count
+        differences = Array((byOurs + byApple).prefix(max(0, maximumDifferences)))
+    }
+
+    /// When Apple was asked, as far as the reply or the context tells; milliseconds since 1970-01-01T00:00:00Z.
+    static func moment(_ apples: JSONObject, _ context: ComparisonContext) -> Int64? {
+        apples["receipt"]?["request_date_ms"]?.wholeNumber ?? context.now
+    }
+
+    /// Writes one JSON object.
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("obstacle", obstacle?.rawValue)
+        writer.member("grantedByOursOnly", grantedByOursOnly)
+        writer.member("grantedByAppleOnly", grantedByAppleOnly)
+        writer.key("differences")
+        writer.beginArray()
+        for difference in differences { difference.write(to: &writer) }
+        writer.endArray()
+        writer.endObject()
+    }
+}
+
+/// What a reply's status means to a client.
+enum ReplyStatus {
+    /// Some kept replies were stripped of their status; what has a receipt had one.
+    static func number(_ reply: JSONObject) -> Int64? {
+        reply["status"]?.wholeNumber ?? (reply["receipt"] == nil ? nil : 0)
+    }
+
+    /// Whether asking again may bring another answer (verifyreceipt reference, 2). 21002 is not here: it was the answer of
+    /// an outage once, and otherwise refuses for good.
+    static func isTemporary(_ status: Int64, _ reply: JSONObject) -> Bool {
+        switch status {
+        case 21005, 21009, 500...599: return true
+        case 21100...21199:
+            let stated = reply["is_retryable"] ?? reply["is-retryable"]
+            return ![.bool(false), .integer(0), .string("false"), .string("0")].contains(stated)
+        default: return false
+        }
+    }
+}
+
+extension JSONValue {
+    /// A whole number, or a string of its digits.
+    var wholeNumber: Int64? { integer ?? string.flatMap { Int64($0) } }
+}

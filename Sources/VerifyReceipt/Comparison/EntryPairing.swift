@@ -1,0 +1,56 @@
+internal import AppStoreModels
+
+/// Which entries of two lists are about the same purchase.
+struct EntryPairing {
+    /// In the order of Apple's list.
+    private(set) var pairs: [(JSONObject, JSONObject)] = []
+    private(set) var onlyApples: [JSONObject] = []
+    private(set) var onlyOurs: [JSONObject] = []
+    /// Whether what both lists have stands in the same order.
+    private(set) var isSameOrder = true
+    /// The order of what both lists have, in our list.
+    private(set) var orderOfOurs = ""
+
+    /// Entries belong together that have the same id and product; then those of the same id; then, for entries without
+    /// an id, of the same product. Each belongs to one other at most. Linear in the number of entries.
+    ///
+    /// - Parameter id: the member that names the purchase.
+    init(_ apples: [JSONValue], _ ours: [JSONValue], id: String) {
+        let apples = apples.map { $0.object ?? JSONObject(members: []) }
+        let ours = ours.map { $0.object ?? JSONObject(members: []) }
+        let keys: [(JSONObject) -> String?] = [
+            { entry in
+                ListedPurchase.text(entry[id]).map { $0 + "\u{0}" + (ListedPurchase.text(entry["product_id"]) ?? "") }
+            },
+            { ListedPurchase.text($0[id]) },
+            { entry in entry[id] == nil ? ListedPurchase.text(entry["product_id"]) : nil },
+        ]
+        var partner = [Int?](repeating: nil, count: apples.count)
+        var isTaken = [Bool](repeating: false, count: ours.count)
+        for (pass, key) in keys.enumerated() {
+            var waiting: [String: [Int]] = [:]
+            for index in ours.indices.reversed() where !isTaken[index] {
+                // An entry without an id may be any of its product: replies before the end of 2017 (3.6).
+                let name = pass == 2 ? ListedPurchase.text(ours[index]["product_id"]) : key(ours[index])
+                if let name { waiting[name, default: []].append(index) }
+            }
+            for index in apples.indices where partner[index] == nil {
+                guard let name = key(apples[index]), let other = waiting[name]?.popLast() else { continue }
+                partner[index] = other
+                isTaken[other] = true
+            }
+        }
+        var last = -1
+        for (index, apple) in apples.enumerated() {
+            guard let other = partner[index] else {
+                onlyApples.append(apple)
+                continue
+            }
+            pairs.append((apple, ours[other]))
+            if other < last { isSameOrder = false }
+            last = other
+        }
+        orderOfOurs = ReplyComparer.order(ours.indices.filter { isTaken[$0] }.map { ours[$0] })
+        onlyOurs = ours.indices.filter { !isTaken[$0] }.map { ours[$0] }
+    }
+}

@@ -1,0 +1,43 @@
+import ServiceLifecycle
+
+/// Runs services, but does not wait for ever once they are told to stop: what calls a store that neither answers nor heeds
+/// cancellation would otherwise keep the process from ending.
+struct BoundedStop: Sendable {
+    /// For what was cancelled to end.
+    private static let afterCancellation = Duration.seconds(2)
+
+    /// The time for requests in flight, after which the services cancel what is left.
+    let limit: Duration
+    /// Called when the services are left behind.
+    let onAbandon: @Sendable () -> Void
+
+    func run(_ group: ServiceGroup) async throws {
+        let (results, continuation) = AsyncStream<Result<Void, any Error>>.makeStream()
+        let work = Task {
+            do { continuation.yield(.success(try await group.run())) } catch { continuation.yield(.failure(error)) }
+        }
+        // In a task of its own, since a stream ends at once for one that was cancelled.
+        let ended = Task { () -> Result<Void, any Error> in
+            for await result in results { return result }
+            return .success(())
+        }
+        let giveUp = { @Sendable in
+            _ = Task {
+                let patience = limit + Self.afterCancellation
+                guard await Patience.value(of: Task { await work.result }, within: patience) == nil else { return }
+                onAbandon()
+                continuation.yield(.success(()))
+            }
+        }
+        try await withTaskCancellationHandler {
+            try await withGracefulShutdownHandler {
+                try await ended.value.get()
+            } onGracefulShutdown: {
+                giveUp()
+            }
+        } onCancel: {
+            work.cancel()
+            giveUp()
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// Closes an HTTP/2 connection on which nothing is asked.
+///
+/// After the idle time Hummingbird says so (GOAWAY and PING; RFC 9113, 6.7 and 6.8) and closes once the client has
+/// acknowledged. A client that never does, or that opened TLS and then said nothing, would keep its place for ever. This
+/// handler asks for nothing: with no stream open it closes after a time that nothing but a stream extends.
+///
+/// | state | time |
+/// |---|---|
+/// | before the first stream | `timeouts.headers` |
+/// | after the last stream | `timeouts.idle` and ``grace(_:)`` |
+/// | no stream, while the server stops | ``grace(_:)`` |
+///
+/// A connection with TLS that speaks HTTP/1.1 is left to ``RequestTimeouts``.
+final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    private let timeouts: VerifyReceiptServerConfiguration.Timeouts
+    private let metrics: ServerMetrics
+    private var context: ChannelHandlerContext?
+    private var openStreams = 0
+    private var isDraining = false
+    /// When the connection is closed, if no stream is opened; nil while one is open and before HTTP/2 is spoken.
+    private var end: (phase: RequestTimeouts.Phase, deadline: NIODeadline)?
+    private var timer: Scheduled<Void>?
+    private var timerDeadline = NIODeadline.distantFuture
+
+    init(timeouts: VerifyReceiptServerConfiguration.Timeouts, metrics: ServerMetrics) {
+        self.timeouts = timeouts
+        self.metrics = metrics
+    }
+
+    /// What a client gets to acknowledge the farewell.
+    static func grace(_ timeouts: VerifyReceiptServerConfiguration.Timeouts) -> Duration {
+        min(timeouts.idle, .seconds(5))
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        stop()
+        self.context = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        stop()
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case TLSUserEvent.handshakeCompleted(negotiatedProtocol: "h2"):
+            close(.headers, in: timeouts.headers)
+        case is ChannelShouldQuiesceEvent:
+            isDraining = true
+            if end != nil { close(.idle, in: Self.grace(timeouts)) }
+        default: break
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    // MARK: Streams
+
+    func streamOpened() {
+        openStreams += 1
+        end = nil
+    }
+
+    func streamClosed() {
+        openStreams -= 1
+        guard openStreams == 0 else { return }
+        let grace = Self.grace(timeouts)
+        close(.idle, in: isDraining ? grace : timeouts.idle + grace)
+    }
+
+    // MARK: Closing
+
+    private func close(_ phase: RequestTimeouts.Phase, in duration: Duration) {
+        let deadline = NIODeadline.now() + .nanoseconds(duration.nanoseconds)
+        end = (phase, deadline)
+        wake(at: deadline)
+    }
+
+    /// A timer that fires too early looks again: far cheaper than a new timer for every stream.
+    private func wake(at deadline: NIODeadline) {
+        guard let context, timer == nil || deadline < timerDeadline else { return }
+        timer?.cancel()
+        timerDeadline = deadline
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.fire() }
+    }
+
+    private func fire() {
+        timer = nil
+        guard let context, let end else { return }
+        guard end.deadline <= .now() else { return wake(at: end.deadline) }
+        stop()
+        metrics.timeouts.add(end.phase.rawValue)
+        // Below TLS, whose own farewell would wait for the client once more.
+        let transport = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+        (transport ?? context).close(promise: nil)
+    }
+
+    private func stop() {
+        end = nil
+        timer?.cancel()
+        timer = nil
+    }
+}
+
+@available(*, unavailable)
+extension ConnectionTimeouts: Sendable {}

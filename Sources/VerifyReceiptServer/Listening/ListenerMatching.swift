@@ -1,0 +1,39 @@
+/// Which listener of a new configuration is which that runs: the one of the same host, port and role. Their order says
+/// nothing.
+struct ListenerMatching {
+    /// A running listener that gets the contents of these files.
+    struct Certificate {
+        let index: Int
+        let tls: VerifyReceiptServerConfiguration.TLSFiles
+    }
+
+    private struct Key: Hashable {
+        let host: String
+        let port: Int
+        let role: VerifyReceiptServerConfiguration.Role
+
+        init(_ listener: VerifyReceiptServerConfiguration.Listener) {
+            (host, port, role) = (listener.host, listener.port, listener.role)
+        }
+    }
+
+    private(set) var certificates: [Certificate] = []
+    /// Whether there is a listener more, one less, or one that changes between TLS and none: that takes a restart.
+    private(set) var differs: Bool
+
+    init(
+        from running: [VerifyReceiptServerConfiguration.Listener], to new: [VerifyReceiptServerConfiguration.Listener]
+    ) {
+        differs = running.count != new.count
+        // Several can be alike while their ports are not chosen yet (port 0): these keep their order.
+        var rest = Dictionary(grouping: new, by: Key.init).mapValues { $0[...] }
+        for (index, listener) in running.enumerated() {
+            guard let match = rest[Key(listener)]?.popFirst() else {
+                differs = true
+                continue
+            }
+            if (match.tls == nil) != (listener.tls == nil) { differs = true }
+            if listener.tls != nil, let tls = match.tls { certificates.append(Certificate(index: index, tls: tls)) }
+        }
+    }
+}

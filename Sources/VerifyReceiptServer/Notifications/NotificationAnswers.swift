@@ -1,0 +1,105 @@
+import AppStoreModels
+import HTTPTypes
+import Logging
+import VerifyReceipt
+
+/// What a request asks for, with what answers it.
+enum Work: Sendable {
+    case verifyReceipt(EndpointEnvironment, VerifyReceiptEndpoint)
+    case notifications(NotificationVersion, NotificationIntake)
+
+    /// Nil where there is nothing at the path.
+    init?(_ route: Route, _ current: ServerState.Replaceable) {
+        switch route {
+        case .verifyReceipt(let environment): self = .verifyReceipt(environment, current.endpoint)
+        case .notifications(let version):
+            guard let intake = current.notifications, intake.takes(version) else { return nil }
+            self = .notifications(version, intake)
+        case .unknown: return nil
+        }
+    }
+
+    /// The answer to another method than POST.
+    var notAPost: Answer {
+        switch self {
+        case .verifyReceipt: Answer(status: .ok, reply: VerifyReceiptEndpoint.notAPost)
+        case .notifications: .problem(.methodNotAllowed, "Notifications come by POST.")
+        }
+    }
+
+    /// The answer when there is no room for the request.
+    func unavailable(closes: Bool) -> Answer {
+        switch self {
+        case .verifyReceipt: .unavailable(closes: closes)
+        case .notifications: .problem(.serviceUnavailable, "There is no room for the request.", closes: closes)
+        }
+    }
+}
+
+extension Answer {
+    /// The answer to a notification. It repeats nothing of the request.
+    static func notification(_ report: NotificationReport) -> Answer {
+        var answer: Answer
+        switch report.outcome {
+        case .accepted, .repeated:
+            let reply = VerifyReceiptReply(status: 0, body: Array("{}".utf8), facts: ReplyFacts())
+            answer = Answer(status: .ok, reply: reply)
+        case .malformed: answer = .problem(.badRequest, "The body is not a notification.")
+        case .notGenuine: answer = .problem(.forbidden, "The notification is not genuine.")
+        case .unknownApp: answer = .problem(.forbidden, "The notification is of an app that is not served here.")
+        case .notVerifiable, .storeFailed:
+            answer = .problem(.serviceUnavailable, "The notification cannot be taken in now: send it again.")
+        }
+        answer.notification = report
+        return answer
+    }
+}
+
+extension ServerMetrics {
+    /// Counts a request to `/notifications/…`. Types that this version does not know are one, so that what is counted
+    /// stays few.
+    func count(_ answer: Answer, _ version: NotificationVersion, _ duration: Duration) {
+        let report = answer.notification
+        let type: String
+        switch (report?.notificationType, version) {
+        case (nil, _): type = "none"
+        case (let name?, .version2) where NotificationTypeV2(rawValue: name).isKnown: type = name
+        case (let name?, .version1) where Self.version1Types.contains(name): type = name
+        default: type = "other"
+        }
+        notifications.add(version.rawValue, type, report?.outcome.rawValue ?? "refused")
+        notificationDuration.observe(nanoseconds: duration.nanoseconds)
+        guard let report else { return }
+        if report.verificationNanoseconds > 0 {
+            notificationVerification.observe(nanoseconds: report.verificationNanoseconds)
+        }
+        if let nanoseconds = report.storeNanoseconds { store.observe(nanoseconds: nanoseconds) }
+        if report.outcome == .storeFailed { storeFailures.add() }
+    }
+
+    /// `notification_type` of version 1 as it stands in recorded notifications and Apple's documentation.
+    private static let version1Types: Set<String> = [
+        "CANCEL", "CONSUMPTION_REQUEST", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS", "DID_FAIL_TO_RENEW",
+        "DID_RECOVER", "DID_RENEW", "INITIAL_BUY", "INTERACTIVE_RENEWAL", "PRICE_INCREASE_CONSENT", "REFUND", "RENEWAL",
+        "REVOKE",
+    ]
+}
+
+extension NotificationReport {
+    /// What stands in the one line of the log: never what was signed.
+    func describe(in metadata: inout Logger.Metadata) {
+        metadata["outcome"] = .string(outcome.rawValue)
+        if let notificationUUID { metadata["notificationUUID"] = .string(String(notificationUUID.prefix(80))) }
+        if let notificationType { metadata["notificationType"] = .string(String(notificationType.prefix(80))) }
+        if let subtype { metadata["subtype"] = .string(String(subtype.prefix(80))) }
+        if let bundleId { metadata["bundleId"] = .string(bundleId) }
+        if let environment { metadata["environment"] = .string(environment) }
+        if let reason { metadata["reason"] = .string(reason) }
+        if verificationNanoseconds > 0 {
+            metadata["verificationMs"] = .stringConvertible(Duration.nanoseconds(verificationNanoseconds).milliseconds)
+        }
+        if let storeNanoseconds {
+            metadata["storeMs"] = .stringConvertible(Duration.nanoseconds(storeNanoseconds).milliseconds)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// How many bytes of request bodies and of answers are in memory.
+///
+/// A quarter is kept for small ones, which is what nearly all are: a few clients with large bodies cannot shut everybody
+/// else out.
+final class BufferBudget: Sendable {
+    /// Bytes. Bodies and answers up to this count as small.
+    static let smallSize = 128 << 10
+
+    private let maximum: Int
+    private let maximumForLarge: Int
+    private let used = Atomic<Int>(0)
+
+    init(maximum: Int) {
+        self.maximum = maximum
+        maximumForLarge = maximum - maximum / 4
+    }
+
+    /// Whether there was room; then it has to be given back with ``release(_:)``.
+    ///
+    /// - Parameter total: the size of the whole body or answer, as far as it is known.
+    func take(_ bytes: Int, of total: Int) -> Bool {
+        let (_, after) = used.add(bytes, ordering: .relaxed)
+        guard after > (total > Self.smallSize ? maximumForLarge : maximum) else { return true }
+        release(bytes)
+        return false
+    }
+
+    /// Counts what is in memory anyway.
+    func hold(_ bytes: Int) { used.add(bytes, ordering: .relaxed) }
+
+    func release(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }
+
+    var current: Int { used.load(ordering: .relaxed) }
+}

@@ -1,0 +1,41 @@
+public import AppStoreModels
+public import AppStoreServer
+public import VerifyReceipt
+
+/// Checks a StoreKit 2 JWS in `receipt-data` with ``SignedDataVerifier``.
+///
+/// Which app it may be of is for the endpoint to say, as for receipts; environments are Production and Sandbox, and those
+/// of Xcode where it is accepted.
+public struct SignedTransactionVerifier: SignedTransactionVerifying {
+    private let verifier: SignedDataVerifier
+    private let expectation: SignedDataExpectation
+
+    /// - Parameters:
+    ///   - trust: whose signatures are believed.
+    ///   - revocation: asks whether certificates were revoked; nil for not at all.
+    /// - Throws: ``SignedDataError`` if an additional root cannot be read.
+    public init(trust: SignedDataTrust = .apple, revocation: (any RevocationChecking)? = nil) throws {
+        verifier = try SignedDataVerifier(trust: trust, revocation: revocation)
+        expectation = SignedDataExpectation(
+            environments: trust.acceptsXcode
+                ? [.production, .sandbox, .xcode, .localTesting] : [.production, .sandbox])
+    }
+
+    /// - Throws: ``SignedDataError``; or a ``BackendFailure`` that can be retried, if a revocation check got no answer.
+    public func verifiedTransaction(
+        _ jws: [UInt8], now: Int64
+    ) async throws -> Verified<JWSTransactionDecodedPayload> {
+        do {
+            let verified = try await verifier.verifiedTransaction(
+                String(decoding: jws, as: UTF8.self), expecting: expectation, now: now)
+            // The App Store signs renewal infos and notifications with the same leaf, and they share members.
+            guard verified.payload.transactionId != nil, verified.payload.bundleId != nil else {
+                throw SignedDataError(.malformedPayload, at: .payload, "it is not a transaction")
+            }
+            return verified
+        } catch let error as SignedDataError where error.isRetryable {
+            // verifyreceipt reference, 2: 21100 to 21199 are errors of internal data access.
+            throw BackendFailure.internalDataAccess(code: 21100, isRetryable: true)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import AppStoreModels
+import ArgumentParser
+import Foundation
+import TransactionStore
+
+struct LedgerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ledger",
+        abstract: "Read what to deliver and what to take back.",
+        discussion: """
+            The store keeps an ordered record of what became of each transaction: purchased (once per transaction id), \
+            revoked, upgraded, reinstated. A consumer reads from where it stopped, does what the entries say, and \
+            acknowledges.
+
+            EXAMPLES:
+              legacy-receipts ledger read --store sqlite:purchases.sqlite \\
+                --consumer shop --limit 100
+              legacy-receipts ledger acknowledge --store sqlite:purchases.sqlite \\
+                --consumer shop --position 4711
+            """,
+        subcommands: [LedgerReadCommand.self, LedgerAcknowledgeCommand.self])
+}
+
+struct LedgerReadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "Print entries as NDJSON, the oldest first.",
+        discussion: """
+            EXAMPLES:
+              legacy-receipts ledger read --store postgres://db/receipts --after 0
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Option(help: ArgumentHelp("Begin after what this consumer has acknowledged.", valueName: "name"))
+    var consumer: String?
+
+    @Option(help: ArgumentHelp("Begin after this position (default: 0).", valueName: "position"))
+    var after: Int64?
+
+    @Option(help: ArgumentHelp("How many entries at most (default: all).", valueName: "n"))
+    var limit: Int?
+
+    func validate() throws {
+        guard consumer == nil || after == nil else { throw ValidationError("Give --consumer or --after, not both.") }
+        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
+    }
+
+    func run() async throws {
+        try await StoreOpener.withExisting(store) { store in
+            var position = after ?? 0
+            if let consumer { position = try await store.acknowledgedPosition(of: consumer) }
+            var left = limit ?? .max
+            while left > 0 {
+                let entries = try await store.changes(after: position, limit: min(left, 1_000))
+                guard let last = entries.last else { return }
+                var lines = JSONWriter(reservingCapacity: entries.count * 1024)
+                for entry in entries { Self.write(entry, to: &lines) }
+                try Terminal.output(lines.bytes)
+                position = last.position
+                left -= entries.count
+            }
+        }
+    }
+
+    private static func write(_ entry: LedgerEntry, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("position", entry.position)
+        writer.member("event", entry.event.name)
+        writer.member("transactionId", entry.transactionId)
+        writer.member("transaction", entry.transaction.payload)
+        writer.endObject()
+        writer.newline()
+    }
+}
+
+struct LedgerAcknowledgeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "acknowledge",
+        abstract: "Remember that a consumer is done with everything up to a position.",
+        discussion: """
+            EXAMPLES:
+              legacy-receipts ledger acknowledge --store sqlite:purchases.sqlite \\
+                --consumer shop --position 4711
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Option(help: ArgumentHelp("The name of the consumer.", valueName: "name"))
+    var consumer: String
+
+    @Option(help: ArgumentHelp("The position of the last entry that is done.", valueName: "position"))
+    var position: Int64
+
+    func run() async throws {
+        try await StoreOpener.withExisting(store) { store in
+            try await store.acknowledge(position, by: consumer)
+            let kept = try await store.acknowledgedPosition(of: consumer)
+            try Terminal.output("\(consumer) is done with everything up to \(kept).")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import AppStoreModels
+import AppStoreServer
+import ArgumentParser
+import Foundation
+
+/// Completing customers by the App Store Server API after a migration.
+struct EnrichOptions: ParsableArguments {
+    @Flag(
+        name: .customLong("enrich"),
+        help: """
+            Then complete each customer in the store by the App Store Server API, and the bare transaction ids of the \
+            input too. Needs --store, --bundle-id and a key. After an interruption, run it again to resume.
+            """)
+    var isAsked = false
+
+    @Option(help: "The issuer id that App Store Connect shows above the In-App Purchase keys.")
+    var issuerId: String?
+
+    @Option(help: "The id of the In-App Purchase key.")
+    var keyId: String?
+
+    @Option(
+        help: ArgumentHelp("The In-App Purchase key, as it was downloaded (.p8).", valueName: "file"),
+        completion: .file())
+    var privateKey: String?
+
+    @Option(
+        name: .customLong("production-url"),
+        help: ArgumentHelp("Another server than Apple's for production, for tests.", valueName: "url"))
+    var productionURL: String?
+
+    @Option(
+        name: .customLong("sandbox-url"),
+        help: ArgumentHelp("Another server than Apple's for the sandbox, for tests.", valueName: "url"))
+    var sandboxURL: String?
+
+    func validate() throws {
+        guard isAsked else {
+            let given = [issuerId, keyId, privateKey, productionURL, sandboxURL].contains { $0 != nil }
+            guard !given else { throw ValidationError("A key is of no use without --enrich.") }
+            return
+        }
+        for (name, value) in [("--issuer-id", issuerId), ("--key-id", keyId), ("--private-key", privateKey)]
+        where value == nil {
+            throw ValidationError("--enrich needs \(name).")
+        }
+    }
+
+    /// The key; nil if nothing is to be completed.
+    /// - Throws: `CommandFailure` for a file that holds none.
+    func key() throws -> InAppPurchaseKey? {
+        guard isAsked, let issuerId, let keyId, let privateKey else { return nil }
+        let pem = String(decoding: try InputFile.read(privateKey), as: UTF8.self)
+        do throws(InAppPurchaseKeyError) {
+            return try InAppPurchaseKey(pem: pem, keyID: keyId, issuerID: issuerId)
+        } catch {
+            throw CommandFailure("Cannot use \(privateKey): \(error)")
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import AppStoreModels
+import AppStoreServer
+import ArgumentParser
+import Foundation
+import LegacyReceipts
+import TransactionStore
+import VerifyReceipt
+import VerifyReceiptServer
+
+struct NotificationsBackfillCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backfill",
+        abstract: "Fetch notifications that did not arrive.",
+        discussion: """
+            Reads the Notification History of the App Store, verifies each notification and applies it to the store. What \
+            the store has already changes nothing: after an interruption, run it again. The history reaches back 180 \
+            days, in the sandbox 30.
+
+            EXIT CODES:
+              0  every notification of the history is in the store
+              1  some were not taken in; standard error says why
+              2  the arguments, the App Store Server API or the store
+
+            EXAMPLE:
+              legacy-receipts notifications backfill --store sqlite:purchases.sqlite --bundle-id com.example.app \
+            --issuer-id 57246542-96fe-1a63-e053-0824d011072a --key-id 2X9R4HXF34 --private-key SubscriptionKey_2X9R4HXF34.p8
+            """)
+
+    @Option(help: ArgumentHelp("Where purchases are kept: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @OptionGroup(title: "App Store Server API")
+    var server: AppStoreServerOptions
+
+    @Option(help: "The id of the app in the App Store, which production notifications have to state.")
+    var appleId: Int64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only notifications sent then or later: 2026-01-31, or 2026-01-31T12:00:00Z. Default: all there are.",
+            valueName: "date"))
+    var since: String?
+
+    @Flag(help: "Only notifications that did not reach a server.")
+    var onlyFailures = false
+
+    @Option(
+        name: .customLong("trust-root"),
+        help: ArgumentHelp(
+            "Also trust this root certificate (DER or PEM), for test notifications. Repeatable.", valueName: "file"),
+        completion: .file())
+    var roots: [String] = []
+
+    func run() async throws {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        let environment = server.appStoreEnvironment ?? .production
+        // An hour less than the reach, which has to hold when the request arrives, whoever's clock is fast.
+        let earliest = now - NotificationBackfill.reach(environment) * 86_400_000 + 3_600_000
+        let start = try since.map(Self.milliseconds) ?? earliest
+        guard start < now else { throw ValidationError("--since takes a date in the past.") }
+        let client = try server.client()
+        let receiver = NotificationReceiver(
+            verifier: try verifier(),
+            apps: .init([AppConfiguration(bundleId: server.bundleId, appleId: appleId)], unknownBundleIds: .refused))
+        let store = try open()
+        let counts: NotificationBackfill.Counts
+        do {
+            counts = try await NotificationBackfill(
+                client: client, receiver: receiver, store: store,
+                clock: { Int64(Date().timeIntervalSince1970 * 1_000) }
+            ).run(
+                NotificationHistoryRequest(
+                    startDate: max(start, earliest), endDate: now, onlyFailures: onlyFailures ? true : nil),
+                onRefusal: { Self.tell($0) })
+        } catch {
+            try? await store.close()
+            throw CommandFailure("The backfill stopped, run it again to resume: \(error)")
+        }
+        try await store.close()
+        try Terminal.output(Self.summary(counts))
+        if counts.refusedInAll > 0 { throw ExitStatus.someRefused }
+    }
+
+    private func verifier() throws -> SignedDataVerifier {
+        do {
+            let certificates = try roots.flatMap { path in
+                let bytes = try InputFile.read(path)
+                return try PEM.certificates(bytes) ?? [bytes]
+            }
+            return try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: certificates))
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure("Cannot use --trust-root: it is not an X.509 certificate in DER or PEM.")
+        }
+    }
+
+    private func open() throws -> any TransactionStore {
+        do {
+            return try StoreOpener.open(store)
+        } catch {
+            throw CommandFailure("The store cannot be used: \(error)")
+        }
+    }
+
+    private static func milliseconds(_ text: String) throws -> Int64 {
+        let style = Date.ISO8601FormatStyle()
+        guard let date = (try? style.parse(text)) ?? (try? style.year().month().day().parse(text)) else {
+            throw ValidationError("--since takes a date as 2026-01-31 or 2026-01-31T12:00:00Z.")
+        }
+        return Int64(date.timeIntervalSince1970 * 1_000)
+    }
+
+    private static func tell(_ report: NotificationReport) {
+        let name = report.notificationUUID.map { "Notification \($0)" } ?? "A notification"
+        Terminal.error("\(name) was not taken in (\(report.outcome.rawValue)): \(report.reason ?? "no reason")")
+    }
+
+    private static func summary(_ counts: NotificationBackfill.Counts) -> String {
+        let refused = counts.refused.sorted { $0.key.rawValue < $1.key.rawValue }
+            .map { ", \($0.key.rawValue): \($0.value)" }.joined()
+        return """
+            Notifications in the history: \(counts.notifications); new: \(counts.accepted) (\(counts.changedFacts) facts), \
+            known: \(counts.repeated), not taken in: \(counts.refusedInAll)\(refused)
+            """
+    }
+}

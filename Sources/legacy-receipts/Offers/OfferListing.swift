@@ -1,0 +1,144 @@
+import AppStoreModels
+import AppStoreServer
+import ReceiptMigration
+import TransactionStore
+
+/// Makes the rows of `offers` for one customer after the other.
+struct OfferListing {
+    struct Row {
+        /// What is counted.
+        let outcome: String
+        let isListed: Bool
+        let fields: [String]
+    }
+
+    let kind: OffersCommand.Kind
+    let offers: [WinBackOffer]
+    /// The groups to ask about; nil for all that a customer has bought in.
+    let groups: Set<String>?
+    let catalog: ProductCatalog?
+    let now: Int64
+    let currentThrough: Int64?
+    let countsUnpricedAsPaid: Bool
+    let listsAll: Bool
+
+    private static let identityColumns = ["appAccountTokens", "appTransactionIds", "originalTransactionIds"]
+
+    var header: [String] {
+        switch kind {
+        case .introductory, .winBack:
+            [
+                "eligibility", "kind", "offerIdentifier", "subscriptionGroupIdentifier", "productId", "eligibleFrom",
+                "eligibleUntil", "changesAt", "reasons",
+            ] + Self.identityColumns
+        case .entitlement:
+            [
+                "status", "subscriptionGroupIdentifier", "productId", "isFamilyShared", "accessEnds", "changesAt",
+                "isCurrent", "originalTransactionId", "transactionId",
+            ] + Self.identityColumns
+        }
+    }
+
+    func rows(of customer: Customer) -> [Row] {
+        let history = history(of: customer)
+        let identities = Self.identities(customer)
+        switch kind {
+        case .introductory:
+            let asked = groups.map { $0.sorted() } ?? history.subscriptionGroups
+            return asked.map { group in
+                row(history.introductoryEligibility(group: group, at: now), nil, group, nil, identities)
+            }
+        case .winBack:
+            return offers.filter { groups?.contains($0.group) ?? true }.map { offer in
+                let verdict = history.eligibility(for: offer, at: now)
+                return row(verdict, offer.offerIdentifier, offer.group, offer.productId, identities)
+            }
+        case .entitlement:
+            return history.entitlements(at: now).compactMap { entitlement in
+                if let groups, !groups.contains(entitlement.group ?? "") { return nil }
+                return row(entitlement, identities)
+            }
+        }
+    }
+
+    // MARK: Rows
+
+    private func row(
+        _ verdict: OfferVerdict, _ offer: String?, _ group: String, _ product: String?, _ identities: [String]
+    ) -> Row {
+        let fields = [
+            verdict.eligibility.rawValue, kind.rawValue, offer ?? "", group, product ?? "",
+            verdict.eligibleFrom.map(DateText.iso) ?? "", verdict.eligibleUntil.map(DateText.iso) ?? "",
+            verdict.changesAt.map(DateText.iso) ?? "", verdict.reasons.map(Self.text).joined(separator: "; "),
+        ]
+        return Row(
+            outcome: verdict.eligibility.rawValue, isListed: listsAll || verdict.eligibility == .eligible,
+            fields: (fields + identities).map(Printable.text))
+    }
+
+    private func row(_ entitlement: GroupEntitlement, _ identities: [String]) -> Row {
+        let best = entitlement.best
+        let status = Self.name(best.status)
+        let fields = [
+            status, entitlement.group ?? "", best.productId ?? "", String(best.isFamilyShared),
+            DateText.iso(best.accessEnds), best.changesAt.map(DateText.iso) ?? "", String(best.isCurrent),
+            best.originalTransactionId ?? "", best.transactionId ?? "",
+        ]
+        return Row(
+            outcome: status, isListed: listsAll || best.hasAccess, fields: (fields + identities).map(Printable.text))
+    }
+
+    private static func name(_ status: SubscriptionStatus) -> String {
+        switch status {
+        case .active: "active"
+        case .expired: "expired"
+        case .billingRetry: "billingRetry"
+        case .billingGracePeriod: "billingGracePeriod"
+        case .revoked: "revoked"
+        default: status.description
+        }
+    }
+
+    /// `paidMonths satisfied (3 months, transaction 100200)`.
+    private static func text(_ reason: OfferReason) -> String {
+        let details = [
+            reason.months.map { "\($0) months" }, reason.from.map { "from \(DateText.iso($0))" },
+            reason.until.map { "until \(DateText.iso($0))" }, reason.transactionId.map { "transaction \($0)" },
+        ].compactMap { $0 }
+        let outcome = "\(reason.rule.rawValue) \(reason.outcome.rawValue)"
+        return details.isEmpty ? outcome : "\(outcome) (\(details.joined(separator: ", ")))"
+    }
+
+    private static func identities(_ customer: Customer) -> [String] {
+        [CustomerIdentity.Kind.appAccountToken, .appTransactionId, .originalTransactionId].map { kind in
+            customer.identities.filter { $0.kind == kind }.map(\.value).joined(separator: " ")
+        }
+    }
+
+    // MARK: The history
+
+    private func history(of customer: Customer) -> PurchaseHistory {
+        let entries = customer.transactions.map { transaction in
+            PurchaseHistory.Entry(
+                transaction.payload,
+                statesOffers: transaction.origins.contains { $0.source.kind == .signedTransaction }
+                    || transaction.legacy.isTrialPeriod != nil)
+        }
+        var known: [String: String] = [:]
+        if let catalog {
+            for product in Set(customer.transactions.compactMap(\.payload.productId)) {
+                known[product] = catalog.product(product)?.subscriptionGroupIdentifier
+            }
+        }
+        return PurchaseHistory(
+            entries: entries, renewalInfos: customer.renewalInfos.map(\.payload), groups: known,
+            completeThrough: currentThrough ?? Self.newestDate(customer),
+            countsUnpricedPeriodsAsPaid: countsUnpricedAsPaid)
+    }
+
+    /// When the newest signed document about the customer was signed.
+    private static func newestDate(_ customer: Customer) -> Int64? {
+        let origins = customer.transactions.flatMap(\.origins) + customer.renewalInfos.flatMap(\.origins)
+        return origins.filter { $0.source.kind.isSigned }.map(\.signedDate).max()
+    }
+}

@@ -1,0 +1,151 @@
+import AppStoreModels
+import AppStoreServer
+import ArgumentParser
+import Foundation
+import ReceiptMigration
+import TransactionStore
+
+struct OffersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "offers",
+        abstract: "List the customers who may have an offer.",
+        discussion: """
+            Reads the purchases of an app from a store and prints CSV, ordered by customer: who may have which offer, \
+            since when, until when, and why. Nothing is guessed: what the store does not know (a price, a subscription \
+            group, whether a subscription was renewed since) makes the answer "unknown". Months are calendar months in US \
+            Pacific time.
+
+            KINDS:
+              introductory  introductory offers and free trials, by group
+              win-back      win-back offers, by the rules of the flags or of a file
+              entitlement   not an offer: the standing in each group
+
+            A file of win-back offers:
+              version: 1
+              winBackOffers:
+                come-back:               # the identifier of the offer
+                  group: "20456789"      # subscriptionGroupIdentifier
+                  product: com.example.premium.yearly
+                  paidMonths: 3          # consecutive months paid, at least
+                  monthsSince:           # since the last subscription
+                    minimum: 2
+                    maximum: 24
+                  monthsBetweenOffers: 6
+
+            EXAMPLES:
+              legacy-receipts offers --store sqlite:purchases.sqlite \\
+                --bundle-id com.example.app --kind introductory
+              legacy-receipts offers --store sqlite:purchases.sqlite \\
+                --bundle-id com.example.app --kind win-back --offers offers.yaml
+            """)
+
+    enum Kind: String, CaseIterable, ExpressibleByArgument {
+        case introductory
+        case winBack = "win-back"
+        case entitlement
+    }
+
+    @OptionGroup var source: StoredAppOptions
+
+    @Option(help: "What to list: introductory, win-back or entitlement.")
+    var kind: Kind
+
+    @OptionGroup(title: "Win-back rules") var rules: WinBackRuleOptions
+
+    @Option(
+        name: .customLong("group"),
+        help: ArgumentHelp("Only this subscription group. Repeatable.", valueName: "id"))
+    var groups: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "What the products are, for the groups of legacy purchases. Repeatable.", valueName: "file"),
+        completion: .file())
+    var catalog: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The time to answer for, as 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var at: Int64?
+
+    @Option(
+        name: .customLong("current-through"),
+        help: ArgumentHelp(
+            "Until when the store has everything that happened (default: the newest signed document of each customer).",
+            valueName: "date"), transform: DateArguments.milliseconds)
+    var currentThrough: Int64?
+
+    @Flag(
+        name: .customLong("count-unpriced-as-paid"),
+        help: "Count periods without a price and without an offer as paid: legacy receipts have no prices.")
+    var countsUnpricedAsPaid = false
+
+    @Flag(help: "List everybody, with the verdict, not only who is eligible.")
+    var all = false
+
+    func validate() throws {
+        if kind == .winBack {
+            try rules.validate(groups: groups)
+        } else if rules.isGiven {
+            throw ValidationError("The win-back rules are for --kind win-back.")
+        }
+    }
+
+    func run() async throws {
+        let offers = kind == .winBack ? try rules.offers(groups: groups) : []
+        let now = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+        let listing = OfferListing(
+            kind: kind, offers: offers, groups: groups.isEmpty ? nil : Set(groups), catalog: try productCatalog(),
+            now: now, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid, listsAll: all)
+        var counts: [String: Int] = [:]
+        try Terminal.output(CSVField.row(listing.header))
+        try await StoreOpener.withExisting(source.store) { store in
+            try await store.forEachCustomer(in: source.scope) { customer in
+                for row in listing.rows(of: customer) {
+                    counts[row.outcome, default: 0] += 1
+                    if row.isListed { try Terminal.output(CSVField.row(row.fields)) }
+                }
+            }
+        }
+        let text = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        Terminal.error(text.isEmpty ? "No customer of \(source.bundleId) is in the store." : "Verdicts: \(text).")
+    }
+
+    private func productCatalog() throws -> ProductCatalog? {
+        guard !catalog.isEmpty else { return nil }
+        do throws(CatalogError) {
+            return try ProductCatalog.load(paths: catalog)
+        } catch {
+            throw CommandFailure("The catalogue cannot be used: \(error)")
+        }
+    }
+}
+
+/// Which purchases of which store.
+struct StoredAppOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Option(name: .customLong("bundle-id"), help: ArgumentHelp("The app.", valueName: "id"))
+    var bundleId: String
+
+    @Option(
+        help: ArgumentHelp("Production or Sandbox.", valueName: "name"),
+        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
+    var environment: Environment = .production
+
+    var scope: StoreScope { StoreScope(environment: environment, bundleId: bundleId) }
+}
+
+enum DateArguments {
+    /// - Throws: `ValidationError` for what is no date of the years 1970 to 9999.
+    static func milliseconds(_ text: String) throws -> Int64 {
+        let date =
+            (try? Date(text, strategy: .iso8601)) ?? (try? Date(text, strategy: .iso8601.year().month().day()))
+        let limit = Double(PacificTime.range.upperBound)
+        guard let seconds = date?.timeIntervalSince1970, seconds >= 0, seconds * 1000 < limit else {
+            throw ValidationError("'\(text)' is no date like 2024-03-15T10:20:30Z or 2024-03-15.")
+        }
+        return Int64(seconds * 1000)
+    }
+}

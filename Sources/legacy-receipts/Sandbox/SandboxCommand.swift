@@ -1,0 +1,157 @@
+import AppStoreModels
+import AppStoreSandbox
+import ArgumentParser
+import Foundation
+import Logging
+import ReceiptMigration
+import ServiceLifecycle
+
+struct SandboxCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sandbox",
+        abstract: "Play the App Store on this machine.",
+        discussion: """
+            Sells the products of a .storekit file or a catalogue, renews, refunds and notifies, issues legacy receipts \
+            and signed transactions, and serves the App Store Server API. Everything is signed by test keys that \
+            everybody has: trust its roots only where you try things. Everything is in memory and gone when it stops.
+
+            Purchases are made over HTTP, under /sandbox/v1: POST purchases; POST subscriptions/ID/ and cancel, enable, \
+            change, renew, fail-billing, recover-billing or answer-price-increase; POST transactions/ID/ and refund, \
+            request-refund, decline-refund, reverse-refund or finish; POST families, families/leave, products/ID/price, \
+            products/ID/sale, clock; PUT notifications/url; GET products, customers/NAME, customers/NAME/receipt, \
+            subscriptions/ID, transactions/ID, transactions/ID/receipt, notifications, clock, trust.
+
+            EXAMPLES:
+              legacy-receipts sandbox --products Store.storekit --root-out roots.pem
+              legacy-receipts sandbox --products catalog.yaml --clock stepped \\
+                --notify http://127.0.0.1:8080/notifications/v2
+              curl -d '{"customer": "ada", "productId": "com.example.monthly"}' \\
+                http://127.0.0.1:8081/sandbox/v1/purchases
+              curl -d '{"advance": "P1M"}' http://127.0.0.1:8081/sandbox/v1/clock
+              curl http://127.0.0.1:8081/sandbox/v1/customers/ada/receipt
+            """)
+
+    @Option(
+        help: ArgumentHelp("A .storekit file, a feed or a catalogue. Repeatable.", valueName: "file"),
+        completion: .file())
+    var products: [String] = []
+
+    @Option(help: "The address to listen on. Whoever reaches it can do everything.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 for any.")
+    var port = 8081
+
+    @Option(help: "The app.")
+    var bundleId = "com.example.app"
+
+    @Option(help: "The App Store's number for the app, shown in production.")
+    var appAppleId: Int64 = 6_001_234_567
+
+    @Option(help: "What receipts and payloads say: Sandbox or Production.")
+    var environment = "Sandbox"
+
+    @Option(help: "sandbox (a month lasts five minutes), real, or a number of times faster than real.")
+    var speed = "sandbox"
+
+    @Option(help: "running, or stepped: time passes by POST /sandbox/v1/clock alone.")
+    var clock = "running"
+
+    @Option(help: "After so many renewals a subscription ends; 0 for never.")
+    var maximumRenewals = 6
+
+    @Option(help: "Billing Grace Period in real days; 0 for none.")
+    var gracePeriod: Int64 = 0
+
+    @Option(help: ArgumentHelp("Where notifications are posted.", valueName: "url"))
+    var notify: String?
+
+    @Flag(help: "Send notifications of version 1 instead of version 2.")
+    var notifyV1 = false
+
+    @Option(help: ArgumentHelp("The password in notifications of version 1.", valueName: "secret"))
+    var sharedSecret: String?
+
+    @Flag(help: "Send each notification once, as Apple's sandbox does.")
+    var noRetries = false
+
+    @Option(help: "All identifiers follow from it.")
+    var seed: UInt64 = 1
+
+    @OptionGroup(title: "Keys and trust")
+    var keys: SandboxKeyOptions
+
+    func run() async throws {
+        var configuration = SandboxServerConfiguration(sandbox: try sandbox(), catalog: try catalog())
+        guard let mode = SandboxClock.Mode(rawValue: clock) else {
+            throw ValidationError("--clock takes running or stepped.")
+        }
+        guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535.") }
+        configuration.host = host
+        configuration.port = port
+        configuration.clock = mode
+        configuration.notificationURL = notify
+        configuration.sendsNotificationsV1 = notifyV1
+        configuration.sharedSecret = sharedSecret
+        configuration.retriesNotifications = !noRetries
+        configuration.rateLimits.isEnabled = !keys.noRateLimits
+        try keys.writeRoots()
+        try await serve(configuration)
+    }
+
+    private func sandbox() throws -> SandboxConfiguration {
+        var sandbox = SandboxConfiguration(bundleId: bundleId)
+        sandbox.appAppleId = appAppleId
+        sandbox.environment = Environment(rawValue: environment)
+        guard [.sandbox, .production].contains(sandbox.environment) else {
+            throw ValidationError("--environment takes Sandbox or Production.")
+        }
+        sandbox.pace = try pace()
+        sandbox.maximumRenewals = maximumRenewals > 0 ? maximumRenewals : nil
+        sandbox.gracePeriodDays = gracePeriod > 0 ? gracePeriod : nil
+        sandbox.seed = seed
+        sandbox.key = try keys.key(seed: seed)
+        return sandbox
+    }
+
+    private func pace() throws -> SandboxPace {
+        switch speed {
+        case "sandbox": return .sandbox
+        case "real": return .accelerated(by: 1)
+        default:
+            guard let factor = Int64(speed), factor > 0 else {
+                throw ValidationError("--speed takes sandbox, real or a number.")
+            }
+            return .accelerated(by: factor)
+        }
+    }
+
+    private func catalog() throws -> SandboxCatalog {
+        guard !products.isEmpty else { throw ValidationError("--products is missing: there is nothing to sell.") }
+        do {
+            return try SandboxCatalog(try ProductCatalog.load(paths: products))
+        } catch {
+            throw CommandFailure("The products cannot be sold: \(error)")
+        }
+    }
+
+    private func serve(_ configuration: SandboxServerConfiguration) async throws {
+        var logger = Logger(label: "legacy-receipts.sandbox")
+        logger.logLevel = .warning
+        let hints = keys.hints
+        let server = SandboxServer(
+            configuration, logger: logger,
+            onListening: { port in
+                let lines = ["The App Store plays at http://\(configuration.host):\(port)."] + hints(port)
+                try? Terminal.output(lines.joined(separator: "\n"))
+            })
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        do {
+            try await group.run()
+        } catch {
+            throw CommandFailure("The sandbox stopped: \(error)")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import AppStoreSandbox
+import ArgumentParser
+import Foundation
+
+/// The developer's key, and the roots that have to be trusted.
+struct SandboxKeyOptions: ParsableArguments {
+    @Option(
+        name: .customLong("root-out"),
+        help: ArgumentHelp("Write the sandbox's two roots there, PEM.", valueName: "file"), completion: .file())
+    var rootOut: String?
+
+    @Option(
+        name: .customLong("intermediate-out"),
+        help: ArgumentHelp("Write the intermediate of iOS 6 receipts there, PEM.", valueName: "file"),
+        completion: .file())
+    var intermediateOut: String?
+
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp("The In-App Purchase key: a .p8 file or its public key, PEM.", valueName: "file"),
+        completion: .file())
+    var keyFile: String?
+
+    @Option(
+        name: .customLong("key-out"),
+        help: ArgumentHelp("Write the sandbox's own test key there as .p8, if --key is not given.", valueName: "file"),
+        completion: .file())
+    var keyOut: String?
+
+    @Option(name: .customLong("key-id"), help: "The identifier of the key.")
+    var keyID = "SANDBOXKEY"
+
+    @Option(name: .customLong("issuer-id"), help: "The issuer identifier.")
+    var issuerID = "5a4db07e-0000-4000-8000-000000000001"
+
+    @Flag(name: .customLong("no-rate-limits"), help: "Take any number of requests.")
+    var noRateLimits = false
+
+    /// The key that tokens and offers are checked with: the user's, or one made from the seed.
+    func key(seed: UInt64) throws -> SandboxKey {
+        do {
+            guard let keyFile else {
+                let pem = try SandboxKey.privateKeyPEM(seed: seed)
+                if let keyOut { try Self.write(pem, to: keyOut, isPrivate: true) }
+                return try SandboxKey(privateKeyPEM: pem, keyID: keyID, issuerID: issuerID)
+            }
+            let text = String(decoding: try InputFile.read(keyFile), as: UTF8.self)
+            return text.contains("PRIVATE KEY")
+                ? try SandboxKey(privateKeyPEM: text, keyID: keyID, issuerID: issuerID)
+                : try SandboxKey(publicKeyPEM: text, keyID: keyID, issuerID: issuerID)
+        } catch let error as SandboxError {
+            throw CommandFailure("The key cannot be used: \(error.message)")
+        }
+    }
+
+    func writeRoots() throws {
+        let roots = try SandboxRoots()
+        if let rootOut { try Self.write(roots.text, to: rootOut, isPrivate: false) }
+        if let intermediateOut {
+            try Self.write(roots.transactionReceiptIntermediate, to: intermediateOut, isPrivate: false)
+        }
+    }
+
+    /// What a user has to do to believe the sandbox.
+    var hints: @Sendable (Int) -> [String] {
+        let file = rootOut ?? "FILE (write it with --root-out FILE, or take it from /sandbox/v1/trust)"
+        let (keyID, issuerID) = (keyID, issuerID)
+        return { port in
+            [
+                "To try things with it, and nowhere else:",
+                "  legacy-receipts inspect and migrate: --trust-root \(file)",
+                "  legacy-receipts serve: trust.roots and trust.signed-data-roots: [\(file)],",
+                "    app-store-server.sandbox-url: http://127.0.0.1:\(port),",
+                "    key-id \(keyID) and issuer-id \(issuerID)",
+            ]
+        }
+    }
+
+    private static func write(_ text: String, to path: String, isPrivate: Bool) throws {
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: isPrivate ? 0o600 : 0o644]
+        guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8), attributes: attributes) else {
+            throw CommandFailure("Cannot write \(path).")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import AppStoreServer
+import ArgumentParser
+import Foundation
+
+struct SignCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Sign offers and Advanced Commerce requests for an app.",
+        discussion: """
+            Signs with an In-App Purchase key from App Store Connect (SubscriptionKey_ID.p8) and prints JSON for the app \
+            to pass to StoreKit. The key is read from a file and never printed.
+
+            EXAMPLES:
+              legacy-receipts sign promotional-offer --key-file key.p8 \\
+                --key-id 2X9R4HXF34 --issuer-id 57246542-96fe-1a63-e053-0824d011072a \\
+                --bundle-id com.example.app --product-id com.example.app.yearly \\
+                --offer-id winter --transaction-id 530001234567000
+            """,
+        subcommands: [
+            SignPromotionalOfferCommand.self, SignPromotionalOfferV1Command.self,
+            SignIntroductoryEligibilityCommand.self, SignAdvancedCommerceCommand.self,
+        ])
+}
+
+/// What signs, and for which app.
+struct SigningKeyOptions: ParsableArguments {
+    @Option(
+        name: .customLong("key-file"),
+        help: ArgumentHelp("The In-App Purchase key as downloaded, or - for standard input.", valueName: "file"),
+        completion: .file())
+    var keyFile: String
+
+    @Option(name: .customLong("key-id"), help: ArgumentHelp("The identifier of the key.", valueName: "id"))
+    var keyId: String
+
+    @Option(name: .customLong("bundle-id"), help: ArgumentHelp("The app.", valueName: "id"))
+    var bundleId: String
+
+    /// - Throws: ``CommandFailure``, which never quotes the file.
+    func key(issuerId: String) throws -> InAppPurchaseKey {
+        let text = String(decoding: try InputFile.read(keyFile), as: UTF8.self)
+        do throws(InAppPurchaseKeyError) {
+            return try InAppPurchaseKey(pem: text, keyID: keyId, issuerID: issuerId)
+        } catch {
+            throw CommandFailure("The key \(keyFile) cannot be used: \(error)")
+        }
+    }
+
+    func validate() throws {
+        guard !bundleId.isEmpty else { throw ValidationError("--bundle-id is empty.") }
+    }
+}
+
+/// What makes two signatures of the same thing differ.
+struct FreshnessOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("A UUID to use once (default: a new one).", valueName: "uuid"),
+        transform: FreshnessOptions.uuid)
+    var nonce: UUIDText?
+
+    @Option(help: ArgumentHelp("When it is signed, in milliseconds since 1970 (default: now).", valueName: "ms"))
+    var timestamp: Int64?
+
+    func validate() throws {
+        if let timestamp, timestamp < 0 { throw ValidationError("--timestamp takes milliseconds since 1970.") }
+    }
+
+    /// The system's clock, or one that stands still.
+    var clock: ServerClock {
+        var clock = ServerClock.system
+        if let timestamp { clock.now = { timestamp } }
+        return clock
+    }
+
+    private static func uuid(_ text: String) throws -> UUIDText {
+        guard let uuid = UUIDText(text) else {
+            throw ValidationError("--nonce takes a UUID, not '\(text)'.")
+        }
+        return uuid
+    }
+}
+
+struct IssuerOptions: ParsableArguments {
+    @Option(
+        name: .customLong("issuer-id"),
+        help: ArgumentHelp("The issuer identifier, above the list of keys in App Store Connect.", valueName: "uuid"))
+    var issuerId: String
+}

@@ -1,0 +1,95 @@
+import AppStoreModels
+import Foundation
+import Testing
+
+/// Foundation's decoder is the judge: both must read the same from the same text.
+@Suite struct JSONValueDecoderTests {
+    private static func ours<Value: Decodable>(_ json: String) throws -> Value {
+        try JSONValue.parse(Array(json.utf8)).decode()
+    }
+
+    private static func foundations<Value: Decodable>(_ json: String) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: Data(json.utf8))
+    }
+
+    private static func agree<Value: Codable & Equatable>(on value: Value) throws {
+        let json = String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+        let read: Value = try ours(json)
+        #expect(read == value)
+        let judged: Value = try foundations(json)
+        #expect(read == judged)
+    }
+
+    @Test("Every payload with every member set, and without any")
+    func payloads() throws {
+        try Self.agree(on: Sample.transaction)
+        try Self.agree(on: Sample.renewalInfo)
+        try Self.agree(on: Sample.appTransaction)
+        try Self.agree(on: Sample.notification)
+        try Self.agree(on: JWSTransactionDecodedPayload(transactionId: "1"))
+        try Self.agree(on: ResponseBodyV2DecodedPayload())
+        let empty: JWSTransactionDecodedPayload = try Self.ours("{}")
+        #expect(empty == JWSTransactionDecodedPayload(transactionId: nil))
+    }
+
+    @Test("Members that are null count as absent, unknown ones are kept where the model keeps them")
+    func nullAndUnknown() throws {
+        let json = #"{"environment":null,"productId":"a","new":{"a":[1,-2.5,18446744073709551615,true,null,"x",{}]}}"#
+        let read: DecodedRealtimeRequestBody = try Self.ours(json)
+        let judged: DecodedRealtimeRequestBody = try Self.foundations(json)
+        #expect(read == judged)
+        #expect(read.environment == nil && read.unknownMembers.names == ["new"])
+    }
+
+    @Test(
+        "Dates are cut toward zero, numbers are exact",
+        arguments: [
+            "0", "-1", "1.0", "1e3", "1697680122257.447", "-62135769600000", "-1.9", "9223372036854775807",
+            "-9223372036854775808", "9007199254740993", "0.1e1",
+        ])
+    func numbers(text: String) throws {
+        let read: JWSTransactionDecodedPayload = try Self.ours("{\"signedDate\":\(text)}")
+        let judged: JWSTransactionDecodedPayload = try Self.foundations("{\"signedDate\":\(text)}")
+        #expect(read.signedDate == judged.signedDate)
+    }
+
+    @Test(
+        "What Foundation refuses is refused, and the member is named",
+        arguments: [
+            (#"{"quantity":"1"}"#, "quantity"), (#"{"quantity":1.5}"#, "quantity"),
+            (#"{"quantity":2147483648}"#, "quantity"),
+            (#"{"isUpgraded":1}"#, "isUpgraded"), (#"{"productId":1}"#, "productId"), (#"{"type":7}"#, "type"),
+            (#"{"offerType":"1"}"#, "offerType"), (#"{"signedDate":1e30}"#, "signedDate"), (#"{"price":[]}"#, "price"),
+            (#"{"advancedCommerceInfo":{"items":[{"SKU":"a"},{"SKU":1}]}}"#, "advancedCommerceInfo.items.1.SKU"),
+            (#"{"commitmentInfo":[]}"#, "commitmentInfo"), ("[]", ""), ("1", ""),
+        ])
+    func refusals(json: String, path: String) throws {
+        #expect(throws: DecodingError.self) {
+            let _: JWSTransactionDecodedPayload = try Self.foundations(json)
+        }
+        #expect {
+            let _: JWSTransactionDecodedPayload = try Self.ours(json)
+        } throws: { error in
+            let context: DecodingError.Context? =
+                switch error as? DecodingError {
+                case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+                    .dataCorrupted(let context):
+                    context
+                default: nil
+                }
+            return context?.codingPath.map(\.stringValue).joined(separator: ".") == path
+        }
+    }
+
+    @Test("Objects with two members of one name are known, small and large, at any depth")
+    func uniqueNames() throws {
+        func isUnique(_ json: String) throws -> Bool { try JSONValue.parse(Array(json.utf8)).hasUniqueNames }
+        #expect(try isUnique(#"{"a":1,"b":{"a":1},"c":[{"a":1},{"a":1}]}"#))
+        #expect(try !isUnique(#"{"a":1,"b":2,"a":1}"#))
+        #expect(try !isUnique(#"{"a":1,"\u0061":1}"#))
+        #expect(try !isUnique(#"[[{"b":{"a":1,"a":1}}]]"#))
+        let many = (0..<100).map { "\"m\($0)\":\($0)" }.joined(separator: ",")
+        #expect(try isUnique("{\(many)}"))
+        #expect(try !isUnique("{\(many),\"m50\":0}"))
+    }
+}

@@ -1,0 +1,95 @@
+import AppStoreModels
+import AppStoreSandbox
+import Testing
+
+struct RefundTests {
+    @Test("A refund of the current period ends the subscription and switches renewal off: REFUND")
+    func refund() throws {
+        var shop = try Shop()
+        let bought = try shop.buy(Sold.basic)
+        _ = shop.told()
+        try shop.engine.refund(bought.id, reason: .issueWithinApp, at: shop.now)
+        let events = shop.engine.takeEvents()
+        #expect(events.map(\.name) == ["REFUND", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED"])
+        let payload = try #require(events.first?.transaction)
+        #expect(payload.revocationDate == shop.now && payload.revocationReason == .issueWithinApp)
+        #expect(payload.revocationType == .refundFull && payload.revocationPercentage == 100_000)
+        #expect(events.first?.status == .revoked)
+        shop.pass(10 * Shop.monthly)
+        #expect(shop.told().isEmpty)
+        #expect(refusal { try shop.engine.refund(bought.id, at: shop.now) } == .notPossible)
+    }
+
+    @Test("A refund of an earlier period leaves the current one alone")
+    func earlierPeriod() throws {
+        var shop = try Shop()
+        let bought = try shop.buy(Sold.basic)
+        shop.pass(Shop.monthly)
+        _ = shop.told()
+        try shop.engine.refund(bought.id, at: shop.now)
+        #expect(shop.told() == ["REFUND"])
+        #expect(try shop.subscription(bought.id).status == .active)
+    }
+
+    @Test("A refund in part is REFUND_PRORATED with its percentage")
+    func prorated() throws {
+        var shop = try Shop()
+        let bought = try shop.buy(Sold.coins)
+        try shop.engine.refund(bought.id, percentage: 25_000, at: shop.now)
+        let payload = try shop.engine.transaction(bought.id).payload
+        #expect(payload.revocationType == .refundProrated && payload.revocationPercentage == 25_000)
+        #expect(
+            refusal { try shop.engine.refund(try shop.buy(Sold.coins).id, percentage: 0, at: shop.now) }
+                == .invalidRequest)
+    }
+
+    @Test("Asking for a refund gives CONSUMPTION_REQUEST, and after twelve hours of the pace it is granted")
+    func request() throws {
+        var shop = try Shop()
+        let bought = try shop.buy(Sold.coins)
+        _ = shop.told()
+        try shop.engine.requestRefund(bought.id, reason: .unintendedPurchase, at: shop.now)
+        let events = shop.engine.takeEvents()
+        #expect(events.map(\.name) == ["CONSUMPTION_REQUEST"])
+        #expect(events.first?.consumptionRequestReason == .unintendedPurchase)
+        shop.pass(4_999)
+        #expect(shop.told().isEmpty)
+        shop.pass(1)
+        #expect(shop.told() == ["REFUND"])
+    }
+
+    @Test("A refund that was asked for can be declined: REFUND_DECLINED")
+    func declined() throws {
+        var shop = try Shop()
+        let bought = try shop.buy(Sold.unlock)
+        #expect(refusal { try shop.engine.declineRefund(bought.id, at: shop.now) } == .notPossible)
+        try shop.engine.requestRefund(bought.id, reason: .other, at: shop.now)
+        #expect(refusal { try shop.engine.requestRefund(bought.id, reason: .other, at: shop.now) } == .notPossible)
+        _ = shop.told()
+        try shop.engine.declineRefund(bought.id, at: shop.now)
+        shop.pass(Shop.monthly)
+        #expect(shop.told() == ["REFUND_DECLINED"])
+        #expect(try shop.engine.transaction(bought.id).isRevoked == false)
+    }
+
+    @Test("A refund that is reversed restores the period: REFUND_REVERSED")
+    func reversed() throws {
+        var shop = try Shop()
+        let bought = try shop.buy(Sold.basic)
+        try shop.engine.refund(bought.id, at: shop.now)
+        _ = shop.told()
+        try shop.engine.reverseRefund(bought.id, at: shop.now)
+        let events = shop.engine.takeEvents()
+        #expect(events.map(\.name) == ["REFUND_REVERSED"])
+        #expect(events.first?.transaction?.revocationDate == nil && events.first?.status == .active)
+        shop.pass(Shop.monthly)
+        #expect(shop.told() == ["EXPIRED/VOLUNTARY"])
+    }
+
+    @Test("A refunded non-consumable can be bought again")
+    func buyAgain() throws {
+        var shop = try Shop()
+        try shop.engine.refund(try shop.buy(Sold.unlock).id, at: shop.now)
+        #expect(refusal { try shop.buy(Sold.unlock) } == nil)
+    }
+}

@@ -1,0 +1,76 @@
+import AppStoreModels
+import AppStoreSandbox
+import Foundation
+import Testing
+
+/// Apple's own Python library, client and verifier, against a running sandbox.
+@Suite(.enabled(if: AppleLibrary.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+struct AppleLibraryTests {
+    @Test("Apple's client and SignedDataVerifier work against the sandbox, every endpoint and every notification")
+    func works() async throws {
+        let (status, output) = try await AppleLibrary.judge { $0 }
+        #expect(status == 0 && output.contains("endpoints: 17") && output.contains("notifications: "), "\(output)")
+    }
+
+    @Test("The judge sees a root that is not the sandbox's, and a token of another key")
+    func refuses() async throws {
+        let root = try SandboxRoots().receipts
+        let other = try await AppleLibrary.judge { $0.merging(["root": root]) { $1 } }
+        #expect(other.status == 1 && other.output.contains("VerificationException"), "\(other.output)")
+        let key = try DeveloperKey.pem(seed: 43)
+        let stranger = try await AppleLibrary.judge { $0.merging(["key": key]) { $1 } }
+        #expect(stranger.status == 1 && stranger.output.contains("401"), "\(stranger.output)")
+    }
+}
+
+/// The Python interpreter that LEGACY_RECEIPTS_PYTHON names, with the packages of tools/judges/requirements.txt.
+enum AppleLibrary {
+    static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
+
+    @inline(never)
+    static func judge(
+        _ change: @escaping @Sendable ([String: String]) -> [String: String]
+    ) async throws -> (status: Int32, output: String) {
+        try await Receiver.run { receiver, url in
+            let setup = RunningSandbox.Setup(change: {
+                $0.notificationURL = url
+                $0.sandbox.gracePeriodDays = 3
+            })
+            return try await RunningSandbox.run(setup) { sandbox in
+                let told = change([
+                    "url": sandbox.url, "root": try SandboxRoots().signedData, "key": try DeveloperKey.pem(),
+                    "keyId": DeveloperKey.keyID, "issuerId": DeveloperKey.issuerID, "bundleId": "com.example.app",
+                ])
+                return try await run("sandbox/check_sandbox.py", told)
+            }
+        }
+    }
+
+    private static func run(
+        _ script: String, _ input: [String: String]
+    ) async throws -> (status: Int32, output: String) {
+        var folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        while folder.path != "/", !FileManager.default.fileExists(atPath: folder.path + "/tools/judges") {
+            folder.deleteLastPathComponent()
+        }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("sandbox-\(UUID().uuidString).json")
+        try JSONEncoder().encode(input).write(to: file)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(python))
+        process.arguments = [folder.path + "/tools/judges/" + script, file.path]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let reading = pipe.fileHandleForReading
+        // Reading blocks: not on a thread that the servers need.
+        let output = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(returning: reading.readDataToEndOfFile())
+            }
+        }
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: file)
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+}

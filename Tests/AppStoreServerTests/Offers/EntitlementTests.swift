@@ -1,0 +1,132 @@
+import AppStoreModels
+import AppStoreServer
+import Testing
+
+@Suite("Entitlements")
+struct EntitlementTests {
+    private typealias Samples = OfferSamples
+
+    private func best(
+        _ transactions: [JWSTransactionDecodedPayload], _ infos: [JWSRenewalInfoDecodedPayload] = [],
+        at date: Int64
+    ) throws -> SubscriptionStanding {
+        try #require(Samples.history(transactions, infos).entitlements(at: date).first).best
+    }
+
+    private var retry: JWSRenewalInfoDecodedPayload {
+        var info = JWSRenewalInfoDecodedPayload()
+        info.originalTransactionId = "original"
+        info.isInBillingRetryPeriod = true
+        info.gracePeriodExpiresDate = Samples.month(2) + 6 * Samples.day
+        return info
+    }
+
+    @Test("A period that runs is active until its expiry, which is no longer part of it")
+    func active() throws {
+        let active = try best(Samples.monthly(0..<2), at: Samples.month(2) - 1)
+        #expect(active.status == .active)
+        #expect(active.hasAccess)
+        #expect(active.accessEnds == Samples.month(2))
+        #expect(active.changesAt == Samples.month(2))
+        #expect(active.transactionId == "t1")
+        let expired = try best(Samples.monthly(0..<2), at: Samples.month(2))
+        #expect(expired.status == .expired)
+        #expect(!expired.hasAccess)
+        #expect(expired.changesAt == nil)
+        #expect(Samples.history(Samples.monthly(0..<2)).entitlements(at: Samples.month(0) - 1).isEmpty)
+    }
+
+    @Test("Grace period, then billing retry, then, after 60 days, expired")
+    func grace() throws {
+        func standing(_ days: Int64) throws -> SubscriptionStanding {
+            try best(Samples.monthly(0..<2), [retry], at: Samples.month(2) + days * Samples.day)
+        }
+        let grace = try standing(0)
+        #expect(grace.status == .billingGracePeriod)
+        #expect(grace.hasAccess && grace.restsOnRenewalInfo)
+        #expect(grace.accessEnds == retry.gracePeriodExpiresDate)
+        #expect(grace.changesAt == retry.gracePeriodExpiresDate)
+        let billing = try standing(6)
+        #expect(billing.status == .billingRetry)
+        #expect(!billing.hasAccess)
+        #expect(billing.changesAt == Samples.month(2) + 60 * Samples.day)
+        #expect(try standing(60).status == .expired)
+    }
+
+    @Test("A refund revokes, from its date")
+    func revoked() throws {
+        let refunded = Samples.period(0, 12) { $0.revocationDate = Samples.month(1) }
+        #expect(try best([refunded], at: Samples.month(1) - 1).status == .active)
+        let revoked = try best([refunded], [retry], at: Samples.month(1))
+        #expect(revoked.status == .revoked)
+        #expect(revoked.accessEnds == Samples.month(1))
+    }
+
+    @Test("An upgrade takes the place of the period at once")
+    func upgraded() throws {
+        let upgrade = Samples.month(0) + Samples.day
+        let basic = Samples.period("basic", 0, 1) { $0.isUpgraded = true }
+        let premium = Samples.period("premium", 0, 1) {
+            $0.transactionId = "up"
+            $0.purchaseDate = upgrade
+        }
+        #expect(try best([premium, basic], at: upgrade - 1).productId == "basic")
+        let after = try best([premium, basic], at: upgrade)
+        #expect(after.productId == "premium")
+        #expect(after.status == .active)
+    }
+
+    @Test("The best of a group decides: the status, then how long it lasts, then who bought it")
+    func bestOfGroup() throws {
+        func shared(_ from: Int64, _ to: Int64) -> JWSTransactionDecodedPayload {
+            Samples.period(from, to) {
+                $0.inAppOwnershipType = .familyShared
+                $0.originalTransactionId = "shared"
+                $0.transactionId = "shared\(from)"
+            }
+        }
+        let own = Samples.monthly(0..<2)
+        let grace = try best(own + [shared(0, 3)], [retry], at: Samples.month(2))
+        #expect(grace.status == .active && grace.isFamilyShared)
+        let longer = try best(own + [shared(0, 3)], at: Samples.month(1))
+        #expect(longer.isFamilyShared)
+        let equal = try best(own + [shared(0, 2)], at: Samples.month(1))
+        #expect(!equal.isFamilyShared)
+        let ended = try best(own + [shared(0, 1)], [retry], at: Samples.month(2))
+        #expect(ended.status == .billingGracePeriod && !ended.isFamilyShared)
+        let all = Samples.history(own + [shared(0, 1)], [retry]).entitlements(at: Samples.month(2))
+        #expect(all.first?.subscriptions.map(\.status) == [.billingGracePeriod, .expired])
+    }
+
+    @Test("Groups stand for themselves, by their identifiers, the unknown one last")
+    func groups() {
+        let transactions = [
+            Samples.period("c", 0, 1, group: nil) { $0.transactionId = "c" },
+            Samples.period("b", 0, 1, group: "9") { $0.transactionId = "b" },
+            Samples.period("a", 0, 2, group: "10") { $0.transactionId = "a" },
+        ]
+        let found = Samples.history(transactions).entitlements(at: Samples.month(1))
+        #expect(found.map(\.group) == ["10", "9", nil])
+        #expect(found.map(\.best.status) == [.active, .expired, .expired])
+    }
+
+    @Test("An expiry that the history does not reach is not certain")
+    func stale() throws {
+        var history = Samples.history(Samples.monthly(0..<2))
+        #expect(history.entitlements(at: Samples.month(3)).first?.best.isCurrent == true)
+        history.completeThrough = Samples.month(1)
+        #expect(history.entitlements(at: Samples.month(3)).first?.best.isCurrent == false)
+        #expect(history.entitlements(at: Samples.month(1)).first?.best.isCurrent == true)
+    }
+
+    @Test("Of one transaction that is there twice the one signed last counts")
+    func duplicates() throws {
+        var refunded = Samples.period(0, 2) { $0.revocationDate = Samples.month(0) + 1 }
+        refunded.signedDate = 2
+        var bought = Samples.period(0, 2)
+        bought.signedDate = 1
+        for order in [[refunded, bought], [bought, refunded]] {
+            #expect(try best(order, at: Samples.month(1)).status == .revoked)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import AppStoreModels
+import AppStoreServer
+import Testing
+
+@Suite("Introductory offers")
+struct IntroductoryTests {
+    private typealias Samples = OfferSamples
+
+    private let trial = Samples.period(0, 1, price: 0) {
+        $0.offerType = .introductory
+        $0.offerDiscountType = .freeTrial
+    }
+
+    @Test("Who had an introductory offer in the group has no other, whatever the product, refunded or not")
+    func used() {
+        for configure in [
+            { $0.productId = "basic" }, { $0.revocationDate = Samples.month(0) + 1 },
+            { $0.offerDiscountType = .payUpFront },
+        ] as [(inout JWSTransactionDecodedPayload) -> Void] {
+            var payload = trial
+            configure(&payload)
+            let verdict = Samples.history([payload]).introductoryEligibility(
+                group: Samples.group, at: Samples.month(9))
+            #expect(verdict.eligibility == .notEligible)
+            #expect(verdict.obstacleRules == [.noIntroductoryOfferBefore])
+            #expect(verdict.reason(.noIntroductoryOfferBefore)?.transactionId == "t0")
+            #expect(verdict.changesAt == nil)
+        }
+    }
+
+    @Test("Another group is not touched by it")
+    func otherGroup() {
+        let history = Samples.history([trial])
+        #expect(history.introductoryEligibility(group: "other", at: Samples.month(9)).eligibility == .eligible)
+    }
+
+    @Test("Who subscribed without one may have it when the subscription has ended")
+    func returning() {
+        let history = Samples.history(Samples.monthly(0..<3))
+        let during = history.introductoryEligibility(group: Samples.group, at: Samples.month(2))
+        #expect(during.eligibility == .notEligible)
+        #expect(during.obstacleRules == [.lapsed])
+        #expect(during.changesAt == Samples.month(3))
+        let after = history.introductoryEligibility(group: Samples.group, at: Samples.month(3))
+        #expect(after.eligibility == .eligible)
+        #expect(after.eligibleFrom == Samples.month(3))
+    }
+
+    @Test("Who never bought may have it, if the history is known to be whole")
+    func new() {
+        var history = Samples.history([])
+        #expect(history.introductoryEligibility(group: Samples.group, at: Samples.month(1)).eligibility == .eligible)
+        history.completeThrough = nil
+        let open = history.introductoryEligibility(group: Samples.group, at: Samples.month(1))
+        #expect(open.eligibility == .unknown)
+        #expect(open.obstacleRules == [.historyCurrent])
+    }
+
+    @Test("A receipt without the flags, and an offer of a type to come, leave it open")
+    func unknownOffers() {
+        var history = Samples.history([])
+        history.entries = [PurchaseHistory.Entry(Samples.period(0, 1, price: nil), statesOffers: false)]
+        let open = history.introductoryEligibility(group: Samples.group, at: Samples.month(9))
+        #expect(open.eligibility == .unknown)
+        #expect(open.reason(.noIntroductoryOfferBefore)?.transactionId == "t0")
+        history.entries = [PurchaseHistory.Entry(Samples.period(0, 1) { $0.offerType = OfferType(rawValue: 9) })]
+        #expect(history.introductoryEligibility(group: Samples.group, at: Samples.month(9)).eligibility == .unknown)
+        // Other offers say that it was none.
+        history.entries = [
+            PurchaseHistory.Entry(Samples.period(0, 1) { $0.offerType = .promotional }, statesOffers: false)
+        ]
+        #expect(history.introductoryEligibility(group: Samples.group, at: Samples.month(9)).eligibility == .eligible)
+    }
+
+    @Test("An introductory offer of an unknown group may have been of this one")
+    func unknownGroup() {
+        var stray = trial
+        stray.subscriptionGroupIdentifier = nil
+        stray.productId = "old"
+        var history = Samples.history([stray])
+        let open = history.introductoryEligibility(group: Samples.group, at: Samples.month(9))
+        #expect(open.eligibility == .unknown)
+        #expect(open.obstacleRules == [.groupsKnown])
+        history.groups = ["old": "other"]
+        #expect(history.introductoryEligibility(group: Samples.group, at: Samples.month(9)).eligibility == .eligible)
+        history.groups = ["old": Samples.group]
+        #expect(
+            history.introductoryEligibility(group: Samples.group, at: Samples.month(9)).eligibility == .notEligible)
+    }
+
+    @Test("A trial that the family shares was somebody else's")
+    func family() {
+        var shared = trial
+        shared.inAppOwnershipType = .familyShared
+        #expect(
+            Samples.history([shared]).introductoryEligibility(group: Samples.group, at: Samples.month(9)).eligibility
+                == .eligible)
+    }
+
+    @Test("Purchases that are no subscriptions, and free subscriptions, do not count")
+    func otherProducts() {
+        var consumable = Samples.period(0, 1)
+        consumable.type = .consumable
+        var season = trial
+        season.type = .nonRenewingSubscription
+        let history = Samples.history([consumable, season])
+        #expect(history.introductoryEligibility(group: Samples.group, at: Samples.month(0)).eligibility == .eligible)
+        #expect(history.subscriptionGroups.isEmpty)
+    }
+}

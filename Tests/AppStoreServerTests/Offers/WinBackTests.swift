@@ -1,0 +1,217 @@
+import AppStoreModels
+import AppStoreServer
+import Testing
+
+@Suite("Win-back offers")
+struct WinBackTests {
+    private typealias Samples = OfferSamples
+
+    private func verdict(
+        _ transactions: [JWSTransactionDecodedPayload], at month: Int64, _ offer: WinBackOffer = OfferSamples.offer,
+        _ infos: [JWSRenewalInfoDecodedPayload] = [OfferSamples.cancelled()]
+    ) -> OfferVerdict {
+        Samples.history(transactions, infos).eligibility(for: offer, at: Samples.month(month))
+    }
+
+    /// Premium for two months, then basic for one, then lapsed at month 3.
+    private var premiumThenBasic: [JWSTransactionDecodedPayload] {
+        [Samples.period("premium", 0, 1), Samples.period("premium", 1, 2), Samples.period("basic", 2, 3, price: 4990)]
+    }
+
+    @Test("Premium, then basic, for 3 months together, lapsed: eligible 2 months after the lapse, for 22 months")
+    func workedExample() {
+        let history = Samples.history(premiumThenBasic)
+        let lapse = history.eligibility(for: Samples.offer, at: Samples.month(3))
+        #expect(lapse.eligibility == .notEligible)
+        #expect(lapse.obstacleRules == [.minimumMonthsSince])
+        #expect(lapse.changesAt == Samples.month(5))
+        #expect(lapse.reason(.minimumMonthsSince)?.transactionId == "t2")
+        #expect(lapse.reason(.paidMonths)?.months == 3)
+        let before = history.eligibility(for: Samples.offer, at: Samples.month(5) - 1)
+        #expect(before.eligibility == .notEligible)
+        let eligible = history.eligibility(for: Samples.offer, at: Samples.month(5))
+        #expect(eligible.eligibility == .eligible)
+        #expect(eligible.obstacles.isEmpty)
+        #expect(eligible.eligibleFrom == Samples.month(5))
+        #expect(eligible.eligibleUntil == Samples.month(27))
+        #expect(eligible.changesAt == Samples.month(27))
+        let late = history.eligibility(for: Samples.offer, at: Samples.month(27))
+        #expect(late.eligibility == .notEligible)
+        #expect(late.obstacleRules == [.maximumMonthsSince])
+        #expect(late.changesAt == nil)
+    }
+
+    @Test("After redeeming and lapsing again: only once 6 months have passed since the offer period ended")
+    func workedExampleAgain() {
+        let redeemed = Samples.period("premium", 6, 9, price: 9990) {
+            $0.offerType = .winBack
+            $0.offerIdentifier = "come-back"
+            $0.offerDiscountType = .payUpFront
+        }
+        // The offer ended at month 9, the subscription a month later.
+        let history = Samples.history(premiumThenBasic + [redeemed, Samples.period("premium", 9, 10)])
+        let twoMonths = history.eligibility(for: Samples.offer, at: Samples.month(12))
+        #expect(twoMonths.eligibility == .notEligible)
+        #expect(twoMonths.obstacleRules == [.monthsBetweenOffers])
+        #expect(twoMonths.reason(.monthsBetweenOffers)?.transactionId == "t6")
+        #expect(twoMonths.changesAt == Samples.month(15))
+        #expect(history.eligibility(for: Samples.offer, at: Samples.month(15) - 1).eligibility == .notEligible)
+        let again = history.eligibility(for: Samples.offer, at: Samples.month(15))
+        #expect(again.eligibility == .eligible)
+        #expect(again.eligibleUntil == Samples.month(34))
+        var noWait = Samples.offer
+        noWait.monthsBetweenOffers = nil
+        #expect(history.eligibility(for: noWait, at: Samples.month(12)).eligibility == .eligible)
+    }
+
+    @Test("While the customer subscribes, the offer is not for them; the verdict changes two months after the end")
+    func subscribed() {
+        let verdict = verdict(premiumThenBasic + [Samples.period(3, 4)], at: 3)
+        #expect(verdict.eligibility == .notEligible)
+        #expect(verdict.obstacleRules == [.lapsed, .minimumMonthsSince])
+        #expect(verdict.reason(.lapsed)?.from == Samples.month(4))
+        #expect(verdict.changesAt == Samples.month(6))
+    }
+
+    @Test("Who never subscribed in the group has nothing to be won back")
+    func never() {
+        #expect(verdict([], at: 9).obstacleRules == [.subscribedBefore])
+        let elsewhere = verdict(Samples.monthly(0..<4).map { other($0) }, at: 9)
+        #expect(elsewhere.eligibility == .notEligible)
+        #expect(elsewhere.obstacleRules == [.subscribedBefore])
+    }
+
+    private func other(_ payload: JWSTransactionDecodedPayload) -> JWSTransactionDecodedPayload {
+        var payload = payload
+        payload.subscriptionGroupIdentifier = "other"
+        payload.productId = "other"
+        return payload
+    }
+
+    @Test("Groups do not count for each other: months paid, the last subscription, the last offer")
+    func groups() {
+        var redeemed = other(Samples.period(3, 6))
+        redeemed.offerType = .winBack
+        redeemed.transactionId = "elsewhere"
+        let verdict = verdict(premiumThenBasic + [redeemed], at: 5)
+        #expect(verdict.eligibility == .eligible)
+        #expect(self.verdict([redeemed] + Samples.monthly(0..<2), at: 5).obstacleRules == [.paidMonths])
+    }
+
+    // MARK: Paid months
+
+    @Test("A free trial is not paid")
+    func trial() {
+        let trial = Samples.period(0, 1, price: 0) {
+            $0.offerType = .introductory
+            $0.offerDiscountType = .freeTrial
+        }
+        let two = verdict([trial] + Samples.monthly(1..<3), at: 6)
+        #expect(two.obstacleRules == [.paidMonths])
+        #expect(two.reason(.paidMonths)?.months == 2)
+        #expect(two.changesAt == nil)
+        #expect(verdict([trial] + Samples.monthly(1..<4), at: 6).eligibility == .eligible)
+    }
+
+    @Test("A free period between two paid ones ends the stretch; a paid offer does not")
+    func freeBetween() {
+        let free = Samples.period(2, 3, price: 0) { $0.offerType = .promotional }
+        #expect(verdict(Samples.monthly(0..<2) + [free] + Samples.monthly(3..<5), at: 8).obstacleRules == [.paidMonths])
+        let paid = Samples.period(2, 3, price: 990) {
+            $0.offerType = .promotional
+            $0.offerDiscountType = .payAsYouGo
+        }
+        let verdict = verdict(Samples.monthly(0..<2) + [paid] + Samples.monthly(3..<5), at: 8)
+        #expect(verdict.reason(.paidMonths)?.months == 5)
+    }
+
+    @Test("A lapse ends the stretch, and the longest counts wherever it lies")
+    func gap() {
+        let short = verdict(Samples.monthly(0..<2) + Samples.monthly(4..<6), at: 8)
+        #expect(short.reason(.paidMonths)?.months == 2)
+        #expect(short.eligibility == .notEligible)
+        let early = verdict(Samples.monthly(0..<4) + Samples.monthly(6..<7), at: 9)
+        #expect(early.reason(.paidMonths)?.months == 4)
+        #expect(early.eligibility == .eligible)
+    }
+
+    @Test("A renewal that succeeded late does not end the stretch, and the days between are not counted")
+    func billingRecovery() {
+        let recovered = Samples.period(2, 3) {
+            $0.purchaseDate = Samples.month(2) + 9 * Samples.day
+            $0.expiresDate = PacificTime.adding(months: 1, to: Samples.month(2) + 9 * Samples.day)
+            $0.transactionReason = .renewal
+        }
+        #expect(verdict(Samples.monthly(0..<2) + [recovered], at: 9).reason(.paidMonths)?.months == 3)
+        var bought = recovered
+        bought.transactionReason = .purchase
+        #expect(verdict(Samples.monthly(0..<2) + [bought], at: 9).reason(.paidMonths)?.months == 2)
+    }
+
+    @Test("An upgrade in the middle of a period goes on with the months")
+    func upgrade() {
+        let half = Samples.month(0) + 15 * Samples.day
+        let basic = Samples.period("basic", 0, 1) { $0.isUpgraded = true }
+        var premium: [JWSTransactionDecodedPayload] = []
+        for step in Int64(0)..<3 {
+            premium.append(
+                Samples.period("premium", step, step + 1) {
+                    $0.transactionId = "u\(step)"
+                    $0.purchaseDate = PacificTime.adding(months: step, to: half)
+                    $0.expiresDate = PacificTime.adding(months: step + 1, to: half)
+                })
+        }
+        // Half a month and three months.
+        let verdict = verdict([basic] + premium, at: 8)
+        #expect(verdict.reason(.paidMonths)?.months == 3)
+        #expect(verdict.reason(.lapsed)?.transactionId == "u2")
+        #expect(self.verdict([basic] + premium.dropLast(), at: 8).reason(.paidMonths)?.months == 2)
+    }
+
+    @Test("What was refunded in full is not paid, what was refunded in part is until then")
+    func refunds() {
+        let refunded = Samples.period(2, 3) { $0.revocationDate = Samples.month(2) + Samples.day }
+        let full = verdict(Samples.monthly(0..<2) + [refunded], at: 8)
+        #expect(full.reason(.paidMonths)?.months == 2)
+        #expect(full.reason(.lapsed)?.from == Samples.month(2) + Samples.day)
+        let yearly = Samples.period(0, 12, price: 59990) {
+            $0.revocationDate = Samples.month(5)
+            $0.revocationType = .refundProrated
+        }
+        let part = verdict([yearly], at: 7)
+        #expect(part.reason(.paidMonths)?.months == 5)
+        #expect(part.eligibility == .eligible)
+        #expect(part.eligibleFrom == Samples.month(7))
+    }
+
+    @Test("Weeks add up to months by the calendar")
+    func weeks() {
+        let weekly = (0..<14).map { week in
+            Samples.period(0, 1) {
+                $0.transactionId = "w\(week)"
+                $0.purchaseDate = Samples.start + Int64(week) * 7 * Samples.day
+                $0.expiresDate = Samples.start + Int64(week + 1) * 7 * Samples.day
+            }
+        }
+        // 98 days from 15 January to 23 April.
+        #expect(verdict(weekly, at: 9).reason(.paidMonths)?.months == 3)
+        // 84 days to 9 April.
+        #expect(verdict(weekly.dropLast(2), at: 9).reason(.paidMonths)?.months == 2)
+    }
+
+    @Test("What the family shares is neither paid nor a subscription of the customer")
+    func family() {
+        let shared = Samples.monthly(0..<9).map {
+            var payload = $0
+            payload.inAppOwnershipType = .familyShared
+            return payload
+        }
+        #expect(verdict(shared, at: 12).obstacleRules == [.subscribedBefore])
+        #expect(verdict(premiumThenBasic + shared.dropFirst(3), at: 6).eligibility == .eligible)
+    }
+
+    @Test("A bought period that begins after the time of the question is passed over")
+    func future() {
+        #expect(verdict(premiumThenBasic + Samples.monthly(8..<12), at: 6).eligibility == .eligible)
+    }
+}

@@ -1,0 +1,127 @@
+import AppStoreModels
+import AppStoreServer
+import Testing
+
+@Suite("Win-back offers: what is not known is said")
+struct WinBackUnknownTests {
+    private typealias Samples = OfferSamples
+
+    @Test("Periods without a price: unknown, unless the history says how to count them")
+    func unknownPrices() {
+        var history = Samples.history(Samples.monthly(0..<4, price: nil))
+        let open = history.eligibility(for: Samples.offer, at: Samples.month(8))
+        #expect(open.eligibility == .unknown)
+        #expect(open.obstacleRules == [.paidMonths])
+        #expect(open.reason(.paidMonths)?.months == 0)
+        #expect(open.changesAt == nil)
+        history.countsUnpricedPeriodsAsPaid = true
+        let counted = history.eligibility(for: Samples.offer, at: Samples.month(8))
+        #expect(counted.eligibility == .eligible)
+        #expect(counted.reason(.paidMonths)?.months == 4)
+        // Too few, whatever they cost.
+        history.entries = Samples.monthly(0..<2, price: nil).map { PurchaseHistory.Entry($0) }
+        history.countsUnpricedPeriodsAsPaid = false
+        #expect(history.eligibility(for: Samples.offer, at: Samples.month(8)).eligibility == .notEligible)
+    }
+
+    @Test("An offer without price and mode stays unknown, however unpriced periods are counted")
+    func unknownOffer() {
+        let code = Samples.period(2, 3, price: nil) { $0.offerType = .offerCode }
+        var history = Samples.history(Samples.monthly(0..<2, price: nil) + [code])
+        history.countsUnpricedPeriodsAsPaid = true
+        #expect(history.eligibility(for: Samples.offer, at: Samples.month(8)).eligibility == .unknown)
+    }
+
+    @Test(
+        "A subscription of an unknown group makes the verdict unknown; the group of its product, once known, does not")
+    func unknownGroup() {
+        let stray = Samples.period("old", 4, 5, group: nil)
+        var history = Samples.history(Samples.monthly(0..<3) + [stray])
+        let open = history.eligibility(for: Samples.offer, at: Samples.month(8))
+        #expect(open.eligibility == .unknown)
+        #expect(open.obstacleRules == [.groupsKnown])
+        #expect(open.reason(.groupsKnown)?.transactionId == "t4")
+        history.groups = ["old": Samples.group]
+        #expect(history.eligibility(for: Samples.offer, at: Samples.month(8)).eligibility == .eligible)
+        #expect(history.eligibility(for: Samples.offer, at: Samples.month(7) - 1).eligibility == .notEligible)
+        // Another transaction of the product states the group.
+        let stated = Samples.period("old", 6, 7) { $0.transactionId = "stated" }
+        history.groups = [:]
+        history.entries.append(PurchaseHistory.Entry(stated))
+        #expect(history.eligibility(for: Samples.offer, at: Samples.month(9)).eligibility == .eligible)
+    }
+
+    @Test("In the grace period and while billing is retried the offer is not for the customer")
+    func billingRetry() {
+        var info = JWSRenewalInfoDecodedPayload()
+        info.originalTransactionId = "original"
+        info.autoRenewStatus = .on
+        info.isInBillingRetryPeriod = true
+        info.gracePeriodExpiresDate = Samples.month(3) + 16 * Samples.day
+        var offer = Samples.offer
+        offer.minimumMonthsSince = 0
+        let history = Samples.history(Samples.monthly(0..<3), [info])
+        for days in [Int64(1), 20, 59] {
+            let verdict = history.eligibility(for: offer, at: Samples.month(3) + days * Samples.day)
+            #expect(verdict.eligibility == .notEligible)
+            #expect(verdict.obstacleRules == [.lapsed])
+            #expect(verdict.changesAt == Samples.month(3) + 60 * Samples.day)
+        }
+        let after = history.eligibility(for: offer, at: Samples.month(3) + 60 * Samples.day)
+        #expect(after.eligibility == .eligible)
+    }
+
+    @Test("Without a renewal information billing may be retried for 60 days, which is said")
+    func noRenewalInfo() {
+        var offer = Samples.offer
+        offer.minimumMonthsSince = 1
+        let history = Samples.history(Samples.monthly(0..<3), [])
+        let open = history.eligibility(for: offer, at: Samples.month(4))
+        #expect(open.eligibility == .unknown)
+        #expect(open.obstacleRules == [.lapsed])
+        #expect(open.changesAt == Samples.month(3) + 60 * Samples.day)
+        let after = history.eligibility(for: offer, at: Samples.month(3) + 60 * Samples.day)
+        #expect(after.eligibility == .eligible)
+    }
+
+    @Test("A history that ends before the subscription does cannot tell whether it was renewed")
+    func staleHistory() {
+        var history = Samples.history(Samples.monthly(0..<3))
+        for completeThrough in [nil, Samples.month(2)] {
+            history.completeThrough = completeThrough
+            let verdict = history.eligibility(for: Samples.offer, at: Samples.month(8))
+            #expect(verdict.eligibility == .unknown)
+            #expect(verdict.obstacleRules == [.historyCurrent])
+        }
+        history.completeThrough = Samples.month(3)
+        #expect(history.eligibility(for: Samples.offer, at: Samples.month(8)).eligibility == .eligible)
+    }
+
+    @Test("Dates that are missing or of no calendar make the verdict unknown and never trap")
+    func hostileDates() {
+        for (from, to) in [(nil, 1), (1, nil), (Int64.min, Int64.max), (.max, .max), (0, .max), (-1, 5)]
+            as [(Int64?, Int64?)]
+        {
+            let odd = Samples.period(7, 8) {
+                $0.purchaseDate = from
+                $0.expiresDate = to
+                $0.revocationDate = .min
+            }
+            let history = Samples.history(Samples.monthly(0..<3) + [odd])
+            for now in [Samples.month(6), 0, .min, .max] {
+                let verdict = history.eligibility(for: Samples.offer, at: now)
+                #expect(verdict.eligibility != .eligible)
+                _ = history.introductoryEligibility(group: Samples.group, at: now)
+                _ = history.entitlements(at: now)
+            }
+            #expect(
+                history.eligibility(for: Samples.offer, at: Samples.month(6)).obstacleRules.contains(.datesKnown))
+        }
+        let offer = WinBackOffer(
+            offerIdentifier: "o", group: Samples.group, minimumPaidMonths: .min, minimumMonthsSince: .max,
+            maximumMonthsSince: .max, monthsBetweenOffers: .min)
+        #expect(
+            Samples.history(Samples.monthly(0..<3)).eligibility(for: offer, at: Samples.month(6)).eligibility
+                == .notEligible)
+    }
+}

@@ -1,0 +1,83 @@
+import AppStoreModels
+import Foundation
+import SQLiteTransactionStore
+import Testing
+import TransactionStore
+
+@Suite("ledger", .timeLimit(.minutes(2)))
+struct LedgerTests {
+    private func ledger(_ arguments: String..., in folder: Folder) async throws -> Outcome {
+        var all = ["ledger"] + arguments
+        all.insert(contentsOf: ["--store", "sqlite:store.sqlite"], at: 2)
+        return try await Command.run(all, in: folder)
+    }
+
+    private func entries(_ outcome: Outcome) throws -> [[String: Any]] {
+        #expect(outcome.status == 0, "\(outcome.error)")
+        return try outcome.output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+
+    private func words(_ entries: [[String: Any]]) -> [String] {
+        entries.map { "\($0["transactionId"] ?? "") \($0["event"] ?? "")" }
+    }
+
+    @Test("A consumer reads, acknowledges, and goes on from there")
+    func consuming() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let first = try entries(try await ledger("read", "--consumer", "shop", "--limit", "2", in: folder))
+        #expect(words(first) == ["100 purchased", "101 purchased"])
+        let transaction = try #require(first.first?["transaction"] as? [String: Any])
+        #expect(transaction["productId"] as? String == "premium")
+        #expect(transaction["bundleId"] as? String == StoredPurchases.bundleId)
+        #expect(transaction["environment"] as? String == "Production")
+        let position = try #require(first.last?["position"] as? Int)
+        let done = try await ledger("acknowledge", "--consumer", "shop", "--position", "\(position)", in: folder)
+        #expect(done.output == "shop is done with everything up to \(position).\n")
+        var refund = StoredPurchases.fact("100", original: "100", 0, 1) { $0.revocationDate = 1 }
+        refund = TransactionFact(
+            payload: refund.payload, legacy: nil, origin: FactOrigin(source: .notificationV2, signedDate: .max))
+        try await StoredPurchases.makeStore([StoredPurchases.set([refund])], in: folder)
+        let rest = try entries(try await ledger("read", "--consumer", "shop", in: folder))
+        #expect(
+            words(rest) == [
+                "102 purchased", "200 purchased", "201 purchased", "300 purchased", "400 purchased", "100 revoked",
+            ])
+        let all = try entries(try await ledger("read", in: folder))
+        #expect(words(all).count == 8)
+        let after = try entries(try await ledger("read", "--after", "\(position)", in: folder))
+        #expect(words(after) == words(rest))
+    }
+
+    @Test("What cannot be acknowledged or read is refused")
+    func refusals() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        for (arguments, message) in [
+            (["acknowledge", "--consumer", "shop", "--position", "99"], "the last entry has 7"),
+            (["acknowledge", "--consumer", "", "--position", "1"], "1 to 256 characters"),
+            (["read", "--consumer", "shop", "--after", "1"], "--consumer or --after, not both"),
+            (["read", "--limit", "0"], "--limit takes a number from 1"),
+        ] {
+            let outcome = try await Command.run(
+                ["ledger", arguments[0], "--store", "sqlite:store.sqlite"] + arguments.dropFirst(), in: folder)
+            #expect(outcome.status == 2 && outcome.output.isEmpty)
+            #expect(outcome.error.contains(message), "\(outcome.error)")
+        }
+        let missing = try await Command.run("ledger", "read", "--store", "sqlite:missing.sqlite", in: folder)
+        #expect(missing.status == 2 && missing.error.contains("There is no file missing.sqlite"))
+        #expect(!folder.names("").contains("missing.sqlite"))
+    }
+
+    @Test("A reader that has gone is no error")
+    func closedPipe() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let outcome = try await Command.shell(
+            "{ \"$COMMAND\" ledger read --store sqlite:store.sqlite; echo \"$?\" >status; } | true", in: folder)
+        #expect(outcome.error.isEmpty)
+        #expect(try folder.text("status") == "0\n")
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@Suite("sandbox", .timeLimit(.minutes(2)))
+struct SandboxTests {
+    private static let products = """
+        {"identifier": "A1B2C3D4", "version": {"major": 3, "minor": 0}, "products": [], "settings": {},
+         "nonRenewingSubscriptions": [],
+         "subscriptionGroups": [{"id": "21400000", "name": "News", "subscriptions": [
+           {"productID": "com.example.monthly", "type": "RecurringSubscription", "displayPrice": "4.99",
+            "recurringSubscriptionPeriod": "P1M", "subscriptionGroupID": "21400000", "groupNumber": 1}]}]}
+        """
+
+    @Test("The help has examples and fits into 80 columns")
+    func help() async throws {
+        let outcome = try await Command.run("sandbox", "--help")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("EXAMPLES:\n  legacy-receipts"))
+        let folded = outcome.output.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.count > 80 }
+        #expect(folded.isEmpty)
+    }
+
+    @Test(
+        "A usage error exits with 2 and says what is wrong",
+        arguments: [
+            ([], "--products is missing"), (["--products", "p", "--speed", "fast"], "--speed takes"),
+            (["--products", "p", "--environment", "Moon"], "--environment takes"),
+            (["--products", "none.storekit"], "The products cannot be sold"),
+            (["--products", "p.storekit", "--clock", "sundial"], "--clock takes"),
+            (["--products", "p.storekit", "--port", "70000"], "--port takes"),
+            (["--products", "p.storekit", "--key", "p.storekit"], "The key cannot be used"),
+        ] as [([String], String)])
+    func usage(arguments: [String], message: String) async throws {
+        let folder = try Folder()
+        _ = try folder.write("p.storekit", Array(Self.products.utf8))
+        let outcome = try await Command.run(["sandbox"] + arguments, in: folder)
+        #expect(outcome.status == 2)
+        #expect(outcome.error.contains(message), "\(outcome.error)")
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test(
+        "What a .storekit file offers is sold, and its receipt is genuine with the root that the sandbox writes",
+        .enabled(if: Command.hasProgram("curl")))
+    func sells() async throws {
+        let folder = try Folder()
+        _ = try folder.write("p.storekit", Array(Self.products.utf8))
+        let outcome = try await Command.shell(
+            """
+            "$COMMAND" sandbox --products p.storekit --port 0 --root-out roots.pem --key-out key.p8 > out &
+            pid=$!
+            while ! grep -q "app-store-server.sandbox-url" out; do kill -0 $pid || exit 9; sleep 0.1; done
+            url=$(sed -n 's/^The App Store plays at \\(.*\\)\\.$/\\1/p' out)
+            curl -s -d '{"customer": "ada", "productId": "com.example.monthly"}' $url/sandbox/v1/purchases > bought
+            curl -s $url/sandbox/v1/customers/ada/receipt | sed 's/.*"receipt-data":"\\([^"]*\\)".*/\\1/' > receipt
+            "$COMMAND" inspect --trust-root roots.pem receipt
+            verdict=$?
+            kill -TERM $pid
+            wait $pid
+            echo "sandbox ended with $?"
+            exit $verdict
+            """, in: folder)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.output.contains("com.example.monthly"))
+        #expect(outcome.output.contains("sandbox ended with 0"))
+        let roots = try folder.text("roots.pem")
+        #expect(roots.components(separatedBy: "BEGIN CERTIFICATE").count == 3)
+        #expect(try folder.text("key.p8").contains("BEGIN PRIVATE KEY"))
+        #expect(try folder.text("out").contains("trust.signed-data-roots"))
+    }
+}

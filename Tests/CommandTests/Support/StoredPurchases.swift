@@ -1,0 +1,70 @@
+import AppStoreModels
+import SQLiteTransactionStore
+import TransactionStore
+
+/// A store with subscribers, on a calendar of whole months from 2023-01-15, 10:00 in California.
+enum StoredPurchases {
+    static let group = "20456789"
+    static let bundleId = "com.example.app"
+
+    static func month(_ number: Int64) -> Int64 { PacificTime.adding(months: number, to: 1_673_805_600_000) }
+
+    static func fact(
+        _ id: String, original: String, _ from: Int64, _ to: Int64, price: Int64? = 9990,
+        _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> TransactionFact {
+        var payload = JWSTransactionDecodedPayload()
+        payload.transactionId = id
+        payload.originalTransactionId = original
+        payload.productId = "premium"
+        payload.subscriptionGroupIdentifier = group
+        payload.type = .autoRenewableSubscription
+        payload.purchaseDate = month(from)
+        payload.expiresDate = month(to)
+        payload.price = price
+        configure(&payload)
+        return TransactionFact(
+            payload: payload, legacy: nil, origin: FactOrigin(source: .notificationV2, signedDate: month(to)))
+    }
+
+    static func set(_ facts: [TransactionFact], tokens: [String] = []) -> FactSet {
+        let originals = Set(facts.compactMap(\.payload.originalTransactionId)).sorted()
+        return FactSet(
+            scope: StoreScope(environment: .production, bundleId: bundleId),
+            identities: tokens.map { CustomerIdentity(.appAccountToken, $0) }, transactions: facts,
+            renewalInfos: originals.map { original in
+                var info = JWSRenewalInfoDecodedPayload()
+                info.originalTransactionId = original
+                info.autoRenewStatus = .off
+                let date = facts.map(\.origin.signedDate).max() ?? 0
+                return RenewalInfoFact(
+                    payload: info, origin: FactOrigin(source: .notificationV2, signedDate: date))
+            })
+    }
+
+    static let token = "0b1f3d5e-0000-4000-8000-00000000000a"
+
+    /// 100 paid three months; 200 had a trial and paid one; 300 paid nobody knows what; 400 subscribes for years.
+    static let sets: [FactSet] = [
+        set(
+            [
+                fact("100", original: "100", 0, 1), fact("101", original: "100", 1, 2),
+                fact("102", original: "100", 2, 3),
+            ], tokens: [token]),
+        set([
+            fact("200", original: "200", 0, 1, price: 0) {
+                $0.offerType = .introductory
+                $0.offerDiscountType = .freeTrial
+            },
+            fact("201", original: "200", 1, 2),
+        ]),
+        set([fact("300", original: "300", 0, 6, price: nil)]),
+        set([fact("400", original: "400", 0, 60)]),
+    ]
+
+    static func makeStore(_ sets: [FactSet] = sets, in folder: Folder, _ name: String = "store.sqlite") async throws {
+        let store = try SQLiteTransactionStore.open(path: folder.path(name))
+        for set in sets { _ = try await store.apply([set]) }
+        try await store.close()
+    }
+}

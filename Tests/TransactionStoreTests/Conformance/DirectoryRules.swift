@@ -1,0 +1,64 @@
+import AppStoreModels
+import Testing
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    private static func firsts(_ store: any CompleteTransactionStore, pageSize: Int) async throws -> [String] {
+        var found: [String] = []
+        try await store.forEachCustomer(in: Samples.scope, pageSize: pageSize) {
+            found.append($0.identities.first?.value ?? "")
+        }
+        return found
+    }
+
+    static let directory: [StoreRule] = [
+        StoreRule(opened: "all customers come once, by their least identity, on pages of any size") { store in
+            let token = "0b1f3d5e-0000-4000-8000-00000000000a"
+            let ids = ["30", "4", "100", "20", "1"]
+            _ = try await store.apply(ids.map { Samples.set(Samples.fact($0), receipt: Samples.receipt($0)) })
+            _ = try await store.apply([
+                Samples.set(Samples.fact("9", source: .signedTransaction) { $0.appAccountToken = token }),
+                Samples.set(receipt: Samples.receipt("nobody")),
+                Samples.set(Samples.fact("2"), scope: StoreScope(environment: .sandbox, bundleId: "com.example.app")),
+            ])
+            let digest = Samples.receipt("nobody").digest
+            // By octets, as the engines compare: 100 is before 20.
+            for size in [1, 2, 3, 1000] {
+                #expect(try await firsts(store, pageSize: size) == ["1", "100", "20", "30", "4", "9", digest])
+            }
+            let whole = try await store.customers(in: Samples.scope, after: Samples.original("30"), limit: 1)
+            #expect(ComparableCustomer(whole.first) == ComparableCustomer(try await store.customer(original: "4")))
+        },
+        StoreRule(opened: "customers that were joined come once") { store in
+            _ = try await store.apply((1...9).map { Samples.set(Samples.fact("\($0)")) })
+            _ = try await store.apply([
+                Samples.set(Samples.fact("8"), Samples.fact("3")), Samples.set(Samples.fact("8"), Samples.fact("5")),
+            ])
+            #expect(try await firsts(store, pageSize: 2) == ["1", "2", "3", "4", "6", "7", "9"])
+        },
+        StoreRule(opened: "a customer of thousands of identities comes once, beside the others") { store in
+            let many = (1...3_000).map { Samples.fact("\(50_000 - $0)") }
+            _ = try await store.apply([
+                FactSet(scope: Samples.scope, transactions: many), Samples.set(Samples.fact("48000x")),
+                Samples.set(Samples.fact("1")),
+            ])
+            #expect(try await firsts(store, pageSize: 10) == ["1", "47000", "48000x"])
+        },
+        StoreRule(opened: "a page ends early where customers have many transactions") { store in
+            let sets = (1...3).map { number in
+                let facts = (1...15_000).map { Samples.fact("\(number)\($0 + 10_000)", original: "\(number)") }
+                return FactSet(scope: Samples.scope, transactions: facts)
+            }
+            _ = try await store.apply(sets)
+            #expect(try await store.customers(in: Samples.scope, after: nil, limit: 100).count == 2)
+            #expect(try await firsts(store, pageSize: 100) == ["1", "2", "3"])
+        },
+        StoreRule(opened: "a scope that nobody bought in has no customers") { store in
+            #expect(try await store.customers(in: Samples.scope, after: nil, limit: 10).isEmpty)
+            _ = try await store.apply([Samples.set(notification: Samples.notification("test"))])
+            #expect(try await store.customers(in: Samples.scope, after: nil, limit: 0).isEmpty)
+        },
+    ]
+}

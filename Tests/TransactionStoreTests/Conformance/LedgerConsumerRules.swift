@@ -1,0 +1,130 @@
+import AppStoreModels
+import Synchronization
+import Testing
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    private static func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? TransactionStoreError)?.code
+        }
+    }
+
+    static let ledgerConsumers: [StoreRule] = [
+        StoreRule("what a consumer acknowledged is kept under its name") { place in
+            let store = try await place.open()
+            _ = try await store.apply((1...5).map { Samples.set(Samples.fact("\($0)")) })
+            let entries = try await store.changes(after: 0, limit: 3)
+            #expect(LedgerAudit.text(entries) == "1 purchased, 2 purchased, 3 purchased")
+            let position = try #require(entries.last?.position)
+            #expect(try await store.acknowledgedPosition(of: "shop") == 0)
+            try await store.acknowledge(position, by: "shop")
+            try await store.close()
+            let again = try await place.open()
+            #expect(try await again.acknowledgedPosition(of: "shop") == position)
+            #expect(try await again.acknowledgedPosition(of: "Shop") == 0)
+            let rest = try await again.changes(after: position, limit: 10)
+            #expect(LedgerAudit.text(rest) == "4 purchased, 5 purchased")
+            try await again.close()
+        },
+        StoreRule(opened: "an acknowledgement never goes back, and not beyond the end") { store in
+            #expect(await code { try await store.acknowledge(1, by: "shop") } == .invalidArgument)
+            _ = try await store.apply((1...3).map { Samples.set(Samples.fact("\($0)")) })
+            let positions = try await store.changes(after: 0, limit: 10).map(\.position)
+            try await store.acknowledge(positions[2], by: "shop")
+            try await store.acknowledge(positions[0], by: "shop")
+            try await store.acknowledge(0, by: "shop")
+            #expect(try await store.acknowledgedPosition(of: "shop") == positions[2])
+            #expect(await code { try await store.acknowledge(positions[2] + 1, by: "shop") } == .invalidArgument)
+            #expect(await code { try await store.acknowledge(-1, by: "shop") } == .invalidArgument)
+            #expect(try await store.changes(after: .max, limit: 10).isEmpty)
+            #expect(try await store.changes(after: .min, limit: 0).count == 1)
+        },
+        StoreRule(opened: "a name that no consumer can have is refused") { store in
+            for name in ["", "a\u{0}b", "é", "line\nbreak", String(repeating: "x", count: 257)] {
+                #expect(await code { try await store.acknowledge(0, by: name) } == .invalidArgument)
+                #expect(await code { _ = try await store.acknowledgedPosition(of: name) } == .invalidArgument)
+            }
+            let long = String(repeating: "'", count: 256)
+            try await store.acknowledge(0, by: long)
+            #expect(try await store.acknowledgedPosition(of: long) == 0)
+        },
+        StoreRule("a reader that follows several writers misses nothing and sees nothing twice") { place in
+            let writers = [try await place.open(), try await place.open()]
+            let reader = try await place.open()
+            let isDone = Flag()
+            let seen = try await withThrowingTaskGroup(of: [LedgerEntry].self) { group in
+                group.addTask {
+                    var seen: [LedgerEntry] = []
+                    while true {
+                        // Asked before reading, so that what is written last is read.
+                        let isLast = isDone.isSet
+                        let page = try await reader.changes(after: seen.last?.position ?? 0, limit: 50)
+                        seen += page
+                        if isLast, page.isEmpty { return seen }
+                    }
+                }
+                try await withThrowingTaskGroup(of: Void.self) { writing in
+                    for number in 0..<12 {
+                        writing.addTask {
+                            for step in 1...25 {
+                                let id = "\(number * 100 + step)"
+                                let revoked = Samples.fact(id, source: .notificationV2) { $0.revocationDate = 1 }
+                                _ = try await writers[number % 2].apply([Samples.set(Samples.fact(id))])
+                                _ = try await writers[number % 2].apply([Samples.set(revoked)])
+                            }
+                        }
+                    }
+                    try await writing.waitForAll()
+                }
+                isDone.set()
+                return try await group.next() ?? []
+            }
+            #expect(seen.count == 12 * 25 * 2)
+            let all = try await LedgerAudit.check(reader)
+            #expect(seen.map(\.position) == all.map(\.position))
+            for store in writers + [reader] { try await store.close() }
+        },
+        StoreRule("writers that meet at one transaction grant it once and tell its refund once") { place in
+            let stores = [try await place.open(), try await place.open()]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<24 {
+                    group.addTask {
+                        let isRefund = number % 3 == 0
+                        let source: FactSource = isRefund ? .notificationV2 : .receipt
+                        let fact = Samples.fact("1", source: source, at: Int64(isRefund ? 100 + number : number)) {
+                            $0.revocationDate = isRefund ? 1 : nil
+                        }
+                        _ = try await stores[number % 2].apply([Samples.set(fact)])
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let entries = try await LedgerAudit.check(stores[0])
+            #expect(entries.last?.event == .revoked)
+            #expect(entries.count { $0.event == .revoked } == 1)
+            for store in stores { try await store.close() }
+        },
+        StoreRule("after closing, the ledger and the directory say closed") { place in
+            let store = try await place.open()
+            try await store.close()
+            #expect(await code { _ = try await store.changes(after: 0, limit: 1) } == .closed)
+            #expect(await code { try await store.acknowledge(0, by: "x") } == .closed)
+            #expect(await code { _ = try await store.acknowledgedPosition(of: "x") } == .closed)
+            #expect(await code { _ = try await store.customers(in: Samples.scope, after: nil, limit: 1) } == .closed)
+        },
+    ]
+}
+
+private final class Flag: Sendable {
+    private let value = Mutex(false)
+
+    var isSet: Bool { value.withLock { $0 } }
+
+    func set() { value.withLock { $0 = true } }
+}

@@ -1,0 +1,129 @@
+import AppStoreModels
+import Testing
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    private static func cancelled(_ date: Int64 = Samples.june + 5000) -> LegacyTransactionFields {
+        var fields = LegacyTransactionFields()
+        fields.cancellationDate = date
+        return fields
+    }
+
+    private static func revoked(_ id: String, at date: Int64) -> TransactionFact {
+        Samples.fact(id, source: .notificationV2, at: date) { $0.revocationDate = Samples.june + 5000 }
+    }
+
+    static let ledger: [StoreRule] = [
+        StoreRule(opened: "a purchase is in the ledger once, whatever speaks of it again") { store in
+            for (step, source) in [FactSource.receipt, .receipt, .notificationV2, .appStoreServerAPI].enumerated() {
+                let date = Samples.june + Int64(step)
+                _ = try await store.apply([Samples.set(Samples.fact("1", source: source, at: date))])
+                _ = try await store.apply([Samples.set(Samples.fact("1", source: source, at: date))])
+            }
+            #expect(try await store.text == "1 purchased")
+        },
+        StoreRule(opened: "a purchase that nobody signed is not in the ledger until somebody does") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1", source: .recordedReply))])
+            #expect(try await store.text == "")
+            _ = try await store.apply([Samples.set(Samples.fact("1", source: .receipt))])
+            #expect(try await store.text == "1 purchased")
+            _ = try await store.apply([
+                Samples.set(Samples.fact("1", source: .notificationV1, at: .max, legacy: cancelled()))
+            ])
+            #expect(try await store.text == "1 purchased")
+        },
+        StoreRule(opened: "a revocation is told once, whichever documents tell it") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
+            _ = try await store.apply([Samples.set(revoked("1", at: 2))])
+            _ = try await store.apply([Samples.set(revoked("1", at: 3))])
+            _ = try await store.apply([Samples.set(Samples.fact("1", at: 4, legacy: cancelled()))])
+            #expect(try await store.text == "1 purchased, 1 revoked")
+        },
+        StoreRule(opened: "what was revoked when it became known is never purchased") { store in
+            _ = try await store.apply([Samples.set(revoked("1", at: 2), Samples.fact("2"))])
+            _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
+            let entries = try await LedgerAudit.check(store)
+            #expect(entries.filter { $0.transactionId == "1" }.map(\.event) == [.revoked])
+            #expect(entries.count == 2)
+        },
+        StoreRule(opened: "a revocation that was undone is reinstated, and another one told again") { store in
+            for (date, isRevoked) in [false, true, false, true].enumerated() {
+                let fact = Samples.fact("1", source: .notificationV2, at: Int64(date)) {
+                    $0.revocationDate = isRevoked ? Samples.june : nil
+                }
+                _ = try await store.apply([Samples.set(fact)])
+            }
+            #expect(try await store.text == "1 purchased, 1 revoked, 1 reinstated, 1 revoked")
+        },
+        StoreRule(opened: "what was revoked from the start and then given back is purchased, once") { store in
+            _ = try await store.apply([Samples.set(revoked("1", at: 1))])
+            _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 2))])
+            #expect(try await store.text == "1 revoked, 1 purchased")
+        },
+        StoreRule(opened: "an upgrade is told once, also where a receipt had called it a cancellation") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
+            _ = try await store.apply([Samples.set(Samples.fact("1", at: 2, legacy: cancelled()))])
+            for date in Int64(3)...4 {
+                let fact = Samples.fact("1", source: .appStoreServerAPI, at: date) { $0.isUpgraded = true }
+                _ = try await store.apply([Samples.set(fact)])
+            }
+            #expect(try await store.text == "1 purchased, 1 revoked, 1 upgraded")
+        },
+        StoreRule(opened: "an older document that comes late tells nothing") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 9))])
+            _ = try await store.apply([Samples.set(revoked("1", at: 5))])
+            #expect(try await store.text == "1 purchased")
+        },
+        StoreRule(opened: "a transaction id that documents file under two purchases is purchased once") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("7", original: "1"))])
+            _ = try await store.apply([Samples.set(Samples.fact("7", original: "2", source: .notificationV2))])
+            _ = try await store.apply([Samples.set(Samples.fact("8", original: "1"), Samples.fact("8", original: "2"))])
+            #expect(try await store.text == "7 purchased, 8 purchased")
+        },
+        StoreRule(opened: "the same transaction id in another app or environment is another purchase") { store in
+            let other = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
+            _ = try await store.apply([
+                Samples.set(Samples.fact("1")), Samples.set(Samples.fact("1"), scope: other),
+            ])
+            let entries = try await LedgerAudit.check(store)
+            #expect(Set(entries.map(\.scope)) == [Samples.scope, other])
+        },
+        StoreRule(opened: "a notification that comes again tells nothing") { store in
+            let set = Samples.set(revoked("1", at: 1), notification: Samples.notification("uuid"))
+            _ = try await store.apply([set, set])
+            _ = try await store.apply([set])
+            #expect(try await store.text == "1 revoked")
+        },
+        StoreRule(opened: "an entry has the transaction as it is known when it is read") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1", original: "0x1"))])
+            _ = try await store.apply([
+                Samples.set(Samples.fact("1", original: "0x1", source: .notificationV2, at: .max) { $0.price = 1990 })
+            ])
+            let entry = try #require(try await store.changes(after: 0, limit: 1).first)
+            #expect(entry.scope == Samples.scope)
+            #expect(entry.transaction.payload.price == 1990)
+            #expect(entry.transaction.payload.originalTransactionId == "0x1")
+            #expect(entry.transaction.payload.bundleId == Samples.scope.bundleId)
+            #expect(entry.transaction.origins.count == 2)
+        },
+        StoreRule("every order of the documents ends in the same state, granted at most once") { place in
+            let store = try await place.open()
+            let documents = [
+                Samples.set(Samples.fact("1", at: 1)), Samples.set(Samples.fact("1", at: 6, legacy: cancelled())),
+                Samples.set(Samples.fact("1", source: .notificationV2, at: 3)), Samples.set(revoked("1", at: 4)),
+                Samples.set(Samples.fact("1", source: .recordedReply, at: 9) { $0.isUpgraded = true }),
+            ]
+            for (number, order) in permutations(documents).enumerated() {
+                let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
+                for set in order { _ = try await store.apply([moved(set, to: scope)]) }
+            }
+            let entries = try await LedgerAudit.check(store)
+            let last = Dictionary(grouping: entries, by: \.scope).mapValues { $0.last?.event }
+            #expect(last.count == 120)
+            #expect(Set(last.values) == [.revoked])
+            try await store.close()
+        },
+    ]
+}

@@ -1,0 +1,113 @@
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import Testing
+import TransactionStore
+
+/// What becomes of verified signed data.
+@Suite struct SignedDataFactTests {
+    private static let scope = StoreScope(environment: .production, bundleId: "com.example.app")
+
+    private static func transaction(
+        _ id: String = "530001234567000", bundleId: String? = "com.example.app",
+        environment: Environment? = .production,
+        signedDate: Int64? = 9_000
+    ) -> Verified<JWSTransactionDecodedPayload> {
+        FactSupport.verified(
+            JWSTransactionDecodedPayload(
+                originalTransactionId: id, transactionId: id, bundleId: bundleId, productId: "monthly",
+                purchaseDate: 5_000, signedDate: signedDate, environment: environment))
+    }
+
+    private static func renewal(
+        _ id: String = "530001234567000", environment: Environment? = .production
+    ) -> Verified<JWSRenewalInfoDecodedPayload> {
+        FactSupport.verified(
+            JWSRenewalInfoDecodedPayload(
+                originalTransactionId: id, autoRenewStatus: .on, signedDate: 9_000, environment: environment))
+    }
+
+    @Test func factsAreOfTheSigningDateAndTheSource() {
+        for source in [FactSource.appStoreServerAPI, .signedTransaction, .notificationV2] {
+            let app = AppTransaction(
+                receiptType: .production, bundleId: "com.example.app", receiptCreationDate: 8_000,
+                appTransactionId: "7049")
+            let set = FactSet(
+                scope: Self.scope, source: source, transactions: [Self.transaction()], renewalInfos: [Self.renewal()],
+                appTransaction: FactSupport.verified(app))
+            let expected = FactOrigin(source: source, signedDate: 9_000)
+            #expect(set.transactions.map(\.origin) == [expected])
+            #expect(set.renewalInfos.map(\.origin) == [expected])
+            #expect(set.appTransaction?.origin == FactOrigin(source: source, signedDate: 8_000))
+            #expect(set.identities.map(\.value) == ["530001234567000", "7049"])
+        }
+        let undated = FactSet(
+            scope: Self.scope, source: .appStoreServerAPI, transactions: [Self.transaction(signedDate: nil)])
+        #expect(undated.transactions.first?.origin.signedDate == 5_000)
+    }
+
+    /// The scope is all that is stored of them: a foreign one would be taken for one of this app.
+    @Test func whatIsOfAnotherAppOrEnvironmentIsLeftOut() {
+        let foreign = AppTransaction(
+            receiptType: .sandbox, bundleId: "com.example.app", receiptCreationDate: 8_000, appTransactionId: "7049")
+        let set = FactSet(
+            scope: Self.scope, source: .appStoreServerAPI,
+            transactions: [
+                Self.transaction("1", bundleId: "com.example.other"), Self.transaction("2", environment: .sandbox),
+                Self.transaction("3", bundleId: nil), Self.transaction("4", environment: nil), Self.transaction("5"),
+            ],
+            renewalInfos: [Self.renewal("5", environment: .sandbox), Self.renewal("6"), Self.renewal("5")],
+            appTransaction: FactSupport.verified(foreign))
+        #expect(set.transactions.map(\.payload.transactionId) == ["5"])
+        #expect(set.renewalInfos.map(\.payload.originalTransactionId) == ["5"])
+        #expect(set.appTransaction == nil)
+        #expect(set.identities.map(\.value) == ["5"])
+    }
+
+    @Test func renewalInfoAloneCounts() {
+        let set = FactSet(scope: Self.scope, source: .appStoreServerAPI, renewalInfos: [Self.renewal()])
+        #expect(set.renewalInfos.count == 1)
+    }
+
+    @Test(arguments: [nil, "", "a\u{0}b", String(repeating: "x", count: 300)] as [String?])
+    func notificationWithoutAUsableNameIsNoFact(uuid: String?) {
+        let content = ResponseBodyV2DecodedPayload(
+            notificationType: .test, notificationUUID: uuid,
+            data: NotificationData(environment: .production, bundleId: "com.example.app"), signedDate: 1)
+        #expect(FactSet(notification: FactSupport.verified(content), payload: Array("{}".utf8)) == nil)
+    }
+
+    @Test func scopeOfANotificationIsThatOfItsObject() {
+        let app = "com.example.app"
+        let contents: [(ResponseBodyV2DecodedPayload, Environment?)] = [
+            (.init(data: .init(environment: .sandbox, bundleId: app)), .sandbox),
+            (.init(summary: .init(environment: .production, bundleId: app)), .production),
+            (.init(externalPurchaseToken: .init(externalPurchaseId: "SANDBOX_1", bundleId: app)), .sandbox),
+            (.init(externalPurchaseToken: .init(externalPurchaseId: "1", bundleId: app)), .production),
+            (.init(appData: .init(bundleId: app, environment: .sandbox)), .sandbox), (.init(), nil),
+            (.init(data: .init(environment: .xcode, bundleId: app)), nil),
+            (.init(data: .init(environment: .production)), nil),
+            (.init(data: .init(environment: Environment(rawValue: "Moon"), bundleId: app)), nil),
+        ]
+        for (content, environment) in contents {
+            let scope = StoreScope(content)
+            #expect(scope?.environment == environment && scope?.bundleId == environment.map { _ in app })
+        }
+    }
+
+    @Test func bodyOfAKnownTypeIsKeptWithoutItsFactsAndOfAnUnknownOneWhole() throws {
+        let payload =
+            #"{"notificationType":"T","data":{"status":4,"signedTransactionInfo":"a.b.c","later":[1.50,12345678901234567890]},"other":null}"#
+        for (type, kept) in [
+            ("TEST", #"{"notificationType":"T","data":{"status":4,"later":[1.50,12345678901234567890]},"other":null}"#),
+            ("FROM_THE_FUTURE", payload),
+        ] {
+            let content = ResponseBodyV2DecodedPayload(
+                notificationType: NotificationTypeV2(rawValue: type), notificationUUID: "A-B",
+                data: NotificationData(environment: .production, bundleId: "com.example.app"), signedDate: 1)
+            let set = try #require(FactSet(notification: FactSupport.verified(content), payload: Array(payload.utf8)))
+            #expect(String(decoding: try #require(set.notification).body, as: UTF8.self) == kept)
+            #expect(set.notification?.notificationUUID == "a-b")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import AppStoreModels
+import PostgreSQLTransactionStore
+import Testing
+import TransactionStore
+
+@Suite("PostgreSQL ledger", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
+struct PostgreSQLLedgerTests {
+    private typealias Samples = StoreSamples
+
+    /// The commit of the first writer is held up after it has its position, while a second one writes.
+    @Test("A position is not seen before those below it, however long their commit takes")
+    func slowCommit() async throws {
+        try await TestSchema.with { schema in
+            let slow = try await schema.open()
+            let fast = try await schema.open()
+            let reader = try await schema.open()
+            try schema.server.sql(
+                """
+                CREATE FUNCTION \(schema.name).hold_up() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF NEW.transaction_id = '1'::bytea THEN PERFORM pg_sleep(1); END IF;
+                    RETURN NULL;
+                END $$;
+                CREATE CONSTRAINT TRIGGER hold_up AFTER INSERT ON \(schema.name).ledger
+                    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION \(schema.name).hold_up()
+                """)
+            let first = Task { try await slow.apply([Samples.set(Samples.fact("1"))]) }
+            let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query = 'COMMIT'"
+            while try schema.server.sql(sleeping) == "0" { try await Task.sleep(for: .milliseconds(5)) }
+            let second = Task { try await fast.apply([Samples.set(Samples.fact("2"))]) }
+            var seen: [LedgerEntry] = []
+            while seen.count < 2 {
+                let page = try await reader.changes(after: seen.last?.position ?? 0, limit: 10)
+                seen += page
+                if seen.last?.transactionId == "2" { break }
+            }
+            _ = try await (first.value, second.value)
+            #expect(LedgerAudit.text(seen) == "1 purchased, 2 purchased")
+            for store in [slow, fast, reader] { try await store.close() }
+        }
+    }
+
+    @Test("A database made by schema 1 is upgraded: what it holds is in the ledger, once and in its present state")
+    func upgrade() async throws {
+        try await TestSchema.with { schema in
+            let old = try await schema.open()
+            let revoked = Samples.fact("2", original: "1", source: .notificationV2) { $0.revocationDate = Samples.june }
+            _ = try await old.apply([
+                Samples.set(Samples.fact("1"), Samples.fact("2", original: "1"), revoked),
+                Samples.set(Samples.fact("3", source: .recordedReply)),
+                Samples.set(Samples.fact("4", source: .appStoreServerAPI) { $0.isUpgraded = true }),
+                Samples.set(Samples.fact("1"), scope: StoreScope(environment: .sandbox, bundleId: "a")),
+            ])
+            // More purchases than a page of the upgrade has.
+            _ = try await old.apply((1...1_200).map { Samples.set(Samples.fact("\(10_000 + $0)")) })
+            try await old.close()
+            try schema.server.sql(
+                """
+                DROP TABLE \(schema.name).ledger, \(schema.name).ledger_consumers;
+                DROP SEQUENCE \(schema.name).ledger_positions;
+                DELETE FROM \(schema.name).schema_migrations WHERE version = 2
+                """)
+            let new = try await schema.open()
+            let entries = try await LedgerAudit.check(new)
+            #expect(entries.count == 1_204)
+            let own = entries.filter { $0.scope == Samples.scope && $0.transactionId.count == 1 }
+            #expect(LedgerAudit.text(own) == "1 purchased, 2 revoked, 4 upgraded")
+            _ = try await new.apply([Samples.set(Samples.fact("1", at: .max), Samples.fact("3"))])
+            let rest = try await new.changes(after: entries.last?.position ?? 0, limit: 10)
+            #expect(LedgerAudit.text(rest) == "3 purchased")
+            try await new.close()
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import GRDB
+import SQLiteTransactionStore
+import Testing
+import TransactionStore
+
+@Suite("SQLite: files of older programs")
+struct SQLiteUpgradeTests {
+    /// As version 1 made them; the statements are repeated here, so that a change to released ones is noticed.
+    private static let schema1 = """
+        CREATE TABLE scopes (
+            id INTEGER PRIMARY KEY,
+            environment TEXT NOT NULL,
+            bundle_id TEXT NOT NULL,
+            UNIQUE (environment, bundle_id)
+        );
+        CREATE TABLE identities (
+            scope_id INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            value TEXT NOT NULL,
+            customer_id INTEGER NOT NULL,
+            PRIMARY KEY (scope_id, kind, value)
+        ) WITHOUT ROWID;
+        CREATE INDEX identities_by_customer ON identities (customer_id, kind);
+        CREATE TABLE transactions (
+            scope_id INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            transaction_id TEXT NOT NULL,
+            kind INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            signed_date INTEGER NOT NULL,
+            payload BLOB NOT NULL,
+            legacy BLOB NOT NULL,
+            UNIQUE (scope_id, original_transaction_id, transaction_id, kind)
+        );
+        CREATE TABLE renewal_infos (
+            scope_id INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            kind INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            signed_date INTEGER NOT NULL,
+            payload BLOB NOT NULL,
+            UNIQUE (scope_id, original_transaction_id, kind)
+        );
+        CREATE TABLE app_transactions (
+            customer_id INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            source INTEGER NOT NULL,
+            signed_date INTEGER NOT NULL,
+            payload BLOB NOT NULL,
+            UNIQUE (customer_id, kind)
+        );
+        CREATE TABLE receipts (
+            customer_id INTEGER NOT NULL,
+            form INTEGER NOT NULL,
+            signed_date INTEGER NOT NULL,
+            bytes BLOB NOT NULL,
+            UNIQUE (customer_id, form)
+        );
+        CREATE TABLE notifications (
+            notification_uuid TEXT NOT NULL UNIQUE,
+            scope_id INTEGER NOT NULL,
+            notification_type TEXT NOT NULL,
+            subtype TEXT,
+            signed_date INTEGER NOT NULL,
+            body BLOB NOT NULL
+        );
+        CREATE TABLE readiness (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            checks INTEGER NOT NULL
+        );
+        INSERT INTO readiness VALUES (1, 0);
+
+        CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+        INSERT INTO grdb_migrations VALUES ('1');
+        PRAGMA application_id = 1280463955;
+        """
+
+    private static let contents = """
+        INSERT INTO scopes VALUES (1, 'Production', 'com.example.app');
+        INSERT INTO identities VALUES (1, 1, '1', 1), (1, 1, '3', 2), (1, 1, '4', 3);
+        INSERT INTO transactions
+            (scope_id, original_transaction_id, transaction_id, kind, source, signed_date, payload, legacy)
+        VALUES
+            (1, '1', '1', 1, 1, 1000, CAST('{"originalTransactionId":"1","transactionId":"1"}' AS BLOB), x''),
+            (1, '1', '2', 1, 1, 1000, CAST('{"originalTransactionId":"1","transactionId":"2"}' AS BLOB), x''),
+            (1, '3', '3', 3, 5, 1000, CAST('{"originalTransactionId":"3","transactionId":"3"}' AS BLOB), x''),
+            (1, '1', '2', 2, 4, 2000,
+                CAST('{"originalTransactionId":"1","transactionId":"2","revocationDate":1500}' AS BLOB), x''),
+            (1, '4', '4', 2, 3, 2000,
+                CAST('{"originalTransactionId":"4","transactionId":"4","isUpgraded":true}' AS BLOB), x'');
+        """
+
+    private func makeFile(_ path: String) async throws {
+        let queue = try DatabaseQueue(path: path)
+        try await queue.writeWithoutTransaction { try $0.execute(sql: Self.schema1 + Self.contents) }
+        try queue.close()
+    }
+
+    @Test("A file of schema 1 is upgraded: what it holds is in the ledger, once and in its present state")
+    func schema1() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await makeFile(path)
+        let store = try SQLiteTransactionStore.open(path: path)
+        let entries = try await LedgerAudit.check(store)
+        #expect(LedgerAudit.text(entries) == "1 purchased, 2 revoked, 4 upgraded")
+        #expect(try await store.customer(original: "1")?.transactions.count == 2)
+        _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1", at: .max), StoreSamples.fact("3"))])
+        let rest = try await store.changes(after: entries.last?.position ?? 0, limit: 10)
+        #expect(LedgerAudit.text(rest) == "3 purchased")
+        try await store.close()
+        let again = try SQLiteTransactionStore.open(path: path)
+        #expect(try await again.text == "1 purchased, 2 revoked, 4 upgraded, 3 purchased")
+        try await again.close()
+    }
+
+    @Test("Several programs that open a file of schema 1 at once upgrade it once")
+    func together() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await makeFile(path)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    let store = try SQLiteTransactionStore.open(path: path)
+                    #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded")
+                    try await store.close()
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

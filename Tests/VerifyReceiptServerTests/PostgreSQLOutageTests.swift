@@ -1,0 +1,113 @@
+import Foundation
+import PostgreSQLTransactionStore
+import Synchronization
+import Testing
+import VerifyReceipt
+import VerifyReceiptServer
+
+extension ServerTests {
+    /// A PostgreSQL server that goes away under load and comes back, seen by clients of the endpoint. Runs under
+    /// `tools/postgres.sh run` only.
+    @Suite(.enabled(if: DatabaseServer.script != nil, "run the tests by 'tools/postgres.sh run swift test'"))
+    struct PostgreSQLOutage {
+        /// What clients have seen since the last ``begin()``.
+        private final class Seen: Sendable {
+            private let state = Mutex<(answers: [String: Int], isStopped: Bool)>(([:], false))
+
+            var answers: [String: Int] { state.withLock { $0.answers } }
+            var isStopped: Bool { state.withLock { $0.isStopped } }
+
+            func begin() { state.withLock { $0.answers = [:] } }
+            func stop() { state.withLock { $0.isStopped = true } }
+            func add(_ answer: HTTPText) {
+                // What it rests on is said with every answer that the store was asked for.
+                let source = answer.headers["legacy-receipts-source"] ?? "none"
+                let name = "\(answer.status) \(answer.verifyStatus ?? -1) \(source)"
+                state.withLock { $0.answers[name, default: 0] += 1 }
+            }
+        }
+
+        /// Who answers meanwhile is what is configured; nobody has to do anything for the recovery.
+        @Test(arguments: EndpointConfiguration.StoreFailure.allCases, ["stop", "crash"])
+        func answersMeanwhileAndRecovers(
+            whenStoreFails: EndpointConfiguration.StoreFailure, command: String
+        ) async throws {
+            let database = try DatabaseServer()
+            defer { try? database.control("remove") }
+            let store = try await PostgreSQLTransactionStore.open(url: database.url)
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.endpoint.whenStoreFails = whenStoreFails
+            }
+            // 200 with a receipt's own answer, or with 21005: never anything else.
+            let meanwhile = whenStoreFails == .unavailable ? "200 21005 receipt" : "200 0 receipt"
+            let fromStore = "200 0 store"
+            let seen = Seen()
+            try await TestServer.run(configuration, store: store) { server in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            while !seen.isStopped { seen.add(try await Wire.ask(server.port, Sent.post(Sent.body()))) }
+                        }
+                    }
+                    defer { seen.stop() }
+                    for _ in 0..<2 {
+                        try await eventually("the store answers", within: 60) {
+                            seen.answers[fromStore, default: 0] > 20
+                        }
+                        seen.begin()
+                        try database.control(command)
+                        try await eventually("it is seen", within: 60) { seen.answers[meanwhile, default: 0] > 20 }
+                        #expect(try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 503)
+                        #expect(Set(seen.answers.keys).isSubset(of: [fromStore, meanwhile]), "\(seen.answers)")
+                        seen.begin()
+                        try database.control("resume")
+                        try await eventually("the store answers again", within: 60) {
+                            seen.answers[fromStore, default: 0] > 20
+                        }
+                        #expect(Set(seen.answers.keys).isSubset(of: [fromStore, meanwhile]), "\(seen.answers)")
+                        try await eventually("it is ready again") {
+                            try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 200
+                        }
+                    }
+                    seen.stop()
+                    try await group.waitForAll()
+                }
+            }
+            try await store.close()
+        }
+    }
+}
+
+/// A database server of one test, started by `tools/postgres.sh`.
+private struct DatabaseServer {
+    static let script = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_POSTGRES_SCRIPT"]
+
+    let url: String
+    private let directory: String
+
+    init() throws {
+        let lines = try Self.run(["start"]).split(separator: "\n")
+        func value(_ name: String) throws -> String {
+            let line = try #require(lines.first { $0.hasPrefix("export \(name)='") })
+            return String(line.dropFirst("export \(name)='".count).dropLast())
+        }
+        url = try value("LEGACY_RECEIPTS_POSTGRES")
+        directory = try value("LEGACY_RECEIPTS_POSTGRES_DIRECTORY")
+    }
+
+    /// `stop`, `crash`, `resume` or `remove`.
+    func control(_ command: String) throws { _ = try Self.run([command, directory]) }
+
+    private static func run(_ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = [try #require(script)] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(arguments)")
+        return String(decoding: data, as: UTF8.self)
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import PostgreSQLTransactionStore
+import Synchronization
+import Testing
+import TransactionStore
+import VerifyReceipt
+import VerifyReceiptServer
+
+/// The database is stopped and started again while the server is under load.
+@Suite(
+    "PostgreSQL outages seen through the server", .timeLimit(.minutes(5)),
+    .enabled(
+        if: ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_POSTGRES_SCRIPT"] != nil, "no PostgreSQL server"))
+struct PostgreSQLServerOutageTests {
+    /// A database server of its own, by `tools/postgres.sh`.
+    private struct Database {
+        let script: String
+        let url: String
+        let directory: String
+
+        init() throws {
+            script = try #require(ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_POSTGRES_SCRIPT"])
+            let lines = try Self.run([script, "start"]).split(separator: "\n")
+            func value(_ name: String) throws -> String {
+                let start = "export \(name)='"
+                let line = try #require(lines.first { $0.hasPrefix(start) })
+                return String(line.dropFirst(start.count).dropLast())
+            }
+            url = try value("LEGACY_RECEIPTS_POSTGRES")
+            directory = try value("LEGACY_RECEIPTS_POSTGRES_DIRECTORY")
+        }
+
+        func control(_ command: String) throws { _ = try Self.run([script, command, directory]) }
+
+        private static func run(_ arguments: [String]) throws -> String {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/bash")
+            process.arguments = arguments
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw TestFailure("\(arguments) failed") }
+            return String(decoding: data, as: UTF8.self)
+        }
+    }
+
+    /// What the clients saw.
+    private final class Seen: Sendable {
+        private let counts = Mutex<[String: Int]>([:])
+
+        func add(_ what: String) { counts.withLock { $0[what, default: 0] += 1 } }
+        func count(_ what: String) -> Int { counts.withLock { $0[what] ?? 0 } }
+        var all: [String: Int] { counts.withLock { $0 } }
+    }
+
+    /// Sends each notification until it gets 200, as the App Store would, only sooner.
+    private static func deliver(_ requests: [(request: String, uuid: String)], _ port: Int, _ seen: Seen) async throws {
+        for (request, _) in requests {
+            while true {
+                let status = try await Wire.ask(port, request).status
+                seen.add("notification \(status)")
+                if status == 200 { break }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
+    private static func ask(_ port: Int, _ seen: Seen, until isDone: @Sendable () -> Bool) async throws {
+        while !isDone() {
+            let answer = try await Wire.ask(port, Sent.post(Sent.body()))
+            seen.add("receipt \(answer.status) \(answer.verifyStatus ?? -1)")
+        }
+    }
+
+    @Test(arguments: ["stop", "crash"])
+    func loadGoesOnWhenTheDatabaseIsBack(command: String) async throws {
+        let database = try Database()
+        defer { try? database.control("remove") }
+        let store = try await PostgreSQLTransactionStore.open(url: database.url)
+        let lanes = try (0..<3).map { lane in
+            try (0..<150).map { number in
+                let subscription = Subscription(String(530_000_000_000_000 + lane * 1_000_000_000 + number * 1_000_000))
+                let draft = try NotificationDraft("SUBSCRIBED", "INITIAL_BUY", subscription)
+                return (try ServerTests.Notifications.post(draft), draft.uuid.lowercased())
+            }
+        }
+        let seen = Seen()
+        let configuration = ServerTests.Notifications.configuration { $0.endpoint.unknownBundleIds = .accepted }
+        try await TestServer.run(configuration, store: store) { server in
+            let finished = Seen()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for lane in lanes {
+                    group.addTask {
+                        try await Self.deliver(lane, server.port, seen)
+                        finished.add("lane")
+                    }
+                }
+                group.addTask {
+                    try await Self.ask(server.port, seen) { finished.count("lane") == lanes.count }
+                }
+                try await eventually("the load runs") { seen.count("notification 200") > 30 }
+                try await Wire.run { try database.control(command) }
+                try await eventually("clients are told to come again") {
+                    seen.count("notification 503") > 3 && seen.count("receipt 200 21005") > 0
+                }
+                try await Wire.run { try database.control("resume") }
+                try await group.waitForAll()
+            }
+        }
+        #expect(Set(seen.all.keys) == ["notification 200", "notification 503", "receipt 200 0", "receipt 200 21005"])
+        for (_, uuid) in lanes.joined() { #expect(try await store.hasProcessed(notificationUUID: uuid)) }
+        #expect(try await store.counts().notifications == 450)
+        try await store.close()
+    }
+}

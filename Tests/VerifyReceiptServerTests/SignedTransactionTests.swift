@@ -1,0 +1,128 @@
+import AppStoreModels
+import AppStoreServer
+import Foundation
+import ReceiptForge
+import Testing
+import VerifyReceipt
+import VerifyReceiptServer
+
+extension ServerTests {
+    /// A StoreKit 2 JWS in `receipt-data`, sent to a running server.
+    @Suite struct SignedTransactions {
+        private static let date: Int64 = 1_748_736_000_000
+
+        private static func transaction(_ environment: Environment) throws -> [UInt8] {
+            Array(
+                try JSONEncoder().encode(
+                    JWSTransactionDecodedPayload(
+                        originalTransactionId: "530001234567000", transactionId: "530001234567000",
+                        bundleId: Sent.bundleId, productId: "com.example.apple", purchaseDate: date,
+                        originalPurchaseDate: date, quantity: 1, type: .nonConsumable, inAppOwnershipType: .purchased,
+                        signedDate: date, environment: environment)))
+        }
+
+        private static func configuration(_ extra: String = "") throws -> VerifyReceiptServerConfiguration {
+            let folder = try TemporaryFolder()
+            let der = Data(TestSignedDataAuthority.standard.rootCertificate)
+            try der.write(to: URL(fileURLWithPath: folder.path + "/root.der"))
+            let pem = der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+            folder.write("root.pem", "-----BEGIN CERTIFICATE-----\n\(pem)\n-----END CERTIFICATE-----\n")
+            let file = folder.write(
+                "serve.yaml",
+                """
+                listen: {port: 0}
+                admin: {port: 0}
+                store: {url: none}
+                \(extra)
+                """)
+            return try withExtendedLifetime(folder) { try ConfigurationSources(file: file).load() }
+        }
+
+        private static let switchedOn = """
+            endpoint: {answer-signed-transactions: true}
+            trust: {signed-data-roots: [root.pem, root.der]}
+            """
+
+        private static func status(
+            _ jws: String, path: String = "/verifyReceipt", _ configuration: VerifyReceiptServerConfiguration
+        ) async throws -> Int? {
+            try await TestServer.run(configuration) { server in
+                try await Wire.ask(server.port, Sent.post(Sent.body(jws), path: path)).verifyStatus
+            }
+        }
+
+        @Test func genuineTransactionIsAnsweredInTheShapeOfAReceipt() async throws {
+            let jws = try TestSignedDataAuthority.standard.sign(payload: Self.transaction(.production))
+            let answer = try await TestServer.run(Self.configuration(Self.switchedOn)) { server in
+                try await Wire.ask(server.port, Sent.post(Sent.body(jws)))
+            }
+            #expect(answer.verifyStatus == 0)
+            let reply = try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any]
+            let receipt = reply?["receipt"] as? [String: Any]
+            let purchases = receipt?["in_app"] as? [[String: Any]]
+            #expect(receipt?["bundle_id"] as? String == Sent.bundleId)
+            #expect(purchases?.first?["transaction_id"] as? String == "530001234567000")
+            #expect(purchases?.first?["purchase_date_ms"] as? String == "\(Self.date)")
+        }
+
+        @Test func sandboxTransactionGets21007AndIsAnsweredThere() async throws {
+            let jws = try TestSignedDataAuthority.standard.sign(payload: Self.transaction(.sandbox))
+            let configuration = try Self.configuration(Self.switchedOn)
+            #expect(try await Self.status(jws, configuration) == 21007)
+            #expect(try await Self.status(jws, path: "/sandbox/verifyReceipt", configuration) == 0)
+        }
+
+        @Test func forgedTransactionGets21003() async throws {
+            let configuration = try Self.configuration(Self.switchedOn)
+            let foreign = try TestSignedDataAuthority.foreign(impostor: true)
+            let jws = try foreign.sign(payload: Self.transaction(.production))
+            #expect(try await Self.status(jws, configuration) == 21003)
+            let xcode = try TestSignedDataAuthority.xcodeSignedPayload(Self.transaction(.xcode)).text()
+            #expect(try await Self.status(xcode, configuration) == 21003)
+            let other = try TestSignedDataAuthority.standard.sign(
+                payload: Self.transaction(Environment(rawValue: "Moon")))
+            #expect(try await Self.status(other, configuration) == 21003)
+        }
+
+        @Test func otherSignedDataIsNoTransaction() async throws {
+            let renewalInfo = JWSRenewalInfoDecodedPayload(
+                originalTransactionId: "530001234567000", productId: "com.example.apple", signedDate: Self.date,
+                environment: .production)
+            let jws = try TestSignedDataAuthority.standard.sign(payload: Array(JSONEncoder().encode(renewalInfo)))
+            #expect(try await Self.status(jws, Self.configuration(Self.switchedOn)) == 21003)
+        }
+
+        @Test func testAuthorityIsNotTrustedUnlessItIsNamed() async throws {
+            let jws = try TestSignedDataAuthority.standard.sign(payload: Self.transaction(.production))
+            let configuration = try Self.configuration("endpoint: {answer-signed-transactions: true}")
+            #expect(try await Self.status(jws, configuration) == 21003)
+        }
+
+        @Test func itIsOffByDefault() async throws {
+            let jws = try TestSignedDataAuthority.standard.sign(payload: Self.transaction(.production))
+            #expect(try await Self.status(jws, Self.configuration()) == 21002)
+        }
+
+        @Test func ownRootsAreWarnedOf() throws {
+            let configuration = try Self.configuration(Self.switchedOn)
+            #expect(configuration.signedDataTrust.additionalRoots.count == 2)
+            #expect(configuration.warnings.contains { $0.contains("trust.signed-data-roots") })
+            #expect(try Self.configuration().signedDataTrust.additionalRoots.isEmpty)
+        }
+
+        @Test func unansweredRevocationCheckCanBeRetried() async throws {
+            struct Silence: RevocationChecking {
+                func status(of chain: SignedDataCertificates, now: Int64) async -> RevocationStatus {
+                    .unavailable("no answer")
+                }
+            }
+            let root = TestSignedDataAuthority.standard.rootCertificate
+            let verifier = try SignedTransactionVerifier(
+                trust: SignedDataTrust(additionalRoots: [root]), revocation: Silence())
+            let jws = try TestSignedDataAuthority.standard.sign(payload: Self.transaction(.production))
+            await #expect(throws: BackendFailure.internalDataAccess(code: 21100, isRetryable: true)) {
+                try await verifier.verifiedTransaction(Array(jws.utf8), now: Self.date)
+            }
+        }
+    }
+}
