@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/install.sh
-install_packages libxml2-dev libsqlite3-dev libpq-dev pkg-config curl
+install_packages libxml2-dev libsqlite3-dev libpq-dev pkg-config curl python3
 
 swift build -c release --product legacy-receipts
 command=$(swift build -c release --show-bin-path)/legacy-receipts
@@ -33,19 +33,27 @@ head -n 1 "$output/migrated/quarantine.ndjson"
 printf '\n$ legacy-receipts serve --store sqlite:purchases.sqlite\n'
 "$command" serve --port 0 --store "sqlite:$output/purchases.sqlite" --set admin.enabled=false \
     --set trust.roots=LegacyFixtures/trust/root.der 2>"$output/log" &
-server=$!
-trap 'kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$output"' EXIT
-port=
-for _ in $(seq 100); do
-    port=$(sed -n '/"listening"/s/.*"port":"\{0,1\}\([0-9]*\).*/\1/p' "$output/log" | head -n 1)
-    [ -n "$port" ] && break
-    kill -0 "$server" || { cat "$output/log" >&2; exit 1; }
-    sleep 0.1
-done
+processes=($!)
+trap 'kill "${processes[@]}" 2>/dev/null || true; wait "${processes[@]}" 2>/dev/null || true; rm -rf "$output"' EXIT
+
+# waitFor PROCESS LOG EXPRESSION: what the sed expression finds in the log, once it does.
+waitFor() {
+    local found
+    for _ in $(seq 100); do
+        found=$(sed -n "$3" "$2" | head -n 1)
+        [ -n "$found" ] && { echo "$found"; return; }
+        kill -0 "$1" || break
+        sleep 0.1
+    done
+    cat "$2" >&2
+    return 1
+}
+listening='/"listening"/s/.*"port":"\{0,1\}\([0-9]*\).*/\1/p'
+port=$(waitFor "${processes[0]}" "$output/log" "$listening")
 
 # ask PATH FILE: sends the receipt in FILE as an old client does.
 ask() {
-    printf '\n$ curl --data "{\"receipt-data\": \"$(head -c 12 "$2")…\"}" http://127.0.0.1:8080%s    # %s\n' "$1" "$2"
+    printf '\n$ curl --data "{\\"receipt-data\\": \\"%s…\\"}" http://127.0.0.1:8080%s    # %s\n' "$(head -c 12 "$2")" "$1" "$2"
     tr -d '\n' <"$2" | { printf '{"receipt-data":"'; cat; printf '"}'; } |
         curl --fail --silent --show-error --data @- "http://127.0.0.1:$port$1" |
         sed -E 's/("latest_receipt":"[^"]{12})[^"]*"/\1…"/'
@@ -53,3 +61,49 @@ ask() {
 }
 ask /verifyReceipt LegacyFixtures/auto-renewable/receipt.b64
 ask /verifyReceipt LegacyFixtures/sandbox-sha256/receipt.b64
+
+# The same old receipt, and what has happened since at a local App Store.
+printf '\n$ legacy-receipts sandbox --products LegacyFixtures/products.yaml --clock stepped --root-out roots.pem\n'
+"$command" sandbox --port 0 --products LegacyFixtures/products.yaml --bundle-id com.example.orchard --clock stepped \
+    --root-out "$output/roots.pem" >"$output/sandbox" 2>&1 &
+processes+=($!)
+shop=$(waitFor "${processes[1]}" "$output/sandbox" 's/.*plays at \(http:[^ ]*\)\.$/\1/p')/sandbox/v1
+printf '\n$ legacy-receipts serve --set trust.signed-data-roots=roots.pem\n'
+"$command" serve --port 0 --store "sqlite:$output/story.sqlite" --set admin.enabled=false \
+    --set trust.roots="$output/roots.pem" --set trust.signed-data-roots="$output/roots.pem" 2>"$output/story.log" &
+processes+=($!)
+server=http://127.0.0.1:$(waitFor "${processes[2]}" "$output/story.log" "$listening")
+
+# shop METHOD PATH JSON: one request to the control API of the sandbox.
+shop() { curl --fail --silent --show-error --request "$1" --data "$3" "$shop/$2"; }
+# member NAME: the first text of that name in the JSON on standard input.
+member() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1; }
+# tell WORDS: what the endpoint says of the receipt now.
+tell() {
+    printf '%-18s' "$1"
+    printf '{"receipt-data":"%s"}' "$receipt" | curl --fail --silent --show-error --data @- "$server/sandbox/verifyReceipt" |
+        python3 -c '
+import json, sys
+reply = json.load(sys.stdin)
+newest, renewal = reply["latest_receipt_info"][0], reply.get("pending_renewal_info", [{}])[0]
+facts = ["%d transactions" % len(reply["latest_receipt_info"])]
+if "cancellation_date" in newest:
+    facts.append("the newest cancelled")
+facts += [key + " " + value for key, value in renewal.items() if key.startswith(("auto_renew_status", "exp", "is_in"))]
+print(", ".join(facts))'
+}
+shop PUT notifications/url "{\"url\": \"$server/notifications/v2\"}" >/dev/null
+subscription=$(shop POST purchases '{"customer": "ada", "productId": "com.example.orchard.premium.monthly"}' |
+    member originalTransactionId)
+receipt=$(curl --fail --silent "$shop/customers/ada/receipt" | member receipt-data)
+echo
+tell 'bought'
+shop POST "subscriptions/$subscription/renew" '{}' >/dev/null
+tell 'renewed'
+shop POST "subscriptions/$subscription/fail-billing" '{}' >/dev/null
+shop POST "subscriptions/$subscription/renew" '{}' >/dev/null
+tell 'billed in vain'
+newest=$(shop POST "subscriptions/$subscription/recover-billing" '{}' | member transactionId)
+tell 'billed after all'
+shop POST "transactions/$newest/refund" '{}' >/dev/null
+tell 'refunded'

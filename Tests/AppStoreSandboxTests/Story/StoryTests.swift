@@ -43,65 +43,56 @@ struct StoryTests {
     }
 
     /// A sandbox, and an endpoint with a store that believes it.
+    ///
+    /// - Parameter change: how the endpoint hears of what happens; it is given the address of the sandbox.
     @inline(never)
     private func playing(
-        _ body: @Sendable (RunningSandbox, Receiver, StorySeam, _ endpoint: String) async throws -> Void
+        _ change: @Sendable (inout VerifyReceiptServerConfiguration, _ sandbox: String) throws -> Void = { _, _ in },
+        _ body: @Sendable (RunningSandbox, any TransactionStore, _ endpoint: String) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "story-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try SQLiteTransactionStore.open(path: folder.appending(path: "store.sqlite").path)
-        let seam = StorySeam(checking: try Checking(), store: store)
-        let root = try TestCertificateAuthority.rootDER
-        try await Receiver.run { receiver, url in
-            let setup = RunningSandbox.Setup(change: { $0.notificationURL = url })
-            try await RunningSandbox.run(setup) { sandbox in
-                var configuration = VerifyReceiptServerConfiguration(
-                    endpoint: EndpointConfiguration(trust: TrustPolicy(additionalRoots: [root])))
-                configuration.listeners = [.init(port: 0)]
-                configuration.admin = nil
-                let initial = configuration
-                let make: (@escaping @Sendable (Int) -> Void) throws -> VerifyReceiptServer = { listening in
-                    try VerifyReceiptServer(
-                        configuration: initial, store: store, logger: Running.logger,
-                        onListening: { listening($0.ports[0]) })
-                }
-                try await Running.service(make) { port in
-                    try await body(sandbox, receiver, seam, "http://127.0.0.1:\(port)/sandbox/verifyReceipt")
-                }
+        try await RunningSandbox.run { sandbox in
+            var configuration = VerifyReceiptServerConfiguration(
+                endpoint: EndpointConfiguration(
+                    apps: [AppConfiguration(bundleId: "com.example.app")],
+                    trust: TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])))
+            configuration.listeners = [.init(port: 0)]
+            configuration.admin = nil
+            configuration.signedDataTrust = SignedDataTrust(
+                additionalRoots: [TestSignedDataAuthority.standard.rootCertificate])
+            try change(&configuration, sandbox.url)
+            let initial = configuration
+            let make: (@escaping @Sendable (Int) -> Void) throws -> VerifyReceiptServer = { listening in
+                try VerifyReceiptServer(
+                    configuration: initial, store: store, logger: Running.logger,
+                    onListening: { listening($0.ports[0]) })
             }
+            try await Running.service(make) { port in try await body(sandbox, store, "http://127.0.0.1:\(port)") }
         }
         try await store.close()
-    }
-
-    /// Hands on what was told since the last time.
-    @inline(never)
-    private func handOn(_ receiver: Receiver, _ count: inout Int, _ seam: StorySeam) async throws {
-        let payloads = receiver.signedPayloads
-        for payload in payloads[count...] { try await seam.takeNotification(payload) }
-        count = payloads.count
     }
 
     @Test(
         "The same old receipt gets the new truth after renewal, billing retry, recovery, refund and a resubscription with an offer, by notification"
     )
     func byNotification() async throws {
-        try await playing { sandbox, receiver, seam, endpoint in
-            var told = 0
+        try await playing { sandbox, _, server in
+            let endpoint = server + "/sandbox/verifyReceipt"
+            try await sandbox.call("PUT", "notifications/url", "{\"url\": \"\(server)/notifications/v2\"}")
             let bought = try await sandbox.buy(Sold.basic)
             let receipt = try #require(try await sandbox.call("GET", "customers/ada/receipt")["receipt-data"]?.string)
-            try await handOn(receiver, &told, seam)
             let first = try await ask(endpoint, receipt)
             #expect(first == Truth(status: 0, transactionCount: 1, newestId: bought, autoRenewStatus: "1"))
 
             let renewed = try await sandbox.post("subscriptions/\(bought)/renew")["transactionId"]?.string
-            try await handOn(receiver, &told, seam)
             let second = try await ask(endpoint, receipt)
             #expect(second == Truth(status: 0, transactionCount: 2, newestId: renewed, autoRenewStatus: "1"))
 
             try await sandbox.post("subscriptions/\(bought)/fail-billing")
             try await sandbox.post("subscriptions/\(bought)/renew")
-            try await handOn(receiver, &told, seam)
             let third = try await ask(endpoint, receipt)
             #expect(
                 third
@@ -110,12 +101,10 @@ struct StoryTests {
                         isInBillingRetry: "1"))
 
             let recovered = try await sandbox.post("subscriptions/\(bought)/recover-billing")["transactionId"]?.string
-            try await handOn(receiver, &told, seam)
             let fourth = try await ask(endpoint, receipt)
             #expect(fourth.newestId == recovered && fourth.transactionCount == 3 && fourth.isInBillingRetry != "1")
 
             try await sandbox.post("transactions/\(recovered ?? "")/refund")
-            try await handOn(receiver, &told, seam)
             let fifth = try await ask(endpoint, receipt)
             #expect(fifth.isCancelled && fifth.newestId == recovered && fifth.autoRenewStatus == "0")
 
@@ -123,7 +112,6 @@ struct StoryTests {
                 "purchases",
                 "{\"customer\": \"ada\", \"productId\": \"\(Sold.basic)\", "
                     + "\"offer\": {\"type\": \"offer-code\", \"identifier\": \"SPRING\"}}")["transactionId"]?.string
-            try await handOn(receiver, &told, seam)
             let sixth = try await ask(endpoint, receipt)
             #expect(
                 sixth
@@ -134,19 +122,61 @@ struct StoryTests {
 
     @Test("Where notifications were missed, a call of the API brings the truth")
     func byCall() async throws {
-        try await playing { sandbox, receiver, seam, endpoint in
-            try await sandbox.call("PUT", "notifications/url", "{}")
+        let key = try DeveloperKey.signing()
+        let asking: @Sendable (inout VerifyReceiptServerConfiguration, String) -> Void = { configuration, url in
+            configuration.endpoint.freshness = Freshness(source: .appStore, maximumAge: 0)
+            configuration.appStore = [
+                AppStoreCredentials(bundleID: "com.example.app", key: key, sandboxURL: url)
+            ]
+        }
+        try await playing(asking) { sandbox, _, server in
+            let endpoint = server + "/sandbox/verifyReceipt"
             let bought = try await sandbox.buy(Sold.basic)
             let receipt = try #require(try await sandbox.call("GET", "customers/ada/receipt")["receipt-data"]?.string)
+            let first = try await ask(endpoint, receipt)
+            #expect(first == Truth(status: 0, transactionCount: 1, newestId: bought, autoRenewStatus: "1"))
             let renewed = try await sandbox.post("subscriptions/\(bought)/renew")["transactionId"]?.string
             try await sandbox.post("subscriptions/\(bought)/cancel")
-            let old = try await ask(endpoint, receipt)
-            #expect(old == Truth(status: 0, transactionCount: 1, newestId: bought))
-            #expect(receiver.bodies.isEmpty)
+            let second = try await ask(endpoint, receipt)
+            #expect(second == Truth(status: 0, transactionCount: 2, newestId: renewed, autoRenewStatus: "0"))
+        }
+    }
 
-            try await seam.ask(try sandbox.client(), about: bought)
-            let new = try await ask(endpoint, receipt)
-            #expect(new == Truth(status: 0, transactionCount: 2, newestId: renewed, autoRenewStatus: "0"))
+    @Test("Without notifications and without asking, the old receipt gets the old truth")
+    func unheard() async throws {
+        try await playing { sandbox, _, server in
+            let bought = try await sandbox.buy(Sold.basic)
+            let receipt = try #require(try await sandbox.call("GET", "customers/ada/receipt")["receipt-data"]?.string)
+            try await sandbox.post("subscriptions/\(bought)/renew")
+            let old = try await ask(server + "/sandbox/verifyReceipt", receipt)
+            #expect(old == Truth(status: 0, transactionCount: 1, newestId: bought))
+        }
+    }
+
+    @Test("Customers of a store and bare ids are completed, once, and what is unknown is counted")
+    func enrichment() async throws {
+        try await playing { sandbox, store, server in
+            let bought = try await sandbox.buy(Sold.basic)
+            let other = try await sandbox.buy(Sold.basic, by: "grace")
+            let receipt = try #require(try await sandbox.call("GET", "customers/ada/receipt")["receipt-data"]?.string)
+            try await sandbox.post("subscriptions/\(bought)/renew")
+            _ = try await ask(server + "/sandbox/verifyReceipt", receipt)
+            let reader = CustomerHistoryReader(
+                client: try sandbox.client(),
+                verifier: try SignedDataVerifier(
+                    trust: SignedDataTrust(additionalRoots: [TestSignedDataAuthority.standard.rootCertificate])),
+                bundleID: "com.example.app", clock: { 0 })
+            let enrichment = CustomerEnrichment(reader: reader, store: store)
+            let directory = try #require(store as? any CustomerDirectory)
+            let first = try await enrichment.completeCustomers(of: directory)
+            #expect(first.seen == 1 && first.completed == 1 && first.failed == 0 && first.changedFacts > 0)
+            let second = try await enrichment.completeCustomers(of: directory)
+            #expect(second.seen == 1 && second.known == 1 && second.changedFacts == 0)
+            let bare = try await enrichment.complete(ids: [other, "2000000000000077"])
+            #expect(bare.completed == 1 && bare.unknown == 1 && bare.failed == 0)
+            #expect(try await store.counts().customers == 2)
+            let new = try await ask(server + "/sandbox/verifyReceipt", receipt)
+            #expect(new.transactionCount == 2)
         }
     }
 }
