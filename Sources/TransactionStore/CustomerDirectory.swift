@@ -7,6 +7,7 @@ public protocol CustomerDirectory: Sendable {
     /// transactions, so that a page stays small; only an empty page is the end. Customers that come to be, or are joined,
     /// meanwhile may be left out or seen as they were.
     /// - Parameters:
+    ///   - scope: the app and the environment.
     ///   - identity: nil for the beginning.
     ///   - limit: 1 to 1,000; other numbers are moved to the nearer bound.
     /// - Throws: ``TransactionStoreError``.

@@ -13,6 +13,9 @@ extension FactSet {
     /// - Parameters:
     ///   - scope: the app and the environment that the data was expected of.
     ///   - source: how the data came.
+    ///   - transactions: what is known of each purchase.
+    ///   - renewalInfos: what is known of each coming renewal.
+    ///   - appTransaction: what is known of the app itself.
     ///   - notification: the notification that carried the data; its UUID makes a second delivery harmless.
     public init(
         scope: StoreScope, source: FactSource, transactions: [Verified<JWSTransactionDecodedPayload>] = [],
@@ -42,6 +45,7 @@ extension FactSet {
     /// Nil for a notification that cannot be filed: without a bundle id or an environment that a store takes, or without a
     /// UUID of printable ASCII.
     /// - Parameters:
+    ///   - notification: the verified `signedPayload`.
     ///   - payload: the octets of the notification's JWS payload (JSON). Kept without the JWS inside it that are handed
     ///     in here as facts: what is left are `status`, `consumptionRequestReason` and whatever the type brings with it.
     ///     Of a type that this version does not know everything is kept.

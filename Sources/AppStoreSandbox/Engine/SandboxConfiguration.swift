@@ -8,7 +8,7 @@ public struct SandboxConfiguration: Sendable {
     public var appAppleId: Int64
     /// The build of the app.
     public var bundleVersion: String
-    /// What payloads and receipts say: ``Environment/sandbox``, or ``Environment/production`` to try out a production server.
+    /// What payloads and receipts say: `Environment.sandbox`, or `Environment.production` to try out a production server.
     public var environment: Environment
     /// From this, all identifiers follow.
     public var seed: UInt64

@@ -3,7 +3,7 @@ internal import AppStoreModels
 extension SandboxEngine {
     /// Sets the price of a product. New customers pay it at once; subscribers who pay less are told (PRICE_INCREASE) and
     /// pay it from their next renewal on: with consent PENDING until they answer, without it ACCEPTED.
-    /// - Parameter price: in milliunits of the currency.
+    /// The price is in milliunits of the currency.
     /// - Throws: ``SandboxError``.
     public mutating func setPrice(_ productId: String, _ price: Int64, needsConsent: Bool, at date: Int64) throws {
         advance(to: date)

@@ -19,7 +19,7 @@ extension SandboxEngine {
 
     /// The App Store grants a refund, asked for or not: REFUND. If the current period of a subscription is refunded, it
     /// ends, and renewal is switched off.
-    /// - Parameter percentage: the refunded part in milliunits of a percent (100000 is all of it); nil for all.
+    /// `percentage` is the refunded part in milliunits of a percent (100000 is all of it); nil for all.
     /// - Throws: ``SandboxError``.
     public mutating func refund(
         _ id: String, percentage: Int32? = nil, reason: RevocationReason = .other, at date: Int64

@@ -31,8 +31,7 @@ public struct SandboxEngine: Sendable {
     var massExtensions: [String: MassExtension] = [:]
     var usedOfferNonces: Set<String> = []
 
-    /// A shop without customers.
-    /// - Parameter now: when it opens; milliseconds since 1970.
+    /// A shop without customers, which opens at `now`, in milliseconds since 1970.
     public init(configuration: SandboxConfiguration, catalog: SandboxCatalog, now: Int64) {
         self.configuration = configuration
         self.catalog = catalog

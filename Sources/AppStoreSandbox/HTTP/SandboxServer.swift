@@ -25,6 +25,8 @@ public final class SandboxServer: Service {
     private let onListening: @Sendable (Int) -> Void
 
     /// - Parameters:
+    ///   - configuration: what is sold, where it listens, whom it notifies.
+    ///   - logger: gets what operators need to know.
     ///   - clock: the machine's time, milliseconds since 1970.
     ///   - onListening: called once with the port.
     public init(

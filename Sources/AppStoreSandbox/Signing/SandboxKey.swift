@@ -10,7 +10,7 @@ public struct SandboxKey: Sendable {
     public let issuerID: String
     private let publicKey: P256.Signing.PublicKey
 
-    /// - Parameter publicKeyPEM: PEM with `BEGIN PUBLIC KEY`, curve P-256.
+    /// The key of PEM with `BEGIN PUBLIC KEY`, curve P-256.
     /// - Throws: ``SandboxError``, `invalidRequest`.
     public init(publicKeyPEM: String, keyID: String, issuerID: String) throws {
         guard let key = try? P256.Signing.PublicKey(pemRepresentation: publicKeyPEM) else {

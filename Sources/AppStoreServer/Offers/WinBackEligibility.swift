@@ -42,7 +42,9 @@ extension PurchaseHistory {
     ///
     /// `eligibleWinBackOfferIds` of a renewal information is the App Store's own answer; this one needs no network, can be
     /// asked of any time, and says why.
-    /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z; periods that begin after it are passed over.
+    /// - Parameters:
+    ///   - offer: the rules of the offer.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z; periods that begin after it are passed over.
     public func eligibility(for offer: WinBackOffer, at now: Int64) -> OfferVerdict {
         let timelines = SubscriptionTimeline.all(of: self)
         var reasons: [OfferReason] = []

@@ -11,7 +11,7 @@ public struct SignedDataTrust: Sendable {
     /// signed is accepted whatever the third certificate of its `x5c` is, as in Apple's libraries.
     public var additionalRoots: [[UInt8]]
     /// Whether data of the environments Xcode and LocalTesting is accepted. Anybody can make such data: for test servers
-    /// only. Its evidence is anchored in ``SignatureEvidence/Anchor/xcode``, and it never speaks for Production or Sandbox.
+    /// only. Its evidence is anchored in `SignatureEvidence.Anchor.xcode`, and it never speaks for Production or Sandbox.
     public var acceptsXcode: Bool
 
     /// Apple's roots, nothing else.

@@ -20,7 +20,9 @@ public protocol DeliveryLedger: Sendable {
 
     /// Remembers that a consumer is done with everything up to a position; durable when it returns. A position before the
     /// one that is remembered changes nothing.
-    /// - Parameter consumer: its name, 1 to 256 characters of printable ASCII.
+    /// - Parameters:
+    ///   - position: of the last entry that it is done with.
+    ///   - consumer: its name, 1 to 256 characters of printable ASCII.
     /// - Throws: ``TransactionStoreError`` `invalidArgument` for another name, or a position that no entry has reached.
     func acknowledge(_ position: Int64, by consumer: String) async throws
 

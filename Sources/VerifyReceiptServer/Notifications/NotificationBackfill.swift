@@ -36,7 +36,11 @@ public struct NotificationBackfill: Sendable {
     private let store: any TransactionStore
     private let clock: @Sendable () -> Int64
 
-    /// - Parameter clock: milliseconds since 1970-01-01T00:00:00Z.
+    /// - Parameters:
+    ///   - client: asks one environment for one app.
+    ///   - receiver: verifies what comes back.
+    ///   - store: takes it in.
+    ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     public init(
         client: AppStoreServerAPIClient, receiver: NotificationReceiver, store: any TransactionStore,
         clock: @escaping @Sendable () -> Int64

@@ -15,7 +15,9 @@ public struct NotificationReceiver: Sendable {
         private let appleIds: [String: Int64?]
         private let acceptsOthers: Bool
 
-        /// - Parameter unknownBundleIds: what becomes of genuine notifications of other apps.
+        /// - Parameters:
+        ///   - apps: those that are known.
+        ///   - unknownBundleIds: what becomes of genuine notifications of other apps.
         public init(_ apps: [AppConfiguration], unknownBundleIds: EndpointConfiguration.UnknownBundleIds) {
             appleIds = Dictionary(grouping: apps, by: \.bundleId).mapValues { $0.lazy.compactMap(\.appleId).first }
             acceptsOthers = unknownBundleIds == .accepted
@@ -49,6 +51,7 @@ public struct NotificationReceiver: Sendable {
     /// Verifies a notification and applies it; durable when it returns with `accepted` or `repeated`.
     /// - Parameters:
     ///   - signedPayload: the compact JWS.
+    ///   - store: takes the facts in.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     public func receive(_ signedPayload: String, into store: any TransactionStore, now: Int64) async
         -> NotificationReport

@@ -8,7 +8,7 @@ public import VerifyReceipt
 
 /// Shadow mode: sends each request also to a live verifyReceipt, in the background, and compares its reply with ours.
 ///
-/// The path of answers is never delayed: ``submit(request:environment:reply:)`` puts the request into a bounded queue and
+/// The path of answers is never delayed: ``submit(request:environment:reply:marks:)`` puts the request into a bounded queue and
 /// returns; what does not fit is counted and forgotten. With the live service away, requests fail one after the other in
 /// the background, at most ``ShadowConfiguration/maximumConcurrency`` at once.
 ///
@@ -75,7 +75,7 @@ public final class ShadowForwarder: Service, AnswerObserving {
 
     /// Takes a request that was answered. Returns at once; whether it will be forwarded is not promised.
     ///
-    /// - Parameter marks: the request's own ``markHeader``, if it has one.
+    /// `marks` is the request's own ``markHeader``, if it has one.
     public func submit(
         request: [UInt8], environment: EndpointEnvironment, reply: VerifyReceiptReply, marks received: String? = nil
     ) {

@@ -2,7 +2,7 @@ public import AppStoreModels
 public import AppStoreServer
 public import VerifyReceipt
 
-/// Checks a StoreKit 2 JWS in `receipt-data` with ``SignedDataVerifier``.
+/// Checks a StoreKit 2 JWS in `receipt-data` with `SignedDataVerifier`.
 ///
 /// Which app it may be of is for the endpoint to say, as for receipts; environments are Production and Sandbox, and those
 /// of Xcode where it is accepted.
@@ -13,7 +13,7 @@ public struct SignedTransactionVerifier: SignedTransactionVerifying {
     /// - Parameters:
     ///   - trust: whose signatures are believed.
     ///   - revocation: asks whether certificates were revoked; nil for not at all.
-    /// - Throws: ``SignedDataError`` if an additional root cannot be read.
+    /// - Throws: `SignedDataError` if an additional root cannot be read.
     public init(trust: SignedDataTrust = .apple, revocation: (any RevocationChecking)? = nil) throws {
         verifier = try SignedDataVerifier(trust: trust, revocation: revocation)
         expectation = SignedDataExpectation(
@@ -21,7 +21,7 @@ public struct SignedTransactionVerifier: SignedTransactionVerifying {
                 ? [.production, .sandbox, .xcode, .localTesting] : [.production, .sandbox])
     }
 
-    /// - Throws: ``SignedDataError``; or a ``BackendFailure`` that can be retried, if a revocation check got no answer.
+    /// - Throws: `SignedDataError`; or a `BackendFailure` that can be retried, if a revocation check got no answer.
     public func verifiedTransaction(
         _ jws: [UInt8], now: Int64
     ) async throws -> Verified<JWSTransactionDecodedPayload> {
