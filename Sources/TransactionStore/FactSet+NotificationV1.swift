@@ -6,7 +6,7 @@ package import ReceiptMigration
 // `latest_receipt` is signed.
 
 extension [FactSet] {
-    /// The facts of a version 1 notification, and the notification itself as the first set.
+    /// The facts of a version 1 notification, and the notification itself as the last set.
     ///
     /// What the notification says is recorded, not signed; the receipts that it embeds are facts of their own. It names no
     /// time, but it is at least as new as the changes that it tells of and as the receipts in it, which Apple makes anew
@@ -33,7 +33,8 @@ extension [FactSet] {
         let signedDate = recorded.first?.recordedDate ?? notBefore ?? 0
         let notification = ProcessedNotification(
             version1: object, signedDate: signedDate, keepsReceipts: receipts.isEmpty)
-        self = [FactSet(scope: scope, notification: notification)] + recorded + receipts
+        // Last, so that it counts as processed only when what it tells is stored, in however many pieces a store works.
+        self = recorded + receipts + [FactSet(scope: scope, notification: notification)]
     }
 }
 

@@ -50,6 +50,23 @@ extension VerifyReceiptEndpoint {
         return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: false) }
     }
 
+    /// Asks again what is known, after the App Store was asked. What was submitted was taken in before.
+    /// - Throws: ``Refusal``
+    func knowledge(
+        of facts: FactSet, after earlier: StoreKnowledge?, _ exchange: Exchange
+    ) async throws -> StoreKnowledge? {
+        guard let store else { return earlier }
+        do {
+            let customer = try await store.customer(facts.identities, in: facts.scope)
+            return customer.map {
+                StoreKnowledge(customer: $0, hasLearnedSubmission: earlier?.hasLearnedSubmission ?? false)
+            }
+        } catch {
+            try handle(error, exchange)
+            return earlier
+        }
+    }
+
     /// Takes the facts of the submission in and asks for nothing.
     func learnAlone(_ facts: FactSet?, _ exchange: Exchange) async {
         guard let store, let facts, isLearned(facts) else { return }

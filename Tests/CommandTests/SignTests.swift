@@ -19,7 +19,7 @@ struct SignTests {
     }
 
     private func sign(_ kind: String, _ arguments: [String], in folder: Folder) async throws -> Outcome {
-        var all = ["sign", kind, "--key-file", "key.p8", "--key-id", "L256SYR32L", "--bundle-id", "com.example.app"]
+        var all = ["sign", kind, "--private-key", "key.p8", "--key-id", "L256SYR32L", "--bundle-id", "com.example.app"]
         if kind != "promotional-offer-v1" { all += ["--issuer-id", Self.issuer] }
         return try await Command.run(all + arguments, in: folder)
     }
@@ -131,7 +131,7 @@ struct SignTests {
             ("hush.p8", "not a PEM text"), ("other.p8", "curve P-256"), ("missing.p8", "Cannot read"),
         ] {
             let outcome = try await Command.run(
-                "sign", "promotional-offer-v1", "--key-file", file, "--key-id", "K", "--bundle-id", "b",
+                "sign", "promotional-offer-v1", "--private-key", file, "--key-id", "K", "--bundle-id", "b",
                 "--product-id", "p", "--offer-id", "o", in: folder)
             #expect(outcome.status == 2 && outcome.output.isEmpty)
             #expect(outcome.error.contains(message), "\(outcome.error)")

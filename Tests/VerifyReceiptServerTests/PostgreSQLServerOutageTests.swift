@@ -9,43 +9,8 @@ import VerifyReceiptServer
 /// The database is stopped and started again while the server is under load.
 @Suite(
     "PostgreSQL outages seen through the server", .timeLimit(.minutes(5)),
-    .enabled(
-        if: ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_POSTGRES_SCRIPT"] != nil, "no PostgreSQL server"))
+    .enabled(if: DatabaseServer.script != nil, "run the tests by 'tools/postgres.sh run swift test'"))
 struct PostgreSQLServerOutageTests {
-    /// A database server of its own, by `tools/postgres.sh`.
-    private struct Database {
-        let script: String
-        let url: String
-        let directory: String
-
-        init() throws {
-            script = try #require(ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_POSTGRES_SCRIPT"])
-            let lines = try Self.run([script, "start"]).split(separator: "\n")
-            func value(_ name: String) throws -> String {
-                let start = "export \(name)='"
-                let line = try #require(lines.first { $0.hasPrefix(start) })
-                return String(line.dropFirst(start.count).dropLast())
-            }
-            url = try value("LEGACY_RECEIPTS_POSTGRES")
-            directory = try value("LEGACY_RECEIPTS_POSTGRES_DIRECTORY")
-        }
-
-        func control(_ command: String) throws { _ = try Self.run([script, command, directory]) }
-
-        private static func run(_ arguments: [String]) throws -> String {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/bin/bash")
-            process.arguments = arguments
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            let data = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            guard process.terminationStatus == 0 else { throw TestFailure("\(arguments) failed") }
-            return String(decoding: data, as: UTF8.self)
-        }
-    }
-
     /// What the clients saw.
     private final class Seen: Sendable {
         private let counts = Mutex<[String: Int]>([:])
@@ -76,7 +41,7 @@ struct PostgreSQLServerOutageTests {
 
     @Test(arguments: ["stop", "crash"])
     func loadGoesOnWhenTheDatabaseIsBack(command: String) async throws {
-        let database = try Database()
+        let database = try DatabaseServer()
         defer { try? database.control("remove") }
         let store = try await PostgreSQLTransactionStore.open(url: database.url)
         let lanes = try (0..<3).map { lane in

@@ -103,6 +103,14 @@ import VerifyReceipt
         #expect(reply.reply.facts.source == .store && reply.reply.facts.ageMilliseconds == Self.hour)
     }
 
+    @Test func theSubmissionIsTakenInOnceHoweverOftenTheStoreIsAsked() async throws {
+        let store = MemoryStore()
+        _ = try await Self.ask(Self.current, store, AppStore(store))
+        // The receipt, and what the App Store said.
+        #expect(await store.setCount == 2)
+        #expect(await store.lookUps == 2)
+    }
+
     @Test func aMillisecondBeyondTheMaximumAgeIsAsked() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate - Self.hour - 1)])

@@ -26,9 +26,7 @@ extension VerifyReceiptEndpoint {
             exchange.facts.state(age: exchange.now - since, of: .store)
             return knowledge
         }
-        return try await refreshed(knowledge, question, notBefore: oldest, freshness, exchange) {
-            try await read(facts, exchange)
-        }
+        return try await refreshed(knowledge, question, facts, notBefore: oldest, freshness, exchange)
     }
 
     /// What may be asked of the App Store.
@@ -49,15 +47,15 @@ extension VerifyReceiptEndpoint {
     }
 
     private func refreshed(
-        _ knowledge: StoreKnowledge?, _ question: Question, notBefore oldest: Int64, _ freshness: Freshness,
-        _ exchange: Exchange, read: () async throws -> StoreKnowledge?
+        _ knowledge: StoreKnowledge?, _ question: Question, _ facts: FactSet, notBefore oldest: Int64,
+        _ freshness: Freshness, _ exchange: Exchange
     ) async throws -> StoreKnowledge? {
         do {
             guard let refresher = configuration.customerRefresher else { throw NoRefresher() }
             let time = try await refresher.refresh(
                 transactionId: question.transactionId, identities: question.identities, scope: question.scope,
                 notBefore: oldest)
-            let current = try await read()
+            let current = try await self.knowledge(of: facts, after: knowledge, exchange)
             exchange.facts.state(age: exchange.now - time, of: .appStore)
             return current
         } catch let refusal as Refusal {

@@ -10,7 +10,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
     package struct TooSlow: Error, CustomStringConvertible { package let description = "no answer in time" }
 
     private let maximum: Int
-    private let running = Mutex<[Key: Task<Value, any Error>]>([:])
+    private let running = Mutex<[Key: Task<Result<Value, any Error>, Never>]>([:])
 
     /// - Parameter maximum: how many keys may be worked on at once.
     package init(maximum: Int) { self.maximum = maximum }
@@ -29,30 +29,17 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
             guard running.count < maximum else { throw Full() }
             let task = Task.detached { [self] in
                 defer { finished(key) }
-                return try await work()
+                do { return Result<Value, any Error>.success(try await work()) } catch { return .failure(error) }
             }
             running[key] = task
             return task
         }
-        return try await Self.outcome(of: task, within: patience)
+        guard let outcome = await Patience.value(of: task, within: patience) else {
+            try Task.checkCancellation()
+            throw TooSlow()
+        }
+        return try outcome.get()
     }
 
     private func finished(_ key: Key) { running.withLock { _ = $0.removeValue(forKey: key) } }
-
-    /// Ends when the first of the two does; the task itself is not cancelled.
-    private static func outcome(of task: Task<Value, any Error>, within patience: Duration) async throws -> Value {
-        let (outcomes, continuation) = AsyncStream<Result<Value, any Error>>.makeStream(
-            bufferingPolicy: .bufferingOldest(1))
-        let waiter = Task { continuation.yield(await task.result) }
-        let timer = Task {
-            try await Task.sleep(for: patience)
-            continuation.yield(.failure(TooSlow()))
-        }
-        defer {
-            waiter.cancel()
-            timer.cancel()
-        }
-        for await outcome in outcomes { return try outcome.get() }
-        throw CancellationError()
-    }
 }

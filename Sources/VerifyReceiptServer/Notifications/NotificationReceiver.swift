@@ -130,7 +130,7 @@ extension NotificationReport {
 
 /// The last step of both versions.
 enum NotificationStoring {
-    /// Applies the facts. The first set carries the notification.
+    /// Applies the facts, one set of which carries the notification.
     static func apply(
         _ sets: [FactSet], to store: any TransactionStore, _ report: NotificationReport
     ) async -> NotificationReport {

@@ -55,7 +55,7 @@ struct NotificationV1Receiver: Sendable {
             facts(embedded).flatMap { bundleId == nil || $0.scope.bundleId == bundleId ? $0 : nil }
         }
         let sets = [FactSet](notificationV1: object, mapping: mapping, receipts: receipts)
-        guard let scope = sets.first?.scope, let notification = sets.first?.notification else {
+        guard let notification = sets.last?.notification, let scope = sets.last?.scope else {
             throw NotificationRefusal(.malformed, "the notification names no app in production or sandbox")
         }
         // The secret of one app vouches for nothing of another.

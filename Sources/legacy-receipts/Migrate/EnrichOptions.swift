@@ -50,11 +50,6 @@ struct EnrichOptions: ParsableArguments {
     /// - Throws: `CommandFailure` for a file that holds none.
     func key() throws -> InAppPurchaseKey? {
         guard isAsked, let issuerId, let keyId, let privateKey else { return nil }
-        let pem = String(decoding: try InputFile.read(privateKey), as: UTF8.self)
-        do throws(InAppPurchaseKeyError) {
-            return try InAppPurchaseKey(pem: pem, keyID: keyId, issuerID: issuerId)
-        } catch {
-            throw CommandFailure("Cannot use \(privateKey): \(error)")
-        }
+        return try InAppPurchaseKey(file: privateKey, keyID: keyId, issuerID: issuerId)
     }
 }

@@ -41,9 +41,8 @@ struct AppStoreServerOptions: ParsableArguments {
 
     /// - Throws: `CommandFailure` for a key that is none, or an address that is none.
     func client() throws -> AppStoreServerAPIClient {
-        let pem = String(decoding: try InputFile.read(privateKey), as: UTF8.self)
+        let key = try InAppPurchaseKey(file: privateKey, keyID: keyId, issuerID: issuerId)
         do {
-            let key = try InAppPurchaseKey(pem: pem, keyID: keyId, issuerID: issuerId)
             return try AppStoreServerAPIClient(
                 key: key, bundleID: bundleId, environment: appStoreEnvironment ?? .production,
                 configuration: APIClientConfiguration(baseURL: serverURL))

@@ -12,7 +12,7 @@ struct SignAdvancedCommerceCommand: ParsableCommand {
             REACTIVATE_SUBSCRIPTION, with "operation" and "version" "1". For AdvancedCommerceProduct.purchase(compactJWS:).
 
             EXAMPLES:
-              legacy-receipts sign advanced-commerce --key-file key.p8 \\
+              legacy-receipts sign advanced-commerce --private-key key.p8 \\
                 --key-id 2X9R4HXF34 --issuer-id 57246542-96fe-1a63-e053-0824d011072a \\
                 --bundle-id com.example.app --request request.json
             """)
@@ -25,7 +25,7 @@ struct SignAdvancedCommerceCommand: ParsableCommand {
     var request: String
 
     func validate() throws {
-        guard request != "-" || key.keyFile != "-" else {
+        guard request != "-" || key.privateKey != "-" else {
             throw ValidationError("Standard input (-) can be read only once.")
         }
     }

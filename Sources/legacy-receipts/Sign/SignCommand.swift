@@ -11,7 +11,7 @@ struct SignCommand: ParsableCommand {
             to pass to StoreKit. The key is read from a file and never printed.
 
             EXAMPLES:
-              legacy-receipts sign promotional-offer --key-file key.p8 \\
+              legacy-receipts sign promotional-offer --private-key key.p8 \\
                 --key-id 2X9R4HXF34 --issuer-id 57246542-96fe-1a63-e053-0824d011072a \\
                 --bundle-id com.example.app --product-id com.example.app.yearly \\
                 --offer-id winter --transaction-id 530001234567000
@@ -25,10 +25,10 @@ struct SignCommand: ParsableCommand {
 /// What signs, and for which app.
 struct SigningKeyOptions: ParsableArguments {
     @Option(
-        name: .customLong("key-file"),
+        name: .customLong("private-key"),
         help: ArgumentHelp("The In-App Purchase key as downloaded, or - for standard input.", valueName: "file"),
         completion: .file())
-    var keyFile: String
+    var privateKey: String
 
     @Option(name: .customLong("key-id"), help: ArgumentHelp("The identifier of the key.", valueName: "id"))
     var keyId: String
@@ -38,12 +38,7 @@ struct SigningKeyOptions: ParsableArguments {
 
     /// - Throws: ``CommandFailure``, which never quotes the file.
     func key(issuerId: String) throws -> InAppPurchaseKey {
-        let text = String(decoding: try InputFile.read(keyFile), as: UTF8.self)
-        do throws(InAppPurchaseKeyError) {
-            return try InAppPurchaseKey(pem: text, keyID: keyId, issuerID: issuerId)
-        } catch {
-            throw CommandFailure("The key \(keyFile) cannot be used: \(error)")
-        }
+        try InAppPurchaseKey(file: privateKey, keyID: keyId, issuerID: issuerId)
     }
 
     func validate() throws {

@@ -10,7 +10,7 @@ struct SignPromotionalOfferCommand: ParsableCommand {
             For StoreKit's purchase option promotionalOffer(_:compactJWS:).
 
             EXAMPLES:
-              legacy-receipts sign promotional-offer --key-file key.p8 \\
+              legacy-receipts sign promotional-offer --private-key key.p8 \\
                 --key-id 2X9R4HXF34 --issuer-id 57246542-96fe-1a63-e053-0824d011072a \\
                 --bundle-id com.example.app --product-id com.example.app.yearly \\
                 --offer-id winter
@@ -51,7 +51,7 @@ struct SignPromotionalOfferV1Command: ParsableCommand {
             The app passes every value of the output unchanged; the offer can be used for 24 hours.
 
             EXAMPLES:
-              legacy-receipts sign promotional-offer-v1 --key-file key.p8 \\
+              legacy-receipts sign promotional-offer-v1 --private-key key.p8 \\
                 --key-id 2X9R4HXF34 --bundle-id com.example.app \\
                 --product-id com.example.app.yearly --offer-id winter
             """)
@@ -101,7 +101,7 @@ struct SignIntroductoryEligibilityCommand: ParsableCommand {
             For StoreKit's purchase option introductoryOfferEligibility(compactJWS:).
 
             EXAMPLES:
-              legacy-receipts sign introductory-eligibility --key-file key.p8 \\
+              legacy-receipts sign introductory-eligibility --private-key key.p8 \\
                 --key-id 2X9R4HXF34 --issuer-id 57246542-96fe-1a63-e053-0824d011072a \\
                 --bundle-id com.example.app --product-id com.example.app.yearly \\
                 --transaction-id 530001234567000 --allow

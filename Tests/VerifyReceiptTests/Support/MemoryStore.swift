@@ -25,6 +25,7 @@ enum StoreKind: String, CaseIterable, Sendable {
 actor MemoryStore: TransactionStore {
     private var sets: [FactSet] = []
     private(set) var lookUps = 0
+    var setCount: Int { sets.count }
 
     func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
         self.sets += sets
