@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The main job on the receipts in LegacyFixtures: inspects one, migrates a file of stored records into files and a store,
-# serves the store, asks it as an old client would, shows the results.
+# serves the store, asks it as an old client would, shows the results. Then a local App Store sells a subscription, and one
+# old receipt is asked about again and again: what happened comes by notification, and what was missed by an API call.
 # They are forged by the test authority of ReceiptForge, which is why its root has to be trusted explicitly.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -62,12 +63,21 @@ ask() {
 ask /verifyReceipt LegacyFixtures/auto-renewable/receipt.b64
 ask /verifyReceipt LegacyFixtures/sandbox-sha256/receipt.b64
 
-# The same old receipt, and what has happened since at a local App Store.
-printf '\n$ legacy-receipts sandbox --products LegacyFixtures/products.yaml --clock stepped --root-out roots.pem\n'
-"$command" sandbox --port 0 --products LegacyFixtures/products.yaml --bundle-id com.example.orchard --clock stepped \
-    --root-out "$output/roots.pem" >"$output/sandbox" 2>&1 &
+# The same old receipt, and what has happened since at a local App Store, which has an offer for who comes back.
+cat >"$output/offers.yaml" <<'END'
+version: 1
+products:
+  com.example.orchard.premium.monthly:
+    offers: [{type: offerCode, id: SPRING, paymentMode: payUpFront, period: P1M, price: "0.99"}]
+END
+printf '\n$ legacy-receipts sandbox --products LegacyFixtures/products.yaml --products offers.yaml --clock stepped \\\n'
+printf '    --root-out roots.pem --key-out key.p8\n'
+"$command" sandbox --port 0 --products LegacyFixtures/products.yaml --products "$output/offers.yaml" \
+    --bundle-id com.example.orchard --clock stepped --root-out "$output/roots.pem" --key-out "$output/key.p8" \
+    >"$output/sandbox" 2>&1 &
 processes+=($!)
-shop=$(waitFor "${processes[1]}" "$output/sandbox" 's/.*plays at \(http:[^ ]*\)\.$/\1/p')/sandbox/v1
+appStore=$(waitFor "${processes[1]}" "$output/sandbox" 's/.*plays at \(http:[^ ]*\)\.$/\1/p')
+shop=$appStore/sandbox/v1
 printf '\n$ legacy-receipts serve --set trust.signed-data-roots=roots.pem\n'
 "$command" serve --port 0 --store "sqlite:$output/story.sqlite" --set admin.enabled=false \
     --set trust.roots="$output/roots.pem" --set trust.signed-data-roots="$output/roots.pem" 2>"$output/story.log" &
@@ -89,6 +99,8 @@ newest, renewal = reply["latest_receipt_info"][0], reply.get("pending_renewal_in
 facts = ["%d transactions" % len(reply["latest_receipt_info"])]
 if "cancellation_date" in newest:
     facts.append("the newest cancelled")
+if "offer_code_ref_name" in newest:
+    facts.append("offer " + newest["offer_code_ref_name"])
 facts += [key + " " + value for key, value in renewal.items() if key.startswith(("auto_renew_status", "exp", "is_in"))]
 print(", ".join(facts))'
 }
@@ -107,3 +119,28 @@ newest=$(shop POST "subscriptions/$subscription/recover-billing" '{}' | member t
 tell 'billed after all'
 shop POST "transactions/$newest/refund" '{}' >/dev/null
 tell 'refunded'
+shop POST purchases '{"customer": "ada", "productId": "com.example.orchard.premium.monthly",
+    "offer": {"type": "offer-code", "identifier": "SPRING"}}' >/dev/null
+tell 'bought again'
+
+# What no notification tells of: an endpoint that asks the App Store finds out.
+shop PUT notifications/url '{}' >/dev/null
+shop POST "subscriptions/$subscription/renew" '{}' >/dev/null
+shop POST "subscriptions/$subscription/cancel" '{}' >/dev/null
+tell 'not notified'
+cat >"$output/asking.yaml" <<END
+apps: [{bundle-id: com.example.orchard, freshness: {mode: app-store, maximum-age: 0}}]
+app-store-server:
+  issuer-id: 5a4db07e-0000-4000-8000-000000000001
+  key-id: SANDBOXKEY
+  private-key-file: key.p8
+  sandbox-url: $appStore
+trust: {roots: [roots.pem], signed-data-roots: [roots.pem]}
+END
+printf '\n$ legacy-receipts serve --config asking.yaml    # endpoint.freshness.mode: app-store\n'
+"$command" serve --config "$output/asking.yaml" --port 0 --store "sqlite:$output/story.sqlite" \
+    --set admin.enabled=false 2>"$output/asking.log" &
+processes+=($!)
+server=http://127.0.0.1:$(waitFor "${processes[3]}" "$output/asking.log" "$listening")
+echo
+tell 'asked'

@@ -14,10 +14,17 @@ public import TransactionStore
 /// | another program writes for longer than ``Options/busyTimeout`` | `busy` |
 /// | the file was removed while the store is open | `unavailable`, for reading too, until it is back |
 /// | the file was replaced by another store | none, after a write that it came between: that one reports `unavailable` |
+/// | an empty file was put in its place | `unavailable` until a store is there |
+/// | it was replaced, and another program opened the new file first | `unavailable` until this program starts anew |
+/// | its log (`-wal`) was removed while the store is open | `unavailable` until it is back or this program starts anew |
 /// | the file is no store, or damaged | `corrupt` |
 /// | the schema is newer than this program | `newerSchema` |
 ///
 /// Keep the file on a local disk: the log needs shared memory (SQLite, "Write-Ahead Logging").
+///
+/// A file that programs have open is replaced by moving a *closed* store over it in one step (`mv`). The store then takes the
+/// log of the old file away, which SQLite would else write into the new one. Copying over the file (`cp`) destroys it, and a
+/// program that opens the new file first takes the old log for its own: start no other until one that ran has answered.
 public final class SQLiteTransactionStore: TransactionStore {
     /// How a store is opened.
     public struct Options: Sendable {
@@ -138,6 +145,12 @@ public final class SQLiteTransactionStore: TransactionStore {
         } catch {
             throw file.error(error)
         }
+    }
+
+    /// Whether the connection that writes is refused to, as on a disk that became read-only; for tests, which may run as a
+    /// user whom no permission stops.
+    package func setReadOnly(_ isReadOnly: Bool) async throws {
+        try await pool().writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = \(isReadOnly ? 1 : 0)") }
     }
 
     /// A setting of the connection that writes; for tests.

@@ -6,16 +6,30 @@ import TransactionStore
 /// The file of a store and the connections to it.
 ///
 /// SQLite goes on with a file that somebody removed or replaced, and what it writes there is lost. So before each use it is
-/// checked that the path still leads to the open file. If it leads nowhere, calls fail with `unavailable` until the file is
-/// back; if it leads to another file, that one is opened. An empty file is never made in its place.
+/// checked that the paths still lead to the open file and its log. If the file is gone, calls fail with `unavailable` until
+/// it is back; if another one is there, that one is opened. An empty file is never made in its place, nor taken for a store.
+///
+/// SQLite finds a log by its name, and would write the old file's log into the one that took its place. So the old log is
+/// taken away first, and only that: with a log of unknown origin nothing is opened.
 final class StoreFile: Sendable {
-    private struct Identity: Equatable {
-        let device: UInt64
-        let inode: UInt64
+    /// Connections, and what they are connected to.
+    private struct Connected {
+        let pool: DatabasePool
+        let file: FileIdentity
+        let log: FileIdentity?
+        let index: FileIdentity?
+
+        init(_ path: String, _ options: SQLiteTransactionStore.Options) throws {
+            pool = try StoreFile.openPool(path, options)
+            guard let file = FileIdentity(path) else { throw StoreFile.gone(path) }
+            self.file = file
+            log = FileIdentity(StoreFile.log(path))
+            index = FileIdentity(StoreFile.index(path))
+        }
     }
 
     private enum State {
-        case open(DatabasePool, Identity)
+        case open(Connected)
         case closed
     }
 
@@ -29,9 +43,7 @@ final class StoreFile: Sendable {
     init(path: String, options: SQLiteTransactionStore.Options) throws {
         self.path = path
         self.options = options
-        let pool = try Self.openPool(path, options)
-        guard let identity = Self.identity(path) else { throw Self.gone(path) }
-        state = Mutex(.open(pool, identity))
+        state = Mutex(.open(try Connected(path, options)))
     }
 
     static let closed = TransactionStoreError(.closed, "The store was closed.")
@@ -43,45 +55,68 @@ final class StoreFile: Sendable {
         return isClosed ? Self.closed : TransactionStoreError(error)
     }
 
-    private static func gone(_ path: String) -> TransactionStoreError {
-        TransactionStoreError(.unavailable, "The file of the store is gone: \(path)")
+    private static func unavailable(_ what: String, _ path: String) -> TransactionStoreError {
+        TransactionStoreError(.unavailable, "\(what): \(path)")
     }
 
-    private static func identity(_ path: String) -> Identity? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino))
+    private static func gone(_ path: String) -> TransactionStoreError {
+        unavailable("The file of the store is gone", path)
     }
+
+    /// SQLite, "Temporary Files Used By SQLite".
+    private static func log(_ path: String) -> String { path + "-wal" }
+    private static func index(_ path: String) -> String { path + "-shm" }
 
     /// Connections to the file at the path.
     func pool() throws -> DatabasePool {
         try state.withLock { state in
-            guard case .open(let pool, let identity) = state else { throw Self.closed }
-            guard let now = Self.identity(path) else { throw Self.gone(path) }
-            if now == identity { return pool }
-            let reopened = try Self.openPool(path, options)
-            retired.withLock { $0.append(pool) }
-            state = .open(reopened, now)
-            return reopened
+            guard case .open(let connected) = state else { throw Self.closed }
+            guard let now = FileIdentity(path) else { throw Self.gone(path) }
+            if now == connected.file {
+                guard FileIdentity(Self.log(path)) == connected.log else {
+                    throw Self.unavailable("The log of the store is gone", Self.log(path))
+                }
+                return connected.pool
+            }
+            if FileIdentity.isEmpty(path) { throw Self.unavailable("The file of the store is empty", path) }
+            try removeLog(of: connected)
+            let reopened = try Connected(path, options)
+            retired.withLock { $0.append(connected.pool) }
+            state = .open(reopened)
+            return reopened.pool
+        }
+    }
+
+    /// Takes away what the file that was replaced has left beside the one that is there now. The retired connections keep
+    /// both by their descriptors.
+    private func removeLog(of replaced: Connected) throws {
+        let (log, index) = (Self.log(path), Self.index(path))
+        if let found = FileIdentity(log), found != replaced.log, !FileIdentity.isEmpty(log) {
+            throw Self.unavailable(
+                "The file of the store was replaced, and whose log this is is not known; start the program anew", log)
+        }
+        for (path, identity) in [(index, replaced.index), (log, replaced.log)] {
+            guard let identity, FileIdentity(path) == identity else { continue }
+            guard unlink(path) == 0 else {
+                throw Self.unavailable("The file of the store was replaced, and its old log cannot be removed", path)
+            }
         }
     }
 
     /// Throws if the path no longer leads to the file that `pool` writes to.
     func checkStillThere(_ pool: DatabasePool) throws {
-        guard try self.pool() === pool else {
-            throw TransactionStoreError(.unavailable, "The file of the store was replaced: \(path)")
-        }
+        guard try self.pool() === pool else { throw Self.unavailable("The file of the store was replaced", path) }
     }
 
     func close() throws {
         let pool: DatabasePool? = state.withLock { state in
-            guard case .open(let pool, let identity) = state else { return nil }
+            guard case .open(let connected) = state else { return nil }
             state = .closed
-            guard Self.identity(path) == identity else {
-                retired.withLock { $0.append(pool) }
+            guard FileIdentity(path) == connected.file else {
+                retired.withLock { $0.append(connected.pool) }
                 return nil
             }
-            return pool
+            return connected.pool
         }
         guard let pool else { return }
         // The whole store in one file, so that somebody who copies that file has all of it. Another program that has the
@@ -99,20 +134,33 @@ final class StoreFile: Sendable {
         configuration.maximumReaderCount = max(1, options.readers)
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
+            // For new files: the transactions of a customer are tens of kilobytes side by side, which are then read from
+            // the disk in few pieces.
+            try db.execute(sql: "PRAGMA page_size = 16384")
             // 64 MB: the index of a bulk load is written all over.
             try db.execute(sql: "PRAGMA cache_size = -65536")
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
+        do {
+            try prepare(pool, options)
+        } catch {
+            // At once, so that no log stays beside a file that was refused.
+            try? pool.close()
+            throw error
+        }
+        return pool
+    }
+
+    private static func prepare(_ pool: DatabasePool, _ options: SQLiteTransactionStore.Options) throws {
         try check(pool)
         try migrate(pool)
         try pool.writeWithoutTransaction { db in
             // With NORMAL a power cut could take back what was reported as durable (SQLite, "Write-Ahead Logging", 4).
             try db.execute(sql: "PRAGMA synchronous = \(options.durability.rawValue)")
-            try db.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 1000")
             if let pages = options.maximumPageCount { try db.execute(sql: "PRAGMA max_page_count = \(pages)") }
         }
-        return pool
     }
 
     /// Refuses what is not a store, or one of a newer program.

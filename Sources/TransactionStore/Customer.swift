@@ -64,6 +64,16 @@ public struct StoredAppTransaction: Sendable {
     }
 }
 
+extension Customer {
+    /// Whether a set of facts is in the store already, because its receipt is the one that the store would hand out: a set
+    /// is taken in whole or not at all.
+    package func hasTakenIn(_ facts: FactSet) -> Bool {
+        guard let receipt = facts.receipt else { return false }
+        let newest = receipt.form == .app ? newestAppReceipt : newestTransactionReceipt
+        return newest == receipt && Set(facts.identities).isSubset(of: identities)
+    }
+}
+
 /// Everything the store knows about one customer of one app.
 public struct Customer: Sendable {
     public let scope: StoreScope

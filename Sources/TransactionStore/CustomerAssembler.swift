@@ -33,6 +33,7 @@ package struct CustomerAssembler {
     private let scope: StoreScope
     private var identities: Set<CustomerIdentity> = []
     private var facts: [TransactionFact] = []
+    private var texts = JWSTransactionDecodedPayload.CommonTexts()
     private var renewals: [String: [FactKind: RenewalInfoFact]] = [:]
     private var appTransactions: [FactKind: AppRow] = [:]
     private var receipts: [KnownReceipt.Form: KnownReceipt] = [:]
@@ -57,7 +58,7 @@ package struct CustomerAssembler {
     ) throws {
         facts.append(
             TransactionFact(
-                payload: try JWSTransactionDecodedPayload(stored: payload),
+                payload: try JWSTransactionDecodedPayload(stored: payload, common: &texts),
                 legacy: legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy), origin: try row.origin))
     }
 

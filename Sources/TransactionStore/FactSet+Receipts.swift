@@ -42,7 +42,8 @@ extension FactSet {
             receipt: KnownReceipt(form: .app, bytes: octets, signedDate: signedDate))
     }
 
-    /// The facts of a verified transaction receipt (iOS 6): one purchase, of the receipt's purchase date.
+    /// The facts of a verified transaction receipt (iOS 6): one purchase, of the purchase date, or
+    /// of the cancellation date if that is later.
     ///
     /// The environment is `TransactionReceipt.environment`, which no edit of the unsigned part can make
     /// production. Nil where there is nothing that could be filed: no bundle id (`bid`), or a transaction id of 0.
@@ -53,16 +54,36 @@ extension FactSet {
         let payload = receipt.payload
         guard receipt.evidence.anchor != .xcode, let environment = payload.environment.stored,
             let scope = StoreScope(storing: environment, payload.bundleId ?? ""),
-            let signedDate = payload.purchaseDate, CustomerIdentity.isMeaningful(id: payload.transactionId)
+            let statedDate = payload.statedDate, let receiptDate = payload.knownReceiptDate,
+            CustomerIdentity.isMeaningful(id: payload.transactionId)
         else { return nil }
-        let origin = FactOrigin(source: .receipt, signedDate: signedDate)
+        let origin = FactOrigin(source: .receipt, signedDate: statedDate)
         let legacy = LegacyTransactionFields(payload)
         let facts = ReceiptMapper().map(receipt).transactions.map {
             TransactionFact(payload: $0.stated, legacy: legacy, origin: origin)
         }
         self.init(
             scope: scope, transactions: facts,
-            receipt: KnownReceipt(form: .transaction, bytes: octets, signedDate: signedDate))
+            receipt: KnownReceipt(form: .transaction, bytes: octets, signedDate: receiptDate))
+    }
+}
+
+extension TransactionReceipt {
+    /// The date that stands for the signing date, which this kind of receipt does not state: it was signed after the
+    /// purchase, and where it tells of a refund, after that too. Milliseconds since 1970-01-01T00:00:00Z; nil without a
+    /// purchase date.
+    ///
+    /// Of two receipts of one purchase the one with a cancellation is always of the later date.
+    package var statedDate: Int64? {
+        guard let knownReceiptDate else { return nil }
+        return max(knownReceiptDate, cancellationDate ?? .min)
+    }
+
+    /// The date by which one of a customer's receipts is kept: that of the purchase, so that the refund of an old period does
+    /// not drive out the receipt of the renewal; a millisecond later with a cancellation, which is news about the purchase.
+    fileprivate var knownReceiptDate: Int64? {
+        guard let purchaseDate, cancellationDate != nil, purchaseDate < .max else { return purchaseDate }
+        return purchaseDate + 1
     }
 }
 

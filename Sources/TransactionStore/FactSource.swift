@@ -61,7 +61,8 @@ public enum FactKind: Int, Codable, Hashable, Sendable, CaseIterable {
 public struct FactOrigin: Hashable, Sendable {
     public let source: FactSource
     /// When the document was signed, in milliseconds since 1970-01-01T00:00:00Z: attribute 12 of an app receipt, the
-    /// purchase date of a transaction receipt (it says no other), `signedDate` of a JWS, the request date of a reply.
+    /// purchase date of a transaction receipt or the cancellation date if that is later (it says no other), `signedDate` of
+    /// a JWS, the request date of a reply.
     public let signedDate: Int64
 
     public init(source: FactSource, signedDate: Int64) {

@@ -72,8 +72,8 @@ public struct KnownReceipt: Hashable, Sendable {
     public let form: Form
     /// The octets without transport encoding.
     public let bytes: [UInt8]
-    /// Attribute 12 of an app receipt, the purchase date of a transaction receipt; milliseconds since
-    /// 1970-01-01T00:00:00Z.
+    /// Attribute 12 of an app receipt, the purchase date of a transaction receipt, one more where it states a cancellation;
+    /// milliseconds since 1970-01-01T00:00:00Z.
     public let signedDate: Int64
 
     package init(form: Form, bytes: [UInt8], signedDate: Int64) {

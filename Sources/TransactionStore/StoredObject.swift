@@ -10,6 +10,8 @@ struct StoredObject {
     private let names: [StaticString]
     private var position = 0
     private var member: JSONMember?
+    /// What has no name that this version knows: new of Apple's, or written by a newer version.
+    private(set) var unknownMembers: [JSONObject.Member] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, names: [StaticString]) throws {
         do {
@@ -25,12 +27,17 @@ struct StoredObject {
         TransactionStoreError(.corrupt, "A stored fact cannot be read: \(detail)")
     }
 
-    /// Goes to the next member with a known name and returns the index of that; nil after the last. Members that this
-    /// version does not know were written by a newer one, which is no reason to refuse the rest.
+    /// Goes to the next member with a known name and returns the index of that; nil after the last.
     mutating func next() throws -> Int? {
         do {
             while let member = try scanner.next() {
-                guard let key = member.key, member.kind != .null, let index = index(of: key) else { continue }
+                guard let key = member.key else { continue }
+                guard let index = index(of: key) else {
+                    let value = try JSONValue.parse(UnsafeBufferPointer(rebasing: scanner.bytes[member.value]))
+                    unknownMembers.append(JSONObject.Member(key: scanner.text(key), value: value))
+                    continue
+                }
+                guard member.kind != .null else { continue }
                 self.member = member
                 return index
             }
@@ -57,22 +64,36 @@ struct StoredObject {
         return memcmp(expected.utf8Start, base, name.count) == 0
     }
 
-    private func current(_ kind: JSONKind) throws -> JSONMember {
-        guard let member, member.kind == kind else { throw Self.corrupt("a member is not a \(kind)") }
-        return member
-    }
-
     func string() throws -> String {
-        guard let text = scanner.string(try current(.string)) else { throw Self.corrupt("a member is not a string") }
+        guard let member, let text = scanner.string(member) else { throw Self.corrupt("a member is not a string") }
         return text
     }
 
+    /// The string, which is `known` itself where it has the same octets; else it becomes `known`.
+    func string(like known: inout String) throws -> String {
+        // A string of up to 15 octets needs no memory of its own.
+        guard let member, case .string = member.kind, !member.hasEscapes, member.content.count > 15 else {
+            return try string()
+        }
+        let content = UnsafeBufferPointer(rebasing: scanner.bytes[member.content])
+        let isKnown = known.utf8.withContiguousStorageIfAvailable { known in
+            guard known.count == content.count, let one = known.baseAddress, let other = content.baseAddress else {
+                return false
+            }
+            return memcmp(one, other, content.count) == 0
+        }
+        if isKnown != true { known = try string() }
+        return known
+    }
+
     func bool() throws -> Bool {
-        scanner.bytes[try current(.bool).value.lowerBound] == UInt8(ascii: "t")
+        guard let member, case .bool = member.kind else { throw Self.corrupt("a member is not a bool") }
+        return scanner.bytes[member.value.lowerBound] == UInt8(ascii: "t")
     }
 
     func int64() throws -> Int64 {
-        let range = try current(.number).value
+        guard let member, case .number = member.kind else { throw Self.corrupt("a member is not a number") }
+        let range = member.value
         var digits = range.lowerBound
         let isNegative = scanner.bytes[digits] == UInt8(ascii: "-")
         if isNegative { digits += 1 }
@@ -104,7 +125,7 @@ struct StoredObject {
     func decoded<Value: Decodable>() throws -> Value {
         guard let member else { throw Self.corrupt("a member is missing") }
         do {
-            return try JSONDecoder().decode(Value.self, from: Data(scanner.bytes[member.value]))
+            return try JSONValue.parse(UnsafeBufferPointer(rebasing: scanner.bytes[member.value])).decode()
         } catch {
             throw Self.corrupt("a nested value is not what it should be")
         }

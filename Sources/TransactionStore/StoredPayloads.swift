@@ -12,28 +12,38 @@ extension JWSTransactionDecodedPayload {
         "appTransactionId", "advancedCommerceInfo", "billingPlanType", "commitmentInfo",
     ]
 
-    /// Reads what `FactEncoder` wrote.
-    init(stored bytes: UnsafeBufferPointer<UInt8>) throws {
-        self.init()
-        var object = try StoredObject(bytes, names: Self.names)
-        while let index = try object.next() { try set(index, object) }
+    /// Texts that the transactions of a customer have in common, so that each is made once and not for each of them.
+    struct CommonTexts {
+        fileprivate var originalTransactionId = ""
+        fileprivate var productId = ""
+        fileprivate var type = ""
+        fileprivate var appAccountToken = ""
+        fileprivate var appTransactionId = ""
     }
 
-    private mutating func set(_ index: Int, _ object: borrowing StoredObject) throws {
+    /// Reads what `FactEncoder` wrote.
+    init(stored bytes: UnsafeBufferPointer<UInt8>, common: inout CommonTexts) throws {
+        self.init()
+        var object = try StoredObject(bytes, names: Self.names)
+        while let index = try object.next() { try set(index, object, &common) }
+        if !object.unknownMembers.isEmpty { unknownMembers = UnknownMembers(object.unknownMembers) }
+    }
+
+    private mutating func set(_ index: Int, _ object: borrowing StoredObject, _ common: inout CommonTexts) throws {
         switch index {
-        case 0: originalTransactionId = try object.string()
+        case 0: originalTransactionId = try object.string(like: &common.originalTransactionId)
         case 1: transactionId = try object.string()
         case 2: previousOriginalTransactionId = try object.string()
         case 3: webOrderLineItemId = try object.string()
         case 4: bundleId = try object.string()
-        case 5: productId = try object.string()
+        case 5: productId = try object.string(like: &common.productId)
         case 6: subscriptionGroupIdentifier = try object.string()
         case 7: purchaseDate = try object.int64()
         case 8: originalPurchaseDate = try object.int64()
         case 9: expiresDate = try object.int64()
         case 10: quantity = try object.int32()
-        case 11: type = try object.text()
-        case 12: appAccountToken = try object.string()
+        case 11: type = ProductType(rawValue: try object.string(like: &common.type))
+        case 12: appAccountToken = try object.string(like: &common.appAccountToken)
         case 13: inAppOwnershipType = try object.text()
         case 14: signedDate = try object.int64()
         case 15: revocationReason = try object.number()
@@ -51,7 +61,7 @@ extension JWSTransactionDecodedPayload {
         case 27: transactionReason = try object.text()
         case 28: currency = try object.string()
         case 29: price = try object.int64()
-        case 30: appTransactionId = try object.string()
+        case 30: appTransactionId = try object.string(like: &common.appTransactionId)
         case 31: advancedCommerceInfo = try object.decoded()
         case 32: billingPlanType = try object.text()
         case 33: commitmentInfo = try object.decoded()
@@ -74,6 +84,7 @@ extension JWSRenewalInfoDecodedPayload {
         self.init()
         var object = try StoredObject(bytes, names: Self.names)
         while let index = try object.next() { try set(index, object) }
+        if !object.unknownMembers.isEmpty { unknownMembers = UnknownMembers(object.unknownMembers) }
     }
 
     private mutating func set(_ index: Int, _ object: borrowing StoredObject) throws {
@@ -119,6 +130,7 @@ extension AppTransaction {
         self.init()
         var object = try StoredObject(bytes, names: Self.names)
         while let index = try object.next() { try set(index, object) }
+        if !object.unknownMembers.isEmpty { unknownMembers = UnknownMembers(object.unknownMembers) }
     }
 
     private mutating func set(_ index: Int, _ object: borrowing StoredObject) throws {

@@ -12,17 +12,20 @@ extension VerifyReceiptEndpoint {
     func knowledge(of facts: FactSet?, _ exchange: Exchange) async throws -> StoreKnowledge? {
         guard let store, let facts else { return nil }
         let started = ContinuousClock.now
-        let hasLearned = isLearned(facts) ? await learn(facts, store, exchange) : false
-        let customer: Customer?
+        defer { exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds }
         do {
-            customer = try await store.customer(facts.identities, in: facts.scope)
+            let known = try await store.customer(facts.identities, in: facts.scope)
+            // Clients send one receipt again and again, and a look-up costs a fraction of a write.
+            let isKnown = known?.hasTakenIn(facts) ?? false
+            guard !isKnown, isLearned(facts), await learn(facts, store, exchange) else {
+                return known.map { StoreKnowledge(customer: $0, hasLearnedSubmission: isKnown) }
+            }
+            let customer = try await store.customer(facts.identities, in: facts.scope)
+            return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: true) }
         } catch {
-            exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds
             try handle(error, exchange)
             return nil
         }
-        exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds
-        return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: hasLearned) }
     }
 
     /// The same for a transaction receipt, in the other order: what is known is asked before the receipt is taken in.
@@ -41,7 +44,7 @@ extension VerifyReceiptEndpoint {
             try handle(error, exchange)
             return nil
         }
-        if isLearned(facts) {
+        if !(customer?.hasTakenIn(facts) ?? false), isLearned(facts) {
             let known = customer?.newestTransactionReceipt?.signedDate ?? .min
             let keepsKnown = facts.receipt.map { known >= $0.signedDate } ?? true
             let news = keepsKnown ? facts.withoutReceipt : facts

@@ -34,8 +34,9 @@ public struct ReplyFacts: Sendable {
     public var transactionsFromStore = 0
     /// What the answer rests on beside the receipt; absent if it never came to that.
     public var source: AnswerSource?
-    /// How long before the answer the App Store said what it rests on, in milliseconds; absent if it never did, or if
-    /// nobody asked how current the answer is (``Freshness/Source/appStore``).
+    /// How long before the answer the App Store was asked about the purchases that it shows, in milliseconds: of several, the
+    /// longest. Absent if it was never asked about one of them, or if nobody asked how current the answer is
+    /// (``Freshness/Source/appStore``).
     public var ageMilliseconds: Int64?
     /// Whether the App Store was to be asked and could not be.
     public var appStoreFailed = false

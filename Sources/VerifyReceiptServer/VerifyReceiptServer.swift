@@ -82,7 +82,8 @@ public final class VerifyReceiptServer: Service {
                 try await responder.respond(request, writer, channel)
             }
         }
-        let admin = AdminResponder(state: state, readiness: Readiness(store: store))
+        let admin = AdminResponder(
+            state: state, readiness: Readiness(store: store, registry: state.metrics.registry))
         adminChannel = HTTP1Channel(
             responder: { request, writer, channel in try await admin.respond(request, writer, channel) },
             configuration: .init(

@@ -115,14 +115,6 @@ import Testing
         #expect(try JSONDecoder().decode(Payload.self, from: nulls) == empty)
     }
 
-    @Test("Members that Apple may add are ignored")
-    func unknownMembers() throws {
-        let transaction = try decode(
-            JWSTransactionDecodedPayload.self,
-            #"{"transactionId":"0","deviceVerification":"x","requestDate":1.5,"future":{"a":[1,{"b":null}]}}"#)
-        #expect(transaction == JWSTransactionDecodedPayload(transactionId: "0"))
-    }
-
     @Test(
         "A member of a wrong type, or an integer out of range, is an error",
         arguments: [

@@ -15,7 +15,9 @@ import Testing
                 // The first element stands for all; further ones may be bare on purpose.
                 if let first = mirror.children.first { open.append((path, first.value)) }
             default:
-                for child in mirror.children { open.append(("\(path).\(child.label ?? "?")", child.value)) }
+                for child in mirror.children where !(child.value is UnknownMembers) {
+                    open.append(("\(path).\(child.label ?? "?")", child.value))
+                }
             }
         }
         return empty

@@ -51,6 +51,38 @@ struct LedgerTests {
         #expect(words(after) == words(rest))
     }
 
+    @Test("Each line names its app and environment, and a consumer can leave out the others")
+    func scopes() async throws {
+        let folder = try Folder()
+        let scopes: [(Environment, String)] = [
+            (.production, "com.example.app"), (.sandbox, "com.example.app"), (.production, "com.example.other"),
+            (.production, "com.example.app"),
+        ]
+        let sets = scopes.enumerated().map { index, scope in
+            let id = String(100 + index)
+            return FactSet(
+                scope: StoreScope(environment: scope.0, bundleId: scope.1),
+                transactions: [StoredPurchases.fact(id, original: id, 0, 1)])
+        }
+        try await StoredPurchases.makeStore(sets, in: folder)
+        let all = try entries(try await ledger("read", in: folder))
+        #expect(
+            all.map { "\($0["environment"] ?? "") \($0["bundleId"] ?? "")" }
+                == scopes.map { "\($0.0.rawValue) \($0.1)" })
+        for (arguments, ids) in [
+            (["--bundle-id", "com.example.app"], ["100", "101", "103"]),
+            (["--environment", "Production"], ["100", "102", "103"]),
+            (["--environment", "sandbox"], ["101"]),
+            (["--bundle-id", "com.example.app", "--environment", "Production"], ["100", "103"]),
+            (["--bundle-id", "com.example.app", "--environment", "Production", "--limit", "1"], ["100"]),
+            (["--bundle-id", "com.example.nobody"], []),
+        ] {
+            let outcome = try await Command.run(
+                ["ledger", "read", "--store", "sqlite:store.sqlite"] + arguments, in: folder)
+            #expect(try entries(outcome).map { $0["transactionId"] as? String } == ids, "\(arguments)")
+        }
+    }
+
     @Test("What cannot be acknowledged or read is refused")
     func refusals() async throws {
         let folder = try Folder()

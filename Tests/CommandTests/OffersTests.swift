@@ -4,14 +4,14 @@ import Testing
 
 @Suite("offers", .timeLimit(.minutes(3)))
 struct OffersTests {
-    private static let winBack = [
+    static let winBack = [
         "--kind", "win-back", "--offer-id", "come-back", "--group", StoredPurchases.group, "--paid-months", "3",
         "--minimum-months-since", "2", "--maximum-months-since", "24", "--months-between-offers", "6",
     ]
     /// Month 8 and 9 of the calendar.
-    private static let september = "2023-09-15T17:00:00Z"
+    static let september = "2023-09-15T17:00:00Z"
 
-    private func offers(_ arguments: [String], in folder: Folder, store: String = "store.sqlite") async throws
+    func offers(_ arguments: [String], in folder: Folder, store: String = "store.sqlite") async throws
         -> Outcome
     {
         try await Command.run(
@@ -19,7 +19,7 @@ struct OffersTests {
     }
 
     /// The rows by column name.
-    private func table(_ outcome: Outcome) throws -> [[String: String]] {
+    func table(_ outcome: Outcome) throws -> [[String: String]] {
         #expect(outcome.status == 0, "\(outcome.error)")
         let rows = try CSV.rows(outcome.output)
         let header = try #require(rows.first)

@@ -1,7 +1,14 @@
 import Testing
 
-/// Signals to `serve`.
+/// `serve` as a process: what it refuses at start, and signals.
 @Suite struct ServeSignalTests {
+    @Test func aStoreThatCannotBeOpenedNamesItsKey() async throws {
+        let outcome = try await Command.run(
+            "serve", "--port", "0", "--set", "admin.enabled=false", "--store", "sqlite:/nonexistent/x.sqlite")
+        #expect(outcome.status == 2)
+        #expect(outcome.error.contains("store.url: the store cannot be opened: "), "\(outcome.error)")
+    }
+
     /// By default SIGHUP ends a process. The configuration is a pipe, so that the command is known to be reading it.
     @Test func theReloadSignalBeforeTheServerIsUpEndsNothing() async throws {
         let folder = try Folder()

@@ -4,7 +4,7 @@ import VerifyReceipt
 import VerifyReceiptServer
 
 @Suite struct Configuration {
-    private static func load(
+    static func load(
         _ text: String, name: String = "serve.yaml", environment: [String: String] = [:], flags: [String: String] = [:]
     ) throws -> VerifyReceiptServerConfiguration {
         let folder = try TemporaryFolder()
@@ -14,7 +14,7 @@ import VerifyReceiptServer
         }
     }
 
-    private static func problems(
+    static func problems(
         _ text: String, name: String = "serve.yaml", environment: [String: String] = [:], flags: [String: String] = [:]
     ) -> [ConfigurationError.Problem] {
         do {
@@ -227,11 +227,6 @@ import VerifyReceiptServer
             #expect(!problems.isEmpty, "\(text)")
             #expect(!problems.map(\.description).joined().contains("top-secret"), "\(problems)")
         }
-    }
-
-    @Test func flagsForOneListenerBeatTheListenersOfTheFile() throws {
-        let configuration = try Self.load("listeners: [{port: 1}, {port: 2}]", flags: ["listen.port": "3"])
-        #expect(configuration.listeners == [.init(port: 3)])
     }
 
     @Test func keysAndCertificatesMustBelongTogether() throws {

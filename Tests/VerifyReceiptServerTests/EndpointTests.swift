@@ -99,11 +99,24 @@ extension ServerTests {
         ])
         func clockAtOddTimesStillAnswers(now: Int64) async throws {
             let clock = { @Sendable in now }
-            let answer = try await TestServer.run(clock: clock) { server in
+            let plain = try await TestServer.run(clock: clock) { server in
                 try await Wire.ask(server.port, Sent.post(Sent.body()))
             }
-            #expect(answer.status == 200)
-            #expect(answer.verifyStatus == 0)
+            #expect(plain.status == 200)
+            #expect(plain.verifyStatus == 0)
+            let setting = try RefresherSetting(
+                try AccountsAPI(signed: 0, accounts: []),
+                credentials: [try RefresherSetting.credentials(Sent.bundleId)], clock: clock)
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.endpoint.freshness = Freshness(source: .appStore, isRequired: true)
+                $0.endpoint.customerRefresher = setting.refresher
+            }
+            let current = try await TestServer.run(configuration, store: setting.store, clock: clock) { server in
+                try await Wire.ask(server.port, Sent.post(Sent.body()))
+            }
+            #expect(current.status == 200)
+            #expect(current.verifyStatus == 0)
+            #expect(!setting.outcomes.isEmpty && Set(setting.outcomes) == [.nothingKnown])
         }
 
         @Test func observerIsToldOfAnswersOnly() async throws {

@@ -110,6 +110,15 @@ extension ServerTests {
             #expect(try Self.configuration().signedDataTrust.additionalRoots.isEmpty)
         }
 
+        /// The responder that the test authority names is of a domain that cannot exist: there is no answer.
+        @Test func revocationIsCheckedOnlyWhereItIsAskedFor() async throws {
+            let jws = try TestSignedDataAuthority.standard.sign(payload: Self.transaction(.production))
+            let checking = Self.switchedOn.replacing("trust: {", with: "trust: {revocation-check: true, ")
+            #expect(try await Self.status(jws, Self.configuration(checking)) == 21100)
+            #expect(try await Self.status(jws, Self.configuration(Self.switchedOn)) == 0)
+            #expect(try Self.configuration().revocation == nil)
+        }
+
         @Test func unansweredRevocationCheckCanBeRetried() async throws {
             struct Silence: RevocationChecking {
                 func status(of chain: SignedDataCertificates, now: Int64) async -> RevocationStatus {

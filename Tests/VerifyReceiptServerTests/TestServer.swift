@@ -124,6 +124,8 @@ final class PuppetStore: TransactionStore {
     enum Mood {
         case works
         case fails(TransactionStoreError.Code)
+        /// Answers, and takes nothing in.
+        case refusesWrites(TransactionStoreError.Code)
         case waits
     }
 
@@ -147,7 +149,16 @@ final class PuppetStore: TransactionStore {
         for continuation in released { continuation.resume() }
     }
 
-    private func act() async throws {
+    /// - Parameter writes: whether the call is one that a store which can only be read refuses.
+    private func check(writes: Bool) throws {
+        switch state.withLock({ $0.mood }) {
+        case .fails(let code): throw TransactionStoreError(code, "as told")
+        case .refusesWrites(let code) where writes: throw TransactionStoreError(code, "as told")
+        default: break
+        }
+    }
+
+    private func act(writes: Bool) async throws {
         state.withLock { $0.calls += 1 }
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state -> Bool in
@@ -157,27 +168,29 @@ final class PuppetStore: TransactionStore {
             }
             if isFree { continuation.resume() }
         }
-        if case .fails(let code) = state.withLock({ $0.mood }) { throw TransactionStoreError(code, "as told") }
+        try check(writes: writes)
     }
 
     func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
-        try await act()
+        try await act(writes: true)
         return AppliedFacts()
     }
 
     func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
-        try await act()
+        try await act(writes: false)
         return nil
     }
 
-    func hasProcessed(notificationUUID: String) async throws -> Bool { false }
+    func hasProcessed(notificationUUID: String) async throws -> Bool {
+        try check(writes: false)
+        return false
+    }
+
     func counts() async throws -> StoreCounts {
         StoreCounts(transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
     }
 
-    func checkReadiness() async throws {
-        if case .fails(let code) = state.withLock({ $0.mood }) { throw TransactionStoreError(code, "as told") }
-    }
+    func checkReadiness() async throws { try check(writes: true) }
 
     func close() async throws {}
 }

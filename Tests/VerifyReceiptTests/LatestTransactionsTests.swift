@@ -116,6 +116,18 @@ import VerifyReceipt
         #expect(ids(try await endpoint.ask(body(old))) == ["530001234567999", "530001234567000"])
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func withoutLearningTheSubmittedReceiptMayBeTheNewest(_ kind: StoreKind) async throws {
+        let reply = try await kind.withStore { store in
+            let known = try appReceipt([month(0), nonConsumable, consumable("530001234567999")])
+            _ = try await store.apply([VerifyReceiptEndpoint.facts(of: known)])
+            let endpoint = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
+            return try await endpoint.ask(body(appReceipt([month(0)], at: created.adding(days: 1))))
+        }
+        // What does not disappear is still there.
+        #expect(ids(reply) == ["530001234567000", "530001234500001"])
+    }
+
     @Test func unfinishedConsumablesOfTheNewestReceiptAreListed() async throws {
         let endpoint = try testEndpoint(store: MemoryStore())
         _ = try await endpoint.ask(body(appReceipt([month(0), consumable("530001234567999")])))

@@ -171,7 +171,7 @@ private struct PlainLoad {
     func seconds(rowsPerTransaction: Int) throws -> Double {
         let source = try DatabaseQueue(path: from)
         var configuration = Configuration()
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -65536") }
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = 16384; PRAGMA cache_size = -65536") }
         let target = try DatabasePool(path: to, configuration: configuration)
         let schema = try source.read { db in
             try String.fetchAll(
@@ -182,7 +182,7 @@ private struct PlainLoad {
                     """)
         }
         try target.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
+            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000")
             for sql in schema { try db.execute(sql: sql) }
         }
         var nanoseconds: UInt64 = 0

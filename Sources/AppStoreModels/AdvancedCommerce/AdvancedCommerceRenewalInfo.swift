@@ -19,6 +19,9 @@ public struct AdvancedCommerceRenewalInfo: Codable, Hashable, Sendable {
     /// The tax code of the subscription.
     public var taxCode: String?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         consistencyToken: String? = nil,
@@ -37,6 +40,37 @@ public struct AdvancedCommerceRenewalInfo: Codable, Hashable, Sendable {
     }
 }
 
+extension AdvancedCommerceRenewalInfo {
+    private enum CodingKeys: String, CodingKey {
+        case consistencyToken, descriptors, items, period, requestReferenceId, taxCode
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        consistencyToken = try values.value(.consistencyToken)
+        descriptors = try values.value(.descriptors)
+        items = try values.value(.items)
+        period = try values.value(.period)
+        requestReferenceId = try values.value(.requestReferenceId)
+        taxCode = try values.value(.taxCode)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(consistencyToken, forKey: .consistencyToken)
+        try values.encodeIfPresent(descriptors, forKey: .descriptors)
+        try values.encodeIfPresent(items, forKey: .items)
+        try values.encodeIfPresent(period, forKey: .period)
+        try values.encodeIfPresent(requestReferenceId, forKey: .requestReferenceId)
+        try values.encodeIfPresent(taxCode, forKey: .taxCode)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
 extension AdvancedCommerceRenewalInfo: JSONWritable {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
@@ -46,6 +80,7 @@ extension AdvancedCommerceRenewalInfo: JSONWritable {
         writer.member("period", period)
         writer.member("requestReferenceId", requestReferenceId)
         writer.member("taxCode", taxCode)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }
@@ -71,6 +106,9 @@ public struct AdvancedCommerceRenewalItem: Codable, Hashable, Sendable {
     /// A price increase of the item.
     public var priceIncreaseInfo: AdvancedCommercePriceIncreaseInfo?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         SKU: String? = nil,
@@ -89,6 +127,37 @@ public struct AdvancedCommerceRenewalItem: Codable, Hashable, Sendable {
     }
 }
 
+extension AdvancedCommerceRenewalItem {
+    private enum CodingKeys: String, CodingKey {
+        case SKU, description, displayName, offer, price, priceIncreaseInfo
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        SKU = try values.value(.SKU)
+        description = try values.value(.description)
+        displayName = try values.value(.displayName)
+        offer = try values.value(.offer)
+        price = try values.value(.price)
+        priceIncreaseInfo = try values.value(.priceIncreaseInfo)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(SKU, forKey: .SKU)
+        try values.encodeIfPresent(description, forKey: .description)
+        try values.encodeIfPresent(displayName, forKey: .displayName)
+        try values.encodeIfPresent(offer, forKey: .offer)
+        try values.encodeIfPresent(price, forKey: .price)
+        try values.encodeIfPresent(priceIncreaseInfo, forKey: .priceIncreaseInfo)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
 extension AdvancedCommerceRenewalItem: JSONWritable {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
@@ -98,6 +167,7 @@ extension AdvancedCommerceRenewalItem: JSONWritable {
         writer.member("offer", offer)
         writer.member("price", price)
         writer.member("priceIncreaseInfo", priceIncreaseInfo)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }
@@ -113,6 +183,9 @@ public struct AdvancedCommercePriceIncreaseInfo: Codable, Hashable, Sendable {
     /// Whether it is planned, waiting or agreed to.
     public var status: AdvancedCommercePriceIncreaseInfoStatus?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         dependentSKUs: [String]? = nil,
@@ -125,12 +198,38 @@ public struct AdvancedCommercePriceIncreaseInfo: Codable, Hashable, Sendable {
     }
 }
 
+extension AdvancedCommercePriceIncreaseInfo {
+    private enum CodingKeys: String, CodingKey {
+        case dependentSKUs, price, status
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        dependentSKUs = try values.value(.dependentSKUs)
+        price = try values.value(.price)
+        status = try values.value(.status)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(dependentSKUs, forKey: .dependentSKUs)
+        try values.encodeIfPresent(price, forKey: .price)
+        try values.encodeIfPresent(status, forKey: .status)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
 extension AdvancedCommercePriceIncreaseInfo: JSONWritable {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("dependentSKUs", dependentSKUs)
         writer.member("price", price)
         writer.member("status", status)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }

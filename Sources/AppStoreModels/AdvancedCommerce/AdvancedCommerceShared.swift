@@ -7,6 +7,9 @@ public struct AdvancedCommerceDescriptors: Codable, Hashable, Sendable {
     /// The name of the subscription shown to the customer.
     public var displayName: String?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         description: String? = nil,
@@ -17,11 +20,35 @@ public struct AdvancedCommerceDescriptors: Codable, Hashable, Sendable {
     }
 }
 
+extension AdvancedCommerceDescriptors {
+    private enum CodingKeys: String, CodingKey {
+        case description, displayName
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        description = try values.value(.description)
+        displayName = try values.value(.displayName)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(description, forKey: .description)
+        try values.encodeIfPresent(displayName, forKey: .displayName)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
 extension AdvancedCommerceDescriptors: JSONWritable {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("description", description)
         writer.member("displayName", displayName)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }
@@ -41,6 +68,9 @@ public struct AdvancedCommerceOffer: Codable, Hashable, Sendable {
     /// What the offer is for.
     public var reason: AdvancedCommerceOfferReason?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         period: AdvancedCommerceOfferPeriod? = nil,
@@ -55,6 +85,33 @@ public struct AdvancedCommerceOffer: Codable, Hashable, Sendable {
     }
 }
 
+extension AdvancedCommerceOffer {
+    private enum CodingKeys: String, CodingKey {
+        case period, periodCount, price, reason
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        period = try values.value(.period)
+        periodCount = try values.value(.periodCount)
+        price = try values.value(.price)
+        reason = try values.value(.reason)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(period, forKey: .period)
+        try values.encodeIfPresent(periodCount, forKey: .periodCount)
+        try values.encodeIfPresent(price, forKey: .price)
+        try values.encodeIfPresent(reason, forKey: .reason)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
 extension AdvancedCommerceOffer: JSONWritable {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
@@ -62,6 +119,7 @@ extension AdvancedCommerceOffer: JSONWritable {
         writer.member("periodCount", periodCount)
         writer.member("price", price)
         writer.member("reason", reason)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }

@@ -24,6 +24,9 @@ public struct AdvancedCommerceTransactionInfo: Codable, Hashable, Sendable {
     /// The tax rate, a decimal number as text.
     public var taxRate: String?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         descriptors: AdvancedCommerceDescriptors? = nil,
@@ -46,6 +49,41 @@ public struct AdvancedCommerceTransactionInfo: Codable, Hashable, Sendable {
     }
 }
 
+extension AdvancedCommerceTransactionInfo {
+    private enum CodingKeys: String, CodingKey {
+        case descriptors, estimatedTax, items, period, requestReferenceId, taxCode, taxExclusivePrice, taxRate
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        descriptors = try values.value(.descriptors)
+        estimatedTax = try values.value(.estimatedTax)
+        items = try values.value(.items)
+        period = try values.value(.period)
+        requestReferenceId = try values.value(.requestReferenceId)
+        taxCode = try values.value(.taxCode)
+        taxExclusivePrice = try values.value(.taxExclusivePrice)
+        taxRate = try values.value(.taxRate)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(descriptors, forKey: .descriptors)
+        try values.encodeIfPresent(estimatedTax, forKey: .estimatedTax)
+        try values.encodeIfPresent(items, forKey: .items)
+        try values.encodeIfPresent(period, forKey: .period)
+        try values.encodeIfPresent(requestReferenceId, forKey: .requestReferenceId)
+        try values.encodeIfPresent(taxCode, forKey: .taxCode)
+        try values.encodeIfPresent(taxExclusivePrice, forKey: .taxExclusivePrice)
+        try values.encodeIfPresent(taxRate, forKey: .taxRate)
+        try unknownMembers.encode(to: encoder)
+    }
+}
+
 extension AdvancedCommerceTransactionInfo: JSONWritable {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
@@ -57,6 +95,7 @@ extension AdvancedCommerceTransactionInfo: JSONWritable {
         writer.member("taxCode", taxCode)
         writer.member("taxExclusivePrice", taxExclusivePrice)
         writer.member("taxRate", taxRate)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }
@@ -85,6 +124,9 @@ public struct AdvancedCommerceTransactionItem: Codable, Hashable, Sendable {
     /// When the item was refunded or revoked. In milliseconds since 1970-01-01 00:00 UTC.
     public var revocationDate: Int64?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         SKU: String? = nil,
@@ -106,7 +148,11 @@ public struct AdvancedCommerceTransactionItem: Codable, Hashable, Sendable {
 }
 
 extension AdvancedCommerceTransactionItem {
-    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    private enum CodingKeys: String, CodingKey {
+        case SKU, description, displayName, offer, price, refunds, revocationDate
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -117,6 +163,20 @@ extension AdvancedCommerceTransactionItem {
         price = try values.value(.price)
         refunds = try values.value(.refunds)
         revocationDate = try values.milliseconds(.revocationDate)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(SKU, forKey: .SKU)
+        try values.encodeIfPresent(description, forKey: .description)
+        try values.encodeIfPresent(displayName, forKey: .displayName)
+        try values.encodeIfPresent(offer, forKey: .offer)
+        try values.encodeIfPresent(price, forKey: .price)
+        try values.encodeIfPresent(refunds, forKey: .refunds)
+        try values.encodeIfPresent(revocationDate, forKey: .revocationDate)
+        try unknownMembers.encode(to: encoder)
     }
 }
 
@@ -130,6 +190,7 @@ extension AdvancedCommerceTransactionItem: JSONWritable {
         writer.member("price", price)
         writer.member("refunds", refunds)
         writer.member("revocationDate", revocationDate)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }
@@ -148,6 +209,9 @@ public struct AdvancedCommerceRefund: Codable, Hashable, Sendable {
     /// How much was refunded.
     public var refundType: AdvancedCommerceRefundType?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         refundAmount: Int64? = nil,
@@ -163,7 +227,11 @@ public struct AdvancedCommerceRefund: Codable, Hashable, Sendable {
 }
 
 extension AdvancedCommerceRefund {
-    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    private enum CodingKeys: String, CodingKey {
+        case refundAmount, refundDate, refundReason, refundType
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -171,6 +239,17 @@ extension AdvancedCommerceRefund {
         refundDate = try values.milliseconds(.refundDate)
         refundReason = try values.value(.refundReason)
         refundType = try values.value(.refundType)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(refundAmount, forKey: .refundAmount)
+        try values.encodeIfPresent(refundDate, forKey: .refundDate)
+        try values.encodeIfPresent(refundReason, forKey: .refundReason)
+        try values.encodeIfPresent(refundType, forKey: .refundType)
+        try unknownMembers.encode(to: encoder)
     }
 }
 
@@ -181,6 +260,7 @@ extension AdvancedCommerceRefund: JSONWritable {
         writer.member("refundDate", refundDate)
         writer.member("refundReason", refundReason)
         writer.member("refundType", refundType)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }

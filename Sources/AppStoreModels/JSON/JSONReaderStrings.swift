@@ -14,6 +14,15 @@ package enum JSONStringScan {
         guard let base = bytes.baseAddress else { return bytes.count }
         let raw = UnsafeRawPointer(base)
         var index = start
+        // Names and ids end within a few words.
+        let near = min(bytes.count, start &+ 32)
+        while index &+ 8 <= near {
+            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            highBits |= word
+            let marks = specialMarks(word) & highBitOfEachByte
+            if marks != 0 { return index &+ marks.trailingZeroBitCount &>> 3 }
+            index &+= 8
+        }
         // Receipts are long strings with nothing special in them: 64 bytes with one question at their end.
         while index &+ 64 <= bytes.count {
             var (marks, union) = (UInt64(0), UInt64(0))

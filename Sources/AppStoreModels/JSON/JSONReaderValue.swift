@@ -1,5 +1,5 @@
 /// A JSON value read strictly by RFC 8259, with every number exact.
-package enum JSONValue: Sendable, Equatable {
+package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
     /// A number without fraction and exponent that fits 64 bits; `-0` is not one.
@@ -40,8 +40,8 @@ package enum JSONValue: Sendable, Equatable {
 
 /// The members of a JSON object in the order of the text. Of members with the same name, the last one counts, as it
 /// does at Apple's endpoint (clients reference, "How Apple's endpoint treats a body").
-package struct JSONObject: Sendable, Equatable {
-    package struct Member: Sendable, Equatable {
+package struct JSONObject: Sendable, Hashable {
+    package struct Member: Sendable, Hashable {
         package let key: String
         package let value: JSONValue
 
@@ -96,6 +96,8 @@ package struct JSONObject: Sendable, Equatable {
     package static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.members == right.members
     }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(members) }
 }
 
 // MARK: - Reading

@@ -22,7 +22,7 @@ extension JSONValue {
 /// Stands at one value. Coding paths are not carried along: they are put together when an error passes by.
 ///
 /// A class, because `any Decoder` and `any SingleValueDecodingContainer` then hold a reference and need no box each.
-private final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
+final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSONValue
 
     init(value: JSONValue) {

@@ -30,6 +30,9 @@ public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
     /// For RESCIND_CONSENT.
     public var appData: AppData?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         notificationType: NotificationTypeV2? = nil,
@@ -55,7 +58,12 @@ public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
 }
 
 extension ResponseBodyV2DecodedPayload {
-    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    private enum CodingKeys: String, CodingKey {
+        case notificationType, subtype, notificationUUID, data, version, signedDate, summary, externalPurchaseToken,
+            appData
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -68,5 +76,21 @@ extension ResponseBodyV2DecodedPayload {
         summary = try values.value(.summary)
         externalPurchaseToken = try values.value(.externalPurchaseToken)
         appData = try values.value(.appData)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(notificationType, forKey: .notificationType)
+        try values.encodeIfPresent(subtype, forKey: .subtype)
+        try values.encodeIfPresent(notificationUUID, forKey: .notificationUUID)
+        try values.encodeIfPresent(data, forKey: .data)
+        try values.encodeIfPresent(version, forKey: .version)
+        try values.encodeIfPresent(signedDate, forKey: .signedDate)
+        try values.encodeIfPresent(summary, forKey: .summary)
+        try values.encodeIfPresent(externalPurchaseToken, forKey: .externalPurchaseToken)
+        try values.encodeIfPresent(appData, forKey: .appData)
+        try unknownMembers.encode(to: encoder)
     }
 }

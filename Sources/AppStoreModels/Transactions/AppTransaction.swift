@@ -43,6 +43,9 @@ public struct AppTransaction: Codable, Hashable, Sendable {
     /// The platform on which the customer first obtained the app.
     public var originalPlatform: PurchasePlatform?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Without any field: what a migration begins with, for each of millions.
     package init() {}
 
@@ -79,7 +82,13 @@ public struct AppTransaction: Codable, Hashable, Sendable {
 }
 
 extension AppTransaction {
-    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    private enum CodingKeys: String, CodingKey {
+        case receiptType, appAppleId, bundleId, applicationVersion, versionExternalIdentifier, receiptCreationDate,
+            originalPurchaseDate, originalApplicationVersion, deviceVerification, deviceVerificationNonce, preorderDate,
+            appTransactionId, originalPlatform
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -96,6 +105,26 @@ extension AppTransaction {
         preorderDate = try values.milliseconds(.preorderDate)
         appTransactionId = try values.value(.appTransactionId)
         originalPlatform = try values.value(.originalPlatform)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(receiptType, forKey: .receiptType)
+        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
+        try values.encodeIfPresent(bundleId, forKey: .bundleId)
+        try values.encodeIfPresent(applicationVersion, forKey: .applicationVersion)
+        try values.encodeIfPresent(versionExternalIdentifier, forKey: .versionExternalIdentifier)
+        try values.encodeIfPresent(receiptCreationDate, forKey: .receiptCreationDate)
+        try values.encodeIfPresent(originalPurchaseDate, forKey: .originalPurchaseDate)
+        try values.encodeIfPresent(originalApplicationVersion, forKey: .originalApplicationVersion)
+        try values.encodeIfPresent(deviceVerification, forKey: .deviceVerification)
+        try values.encodeIfPresent(deviceVerificationNonce, forKey: .deviceVerificationNonce)
+        try values.encodeIfPresent(preorderDate, forKey: .preorderDate)
+        try values.encodeIfPresent(appTransactionId, forKey: .appTransactionId)
+        try values.encodeIfPresent(originalPlatform, forKey: .originalPlatform)
+        try unknownMembers.encode(to: encoder)
     }
 }
 
@@ -115,6 +144,7 @@ extension AppTransaction: JSONWritable {
         writer.member("preorderDate", preorderDate)
         writer.member("appTransactionId", appTransactionId)
         writer.member("originalPlatform", originalPlatform)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }

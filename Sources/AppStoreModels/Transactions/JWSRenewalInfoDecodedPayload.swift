@@ -77,6 +77,9 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
     /// The commitment that follows (App Store Server API 1.21).
     public var commitmentInfo: RenewalCommitmentInfo?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         expirationIntent: ExpirationIntent? = nil,
@@ -128,68 +131,5 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
         self.advancedCommerceInfo = advancedCommerceInfo
         self.renewalBillingPlanType = renewalBillingPlanType
         self.commitmentInfo = commitmentInfo
-    }
-}
-
-extension JWSRenewalInfoDecodedPayload {
-    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        expirationIntent = try values.value(.expirationIntent)
-        originalTransactionId = try values.value(.originalTransactionId)
-        autoRenewProductId = try values.value(.autoRenewProductId)
-        productId = try values.value(.productId)
-        autoRenewStatus = try values.value(.autoRenewStatus)
-        isInBillingRetryPeriod = try values.value(.isInBillingRetryPeriod)
-        priceIncreaseStatus = try values.value(.priceIncreaseStatus)
-        gracePeriodExpiresDate = try values.milliseconds(.gracePeriodExpiresDate)
-        offerType = try values.value(.offerType)
-        offerIdentifier = try values.value(.offerIdentifier)
-        offerDiscountType = try values.value(.offerDiscountType)
-        offerPeriod = try values.value(.offerPeriod)
-        signedDate = try values.milliseconds(.signedDate)
-        environment = try values.value(.environment)
-        recentSubscriptionStartDate = try values.milliseconds(.recentSubscriptionStartDate)
-        renewalDate = try values.milliseconds(.renewalDate)
-        currency = try values.value(.currency)
-        renewalPrice = try values.value(.renewalPrice)
-        eligibleWinBackOfferIds = try values.value(.eligibleWinBackOfferIds)
-        appAccountToken = try values.value(.appAccountToken)
-        appTransactionId = try values.value(.appTransactionId)
-        advancedCommerceInfo = try values.value(.advancedCommerceInfo)
-        renewalBillingPlanType = try values.value(.renewalBillingPlanType)
-        commitmentInfo = try values.value(.commitmentInfo)
-    }
-}
-
-extension JWSRenewalInfoDecodedPayload: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("expirationIntent", expirationIntent)
-        writer.member("originalTransactionId", originalTransactionId)
-        writer.member("autoRenewProductId", autoRenewProductId)
-        writer.member("productId", productId)
-        writer.member("autoRenewStatus", autoRenewStatus)
-        writer.member("isInBillingRetryPeriod", isInBillingRetryPeriod)
-        writer.member("priceIncreaseStatus", priceIncreaseStatus)
-        writer.member("gracePeriodExpiresDate", gracePeriodExpiresDate)
-        writer.member("offerType", offerType)
-        writer.member("offerIdentifier", offerIdentifier)
-        writer.member("offerDiscountType", offerDiscountType)
-        writer.member("offerPeriod", offerPeriod)
-        writer.member("signedDate", signedDate)
-        writer.member("environment", environment)
-        writer.member("recentSubscriptionStartDate", recentSubscriptionStartDate)
-        writer.member("renewalDate", renewalDate)
-        writer.member("currency", currency)
-        writer.member("renewalPrice", renewalPrice)
-        writer.member("eligibleWinBackOfferIds", eligibleWinBackOfferIds)
-        writer.member("appAccountToken", appAccountToken)
-        writer.member("appTransactionId", appTransactionId)
-        writer.member("advancedCommerceInfo", advancedCommerceInfo)
-        writer.member("renewalBillingPlanType", renewalBillingPlanType)
-        writer.member("commitmentInfo", commitmentInfo)
-        writer.endObject()
     }
 }

@@ -109,6 +109,9 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// The commitment behind a subscription that is billed monthly (App Store Server API 1.21).
     public var commitmentInfo: TransactionCommitmentInfo?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Without any field: what a migration begins with, for each of millions.
     package init() {}
 
@@ -183,88 +186,5 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
         self.advancedCommerceInfo = advancedCommerceInfo
         self.billingPlanType = billingPlanType
         self.commitmentInfo = commitmentInfo
-    }
-}
-
-extension JWSTransactionDecodedPayload {
-    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        originalTransactionId = try values.value(.originalTransactionId)
-        transactionId = try values.value(.transactionId)
-        previousOriginalTransactionId = try values.value(.previousOriginalTransactionId)
-        webOrderLineItemId = try values.value(.webOrderLineItemId)
-        bundleId = try values.value(.bundleId)
-        productId = try values.value(.productId)
-        subscriptionGroupIdentifier = try values.value(.subscriptionGroupIdentifier)
-        purchaseDate = try values.milliseconds(.purchaseDate)
-        originalPurchaseDate = try values.milliseconds(.originalPurchaseDate)
-        expiresDate = try values.milliseconds(.expiresDate)
-        quantity = try values.value(.quantity)
-        type = try values.value(.type)
-        appAccountToken = try values.value(.appAccountToken)
-        inAppOwnershipType = try values.value(.inAppOwnershipType)
-        signedDate = try values.milliseconds(.signedDate)
-        revocationReason = try values.value(.revocationReason)
-        revocationDate = try values.milliseconds(.revocationDate)
-        revocationType = try values.value(.revocationType)
-        revocationPercentage = try values.value(.revocationPercentage)
-        isUpgraded = try values.value(.isUpgraded)
-        offerType = try values.value(.offerType)
-        offerIdentifier = try values.value(.offerIdentifier)
-        offerDiscountType = try values.value(.offerDiscountType)
-        offerPeriod = try values.value(.offerPeriod)
-        environment = try values.value(.environment)
-        storefront = try values.value(.storefront)
-        storefrontId = try values.value(.storefrontId)
-        transactionReason = try values.value(.transactionReason)
-        currency = try values.value(.currency)
-        price = try values.value(.price)
-        appTransactionId = try values.value(.appTransactionId)
-        advancedCommerceInfo = try values.value(.advancedCommerceInfo)
-        billingPlanType = try values.value(.billingPlanType)
-        commitmentInfo = try values.value(.commitmentInfo)
-    }
-}
-
-extension JWSTransactionDecodedPayload: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("originalTransactionId", originalTransactionId)
-        writer.member("transactionId", transactionId)
-        writer.member("previousOriginalTransactionId", previousOriginalTransactionId)
-        writer.member("webOrderLineItemId", webOrderLineItemId)
-        writer.member("bundleId", bundleId)
-        writer.member("productId", productId)
-        writer.member("subscriptionGroupIdentifier", subscriptionGroupIdentifier)
-        writer.member("purchaseDate", purchaseDate)
-        writer.member("originalPurchaseDate", originalPurchaseDate)
-        writer.member("expiresDate", expiresDate)
-        writer.member("quantity", quantity)
-        writer.member("type", type)
-        writer.member("appAccountToken", appAccountToken)
-        writer.member("inAppOwnershipType", inAppOwnershipType)
-        writer.member("signedDate", signedDate)
-        writer.member("revocationReason", revocationReason)
-        writer.member("revocationDate", revocationDate)
-        writer.member("revocationType", revocationType)
-        writer.member("revocationPercentage", revocationPercentage)
-        writer.member("isUpgraded", isUpgraded)
-        writer.member("offerType", offerType)
-        writer.member("offerIdentifier", offerIdentifier)
-        writer.member("offerDiscountType", offerDiscountType)
-        writer.member("offerPeriod", offerPeriod)
-        writer.member("environment", environment)
-        writer.member("storefront", storefront)
-        writer.member("storefrontId", storefrontId)
-        writer.member("transactionReason", transactionReason)
-        writer.member("currency", currency)
-        writer.member("price", price)
-        writer.member("appTransactionId", appTransactionId)
-        writer.member("advancedCommerceInfo", advancedCommerceInfo)
-        writer.member("billingPlanType", billingPlanType)
-        writer.member("commitmentInfo", commitmentInfo)
-        writer.endObject()
     }
 }

@@ -15,6 +15,9 @@ public struct RenewalCommitmentInfo: Codable, Hashable, Sendable {
     /// The price of the next commitment. In milliunits of the currency: 10.99 is 10990.
     public var commitmentRenewalPrice: Int64?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         commitmentAutoRenewProductId: String? = nil,
@@ -32,7 +35,12 @@ public struct RenewalCommitmentInfo: Codable, Hashable, Sendable {
 }
 
 extension RenewalCommitmentInfo {
-    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    private enum CodingKeys: String, CodingKey {
+        case commitmentAutoRenewProductId, commitmentAutoRenewStatus, commitmentRenewalBillingPlanType,
+            commitmentRenewalDate, commitmentRenewalPrice
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -41,6 +49,18 @@ extension RenewalCommitmentInfo {
         commitmentRenewalBillingPlanType = try values.value(.commitmentRenewalBillingPlanType)
         commitmentRenewalDate = try values.milliseconds(.commitmentRenewalDate)
         commitmentRenewalPrice = try values.value(.commitmentRenewalPrice)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(commitmentAutoRenewProductId, forKey: .commitmentAutoRenewProductId)
+        try values.encodeIfPresent(commitmentAutoRenewStatus, forKey: .commitmentAutoRenewStatus)
+        try values.encodeIfPresent(commitmentRenewalBillingPlanType, forKey: .commitmentRenewalBillingPlanType)
+        try values.encodeIfPresent(commitmentRenewalDate, forKey: .commitmentRenewalDate)
+        try values.encodeIfPresent(commitmentRenewalPrice, forKey: .commitmentRenewalPrice)
+        try unknownMembers.encode(to: encoder)
     }
 }
 
@@ -52,6 +72,7 @@ extension RenewalCommitmentInfo: JSONWritable {
         writer.member("commitmentRenewalBillingPlanType", commitmentRenewalBillingPlanType)
         writer.member("commitmentRenewalDate", commitmentRenewalDate)
         writer.member("commitmentRenewalPrice", commitmentRenewalPrice)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }

@@ -12,6 +12,9 @@ public struct TransactionCommitmentInfo: Codable, Hashable, Sendable {
     /// The price of the whole commitment. In milliunits of the currency: 10.99 is 10990.
     public var commitmentPrice: Int64?
 
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
     /// Every field is absent unless given.
     public init(
         billingPeriodNumber: Int32? = nil,
@@ -27,7 +30,11 @@ public struct TransactionCommitmentInfo: Codable, Hashable, Sendable {
 }
 
 extension TransactionCommitmentInfo {
-    /// Reads Apple's JSON; unknown members are ignored and `null` counts as absent.
+    private enum CodingKeys: String, CodingKey {
+        case billingPeriodNumber, totalBillingPeriods, commitmentExpiresDate, commitmentPrice
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -35,6 +42,17 @@ extension TransactionCommitmentInfo {
         totalBillingPeriods = try values.value(.totalBillingPeriods)
         commitmentExpiresDate = try values.milliseconds(.commitmentExpiresDate)
         commitmentPrice = try values.value(.commitmentPrice)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(billingPeriodNumber, forKey: .billingPeriodNumber)
+        try values.encodeIfPresent(totalBillingPeriods, forKey: .totalBillingPeriods)
+        try values.encodeIfPresent(commitmentExpiresDate, forKey: .commitmentExpiresDate)
+        try values.encodeIfPresent(commitmentPrice, forKey: .commitmentPrice)
+        try unknownMembers.encode(to: encoder)
     }
 }
 
@@ -45,6 +63,7 @@ extension TransactionCommitmentInfo: JSONWritable {
         writer.member("totalBillingPeriods", totalBillingPeriods)
         writer.member("commitmentExpiresDate", commitmentExpiresDate)
         writer.member("commitmentPrice", commitmentPrice)
+        unknownMembers.write(to: &writer)
         writer.endObject()
     }
 }

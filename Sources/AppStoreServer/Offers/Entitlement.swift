@@ -41,7 +41,8 @@ extension PurchaseHistory {
     /// - A period that runs: active. It ends at its expiry, at a refund, or when an upgrade takes its place.
     /// - Else, if the last period was refunded or revoked: revoked.
     /// - Else, if the renewal information says that billing is being retried: grace period while its date lies ahead, then
-    ///   billing retry until 60 days after the expiry. Nothing else makes these two.
+    ///   billing retry until 60 days after the expiry. Nothing else makes these two, and one that was signed before the
+    ///   period began does not: it speaks of an older one.
     /// - Else: expired (verifyreceipt reference, 9.3).
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     public func entitlements(at now: Int64) -> [GroupEntitlement] {
@@ -53,8 +54,7 @@ extension PurchaseHistory {
             let begun = timeline.spans.filter { $0.start <= now }
             let subscriptions = Dictionary(grouping: begun) { span in
                 Key(
-                    id: span.transaction.originalTransactionId ?? span.transaction.transactionId,
-                    isShared: span.isShared)
+                    id: span.entry.subscriptionId, isShared: span.isShared)
             }
             let standings = subscriptions.values.compactMap { standing($0, at: now) }.sorted(by: Self.isBetter)
             return standings.first.map {
@@ -75,7 +75,7 @@ extension PurchaseHistory {
                 status: status, originalTransactionId: span.transaction.originalTransactionId,
                 transactionId: span.transaction.transactionId, productId: span.transaction.productId,
                 isFamilyShared: span.isShared, accessEnds: ends, changesAt: changesAt, restsOnRenewalInfo: byInfo,
-                isCurrent: status == .active || status == .revoked || (completeThrough ?? .min) >= span.end)
+                isCurrent: status == .active || status == .revoked || (currentThrough(span) ?? .min) >= span.end)
         }
         if span.end > now { return outcome(.active, ends: span.end, changesAt: span.end) }
         if span.isRevoked { return outcome(.revoked, ends: span.end, changesAt: nil) }

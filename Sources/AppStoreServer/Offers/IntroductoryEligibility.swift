@@ -7,7 +7,8 @@ extension PurchaseHistory {
     /// "Implementing introductory offers in your app"). One that was refunded was had. While the customer subscribes, the
     /// offer is not for them; when the subscription ends it is.
     ///
-    /// An eligible verdict is as good as the history: a purchase made after ``completeThrough`` is not in it.
+    /// An eligible verdict is as good as the history: a purchase made after ``completeThrough`` is not in it. Where periods
+    /// of a subscription are missing (``Coverage``), one of them may have had the offer.
     /// - Parameters:
     ///   - group: `subscriptionGroupIdentifier`.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
@@ -15,8 +16,8 @@ extension PurchaseHistory {
         let timelines = SubscriptionTimeline.all(of: self)
         let timeline = timelines.first { $0.group == group }
         let unplaced = timelines.first { $0.group == nil }
-        var reasons = [Self.introductoryReason(timeline)]
-        if let unplaced, let doubt = Self.doubt(unplaced) {
+        var reasons = [introductoryReason(timeline)]
+        if let unplaced, let doubt = doubt(unplaced) {
             reasons.append(OfferReason(.groupsKnown, .unknown, transactionId: doubt.transaction.transactionId))
         } else {
             reasons.append(OfferReason(.groupsKnown, .satisfied))
@@ -26,23 +27,24 @@ extension PurchaseHistory {
         return OfferVerdict(reasons, at: now)
     }
 
-    private static func introductoryReason(_ timeline: SubscriptionTimeline?) -> OfferReason {
+    private func introductoryReason(_ timeline: SubscriptionTimeline?) -> OfferReason {
         let own = timeline.map { $0.own.map(\.entry) + $0.undated.filter { !$0.isShared } } ?? []
         if let used = own.first(where: { $0.transaction.offerType == .introductory }) {
             return OfferReason(
                 .noIntroductoryOfferBefore, .failed, transactionId: used.transaction.transactionId)
         }
-        if let open = own.first(where: \.mayBeIntroductory) {
+        if let open = own.first(where: \.mayBeIntroductory) ?? timeline.flatMap({ gaps($0).first?.entry }) {
             return OfferReason(.noIntroductoryOfferBefore, .unknown, transactionId: open.transaction.transactionId)
         }
         return OfferReason(.noIntroductoryOfferBefore, .satisfied)
     }
 
     /// A subscription of an unknown group that had, or may have had, an introductory offer.
-    private static func doubt(_ timeline: SubscriptionTimeline) -> Entry? {
-        (timeline.own.map(\.entry) + timeline.undated.filter { !$0.isShared }).first {
+    private func doubt(_ timeline: SubscriptionTimeline) -> Entry? {
+        let stated = (timeline.own.map(\.entry) + timeline.undated.filter { !$0.isShared }).first {
             $0.transaction.offerType == .introductory || $0.mayBeIntroductory
         }
+        return stated ?? gaps(timeline).first?.entry
     }
 }
 

@@ -24,17 +24,33 @@ extension PurchaseHistory {
             let outcome: OfferReason.Outcome = now >= end ? .satisfied : .unknown
             reasons.append(OfferReason(.lapsed, outcome, transactionId: id, from: outcome == .unknown ? end : last.end))
         }
-        if let completeThrough, completeThrough < last.end, !last.isRevoked {
-            reasons.append(OfferReason(.historyCurrent, .unknown, transactionId: id))
+        if completeThrough != nil, let open = mayHaveGoneOn(timeline, at: now) {
+            reasons.append(OfferReason(.historyCurrent, .unknown, transactionId: open.transaction.transactionId))
         }
         return reasons
     }
 
-    /// What was last said about the next renewal of a subscription.
+    /// The last known period of a subscription of which nobody says whether it was renewed. Any of the group counts: two
+    /// Apple Accounts of one customer have one each.
+    private func mayHaveGoneOn(_ timeline: SubscriptionTimeline, at now: Int64) -> SubscriptionPeriodSpan? {
+        var last: [String: SubscriptionPeriodSpan] = [:]
+        for span in timeline.own where span.start <= now {
+            guard let id = span.entry.subscriptionId else { continue }
+            if let known = last[id], known.end > span.end { continue }
+            last[id] = span
+        }
+        let open = last.values.filter { !$0.isRevoked && (currentThrough($0) ?? .min) < $0.end }
+        return open.max { ($0.end, $0.transaction.transactionId ?? "") < ($1.end, $1.transaction.transactionId ?? "") }
+    }
+
+    /// What was last said about the next renewal of a subscription, if it was said of this period.
     func renewalInfo(of span: SubscriptionPeriodSpan) -> JWSRenewalInfoDecodedPayload? {
-        guard let id = span.transaction.originalTransactionId ?? span.transaction.transactionId else { return nil }
-        return renewalInfos.filter { $0.originalTransactionId == id }
+        guard let id = span.entry.subscriptionId else { return nil }
+        let newest = renewalInfos.filter { $0.originalTransactionId == id }
             .max { ($0.signedDate ?? .min) < ($1.signedDate ?? .min) }
+        guard let newest, newest.isAbout(periodFrom: span.start, to: span.end, signedDate: newest.signedDate)
+        else { return nil }
+        return newest
     }
 }
 

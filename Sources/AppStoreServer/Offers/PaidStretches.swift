@@ -40,7 +40,8 @@ extension SubscriptionTimeline {
     ///
     /// A period belongs to the stretch if it begins by the end of the one before, whatever the product: going up or down
     /// within the group does not end it. Nor does a renewal that succeeded late (`transactionReason` RENEWAL after a failed
-    /// billing): the subscription had not ended, but the days between are not counted. A free period ends it.
+    /// billing): the subscription had not ended, but the days between are not counted. After 60 days it cannot be that, so
+    /// that something is missing in between, which ends the stretch. A free period ends it.
     ///
     /// Months are those from the beginning to the end of each run without a gap, added up, whatever the length of the
     /// periods: four weeks and a few days are one month, not one period.
@@ -68,18 +69,17 @@ private struct StretchCounter {
     private var months: Int64 = 0
     private var run: (start: Int64, end: Int64)?
 
-    /// A second that is missing between two periods is none: Apple's dates are cut off to seconds in places.
-    private static let tolerance: Int64 = 1_000
-
     mutating func add(_ span: SubscriptionPeriodSpan, until now: Int64) {
         let end = min(span.end, now)
         if let known = run {
-            if span.start <= known.end + Self.tolerance {
+            if span.start <= known.end + PurchaseHistory.tolerance {
                 run = (known.start, max(known.end, end))
                 last = span.transaction.transactionId
                 return
             }
-            if span.transaction.transactionReason == .renewal { endRun() } else { finish() }
+            let isLateRenewal =
+                span.transaction.transactionReason == .renewal && span.canRenew(periodUntil: known.end)
+            if isLateRenewal { endRun() } else { finish() }
         }
         if first == nil, last == nil { first = span.transaction.transactionId }
         last = span.transaction.transactionId

@@ -18,8 +18,28 @@ public struct PurchaseHistory: Sendable {
         }
     }
 
+    /// What is known of one subscription, where that is less than ``PurchaseHistory/completeThrough`` says of the whole.
+    ///
+    /// So it is where documents came one by one: a notification speaks of one transaction, and nothing tells whether
+    /// another one was missed. Periods are only taken to be missing where what is there shows it: the first one of a
+    /// subscription is not there, or a renewal has nothing before it that it could have renewed.
+    public struct Coverage: Hashable, Sendable {
+        /// Until when every period is there, in milliseconds since 1970-01-01T00:00:00Z; nil if any may be missing. After an
+        /// answer of Get Transaction History it is the time of the answer.
+        public var wholeThrough: Int64?
+        /// Until when it is known whether the subscription was renewed; nil if nobody can say.
+        public var currentThrough: Int64?
+
+        public init(wholeThrough: Int64? = nil, currentThrough: Int64? = nil) {
+            self.wholeThrough = wholeThrough
+            self.currentThrough = currentThrough
+        }
+    }
+
     /// In any order; of several with the same transaction id the one signed last counts.
     public var entries: [Entry]
+    /// The one of a subscription that was signed last counts. One without `signedDate`, or signed before the period in
+    /// question began, says nothing about how that period ended.
     public var renewalInfos: [JWSRenewalInfoDecodedPayload]
     /// `subscriptionGroupIdentifier` by product, for transactions that do not state one (legacy receipts). A product that
     /// has its group in one of the transactions needs no entry.
@@ -28,18 +48,21 @@ public struct PurchaseHistory: Sendable {
     /// nobody can say. After an answer of Get Transaction History it is the time of the answer. What a subscription did
     /// after this time is unknown, and verdicts that hang on it are.
     public var completeThrough: Int64?
+    /// By original transaction id; a subscription without an entry is known as ``completeThrough`` says.
+    public var coverage: [String: Coverage]
     /// Whether a period without a price, and without an offer, counts as paid. Nothing is guessed unless this is set: legacy
     /// receipts and early JWS have no prices.
     public var countsUnpricedPeriodsAsPaid: Bool
 
     public init(
         entries: [Entry], renewalInfos: [JWSRenewalInfoDecodedPayload] = [], groups: [String: String] = [:],
-        completeThrough: Int64? = nil, countsUnpricedPeriodsAsPaid: Bool = false
+        completeThrough: Int64? = nil, coverage: [String: Coverage] = [:], countsUnpricedPeriodsAsPaid: Bool = false
     ) {
         self.entries = entries
         self.renewalInfos = renewalInfos
         self.groups = groups
         self.completeThrough = completeThrough
+        self.coverage = coverage
         self.countsUnpricedPeriodsAsPaid = countsUnpricedPeriodsAsPaid
     }
 

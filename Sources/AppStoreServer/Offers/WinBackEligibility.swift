@@ -67,12 +67,16 @@ extension PurchaseHistory {
         reasons.insert(OfferReason(.subscribedBefore, .satisfied, transactionId: id), at: 0)
         reasons += lapseReasons(timeline, at: now)
         if completeThrough == nil { reasons.append(OfferReason(.historyCurrent, .unknown)) }
-        reasons.append(paidMonths(offer, timeline, at: now))
-        reasons += timeReasons(offer, own, lastEnd: last.end, transactionId: id, at: now)
+        let gap = gaps(timeline).last
+        reasons.append(paidMonths(offer, timeline, gap, at: now))
+        reasons += timeReasons(offer, lastEnd: last.end, transactionId: id, at: now)
+        if let wait = offer.monthsBetweenOffers { reasons.append(offerReason(wait, own, gap, at: now)) }
         return OfferVerdict(reasons, at: now)
     }
 
-    private func paidMonths(_ offer: WinBackOffer, _ timeline: SubscriptionTimeline, at now: Int64) -> OfferReason {
+    private func paidMonths(
+        _ offer: WinBackOffer, _ timeline: SubscriptionTimeline, _ gap: HistoryGap?, at now: Int64
+    ) -> OfferReason {
         func longest(countsUnknown: Bool) -> PaidStretch? {
             timeline.longestPaidStretch(
                 until: now, countsUnpricedAsPaid: countsUnpricedPeriodsAsPaid, countsUnknownAsPaid: countsUnknown)
@@ -88,38 +92,54 @@ extension PurchaseHistory {
             return OfferReason(
                 .paidMonths, .unknown, transactionId: possible?.lastTransactionId, months: known?.months ?? 0)
         }
+        // What is missing may have been paid.
         return OfferReason(
-            .paidMonths, .failed, transactionId: known?.lastTransactionId, months: known?.months ?? 0)
+            .paidMonths, gap == nil ? .failed : .unknown,
+            transactionId: gap.map(\.entry.transaction.transactionId) ?? known?.lastTransactionId,
+            months: known?.months ?? 0)
     }
 
     private func timeReasons(
-        _ offer: WinBackOffer, _ own: [SubscriptionPeriodSpan], lastEnd: Int64, transactionId: String?, at now: Int64
+        _ offer: WinBackOffer, lastEnd: Int64, transactionId: String?, at now: Int64
     ) -> [OfferReason] {
-        func after(_ months: Int, _ date: Int64) -> Int64 {
-            PacificTime.adding(months: Int64(max(0, min(months, WinBackOffer.maximumMonths))), to: date)
-        }
         var reasons = [
             OfferReason.from(
-                after(offer.minimumMonthsSince, lastEnd), at: now, .minimumMonthsSince, transactionId: transactionId)
+                Self.after(offer.minimumMonthsSince, lastEnd), at: now, .minimumMonthsSince,
+                transactionId: transactionId)
         ]
         if let maximum = offer.maximumMonthsSince {
-            let until = after(maximum, lastEnd)
+            let until = Self.after(maximum, lastEnd)
             reasons.append(
                 OfferReason(
                     .maximumMonthsSince, now < until ? .satisfied : .failed, transactionId: transactionId,
                     until: until))
         }
-        if let wait = offer.monthsBetweenOffers {
-            let redeemed = own.filter { $0.transaction.offerType == .winBack }.max { $0.end < $1.end }
-            if let redeemed {
-                reasons.append(
-                    .from(
-                        after(wait, redeemed.end), at: now, .monthsBetweenOffers,
-                        transactionId: redeemed.transaction.transactionId))
-            } else {
-                reasons.append(OfferReason(.monthsBetweenOffers, .satisfied))
+        return reasons
+    }
+
+    /// What is missing may have been a win-back offer, which had ended by the end of the gap at the latest.
+    private func offerReason(
+        _ wait: Int, _ own: [SubscriptionPeriodSpan], _ gap: HistoryGap?, at now: Int64
+    ) -> OfferReason {
+        let redeemed = own.filter { $0.transaction.offerType == .winBack }.max { $0.end < $1.end }
+        let known = redeemed.map { Self.after(wait, $0.end) }
+        if let redeemed, let known, now < known {
+            return OfferReason(
+                .monthsBetweenOffers, .failed, transactionId: redeemed.transaction.transactionId, from: known)
+        }
+        if let gap {
+            let id = gap.entry.transaction.transactionId
+            guard let end = gap.end else { return OfferReason(.monthsBetweenOffers, .unknown, transactionId: id) }
+            let possible = Self.after(wait, end)
+            if now < possible {
+                return OfferReason(.monthsBetweenOffers, .unknown, transactionId: id, from: possible)
             }
         }
-        return reasons
+        return OfferReason(
+            .monthsBetweenOffers, .satisfied, transactionId: redeemed?.transaction.transactionId, from: known)
+    }
+
+    private static func after(_ months: Int, _ date: Int64) -> Int64 {
+        PacificTime.adding(months: Int64(max(0, min(months, WinBackOffer.maximumMonths))), to: date)
     }
 }

@@ -5,7 +5,8 @@ extension FieldRules {
         FieldRule("receipt", .container, "the submitted receipt"),
         FieldRule("latest_receipt_info", .container, .whereKnown, "the receipt and the store; one object"),
         FieldRule(
-            "latest_receipt", .reissued, .whereKnown, "the newest receipt known; Apple issues a new one each time"),
+            "latest_receipt", .reissued, .whereKnown,
+            "the newest receipt known of the subscription; Apple issues a new one each time"),
         FieldRule("latest_expired_receipt_info", .container, .whereKnown, "the receipt and the store; with 21006"),
         FieldRule(
             "latest_expired_receipt", .reissued, .whereKnown, "as latest_receipt; notifications of that time only"),

@@ -2,18 +2,20 @@ public import TransactionStore
 
 /// Asks the App Store about a customer and puts what it says into the store that the endpoint reads.
 public protocol CustomerRefreshing: Sendable {
-    /// Brings the store up to date, unless that was done at `notBefore` or later.
+    /// Brings the store up to date about purchases, but for those about which that was done at `notBefore` or later.
     ///
-    /// However many requests wait for the same customer, one call is under way.
+    /// The purchases may be of several Apple Accounts (they can share an account token of the app), and an answer of the
+    /// App Store is about one of them. However many requests wait for the same customer, one call is under way.
     /// - Parameters:
-    ///   - transactionId: any transaction of the customer.
-    ///   - identities: by what the customer is known; any of them finds an earlier refresh again.
+    ///   - originalTransactionIds: the purchases, each once.
+    ///   - identities: by what else the customer is known.
     ///   - scope: the app and the environment.
     ///   - notBefore: milliseconds since 1970-01-01T00:00:00Z.
-    /// - Returns: when the App Store was asked, in milliseconds since 1970-01-01T00:00:00Z.
-    /// - Throws: any error if it could not be asked; its description goes to ``ReplyFacts/reason`` and must not hold a JWS.
-    ///   ``BackendFailure`` is handed on to the client.
+    /// - Returns: when the App Store was asked about each purchase, in milliseconds since 1970-01-01T00:00:00Z. A purchase
+    ///   that is not in it, or earlier than `notBefore`, does not count as current.
+    /// - Throws: any error if it could not be asked about all; its description goes to ``ReplyFacts/reason`` and must not
+    ///   hold a JWS. ``BackendFailure`` is handed on to the client.
     func refresh(
-        transactionId: String, identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
-    ) async throws -> Int64
+        originalTransactionIds: [String], identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
+    ) async throws -> [String: Int64]
 }

@@ -11,7 +11,8 @@ public struct Freshness: Sendable, Hashable {
     }
 
     public var source: Source
-    /// How long ago the App Store may have said what an answer rests on, in milliseconds. Only for ``Source/appStore``.
+    /// How long ago the App Store may have been asked about the purchases that an answer shows, in milliseconds; what came by
+    /// notification since is in the answer too. Only for ``Source/appStore``.
     public var maximumAge: Int64
     /// What is answered when the App Store cannot be asked and the store is older: 21005, or what the store knows with its
     /// age beside it.

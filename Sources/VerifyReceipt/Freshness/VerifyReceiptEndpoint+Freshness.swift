@@ -1,4 +1,3 @@
-internal import AppStoreModels
 internal import TransactionStore
 
 extension VerifyReceiptEndpoint {
@@ -16,72 +15,96 @@ extension VerifyReceiptEndpoint {
             await learnAlone(facts, exchange)
             return nil
         }
-        let knowledge = try await read(facts, exchange)
+        var knowledge = try await read(facts, exchange)
         if knowledge != nil { exchange.facts.source = .store }
-        guard freshness.source == .appStore, let facts, let question = Question(facts, knowledge) else {
-            return knowledge
-        }
-        let oldest = exchange.now - freshness.maximumAge
-        if let since = knowledge?.customer.statedByAppStoreSince, since >= oldest {
-            exchange.facts.state(age: exchange.now - since, of: .store)
-            return knowledge
-        }
-        return try await refreshed(knowledge, question, facts, notBefore: oldest, freshness, exchange)
-    }
-
-    /// What may be asked of the App Store.
-    private struct Question {
-        let transactionId: String
-        let identities: [CustomerIdentity]
-        let scope: StoreScope
-
-        /// Nil where there is no purchase to ask about: a receipt without any names nobody to the App Store.
-        init?(_ facts: FactSet, _ knowledge: StoreKnowledge?) {
-            let submitted = facts.transactions.lazy.compactMap(\.payload.originalTransactionId).first
-            let known = knowledge?.customer.transactions.lazy.compactMap(\.payload.originalTransactionId).first
-            guard let id = submitted ?? known, CustomerIdentity.isMeaningful(id: id) else { return nil }
-            transactionId = id
-            identities = knowledge?.customer.identities ?? facts.identities
-            scope = facts.scope
-        }
-    }
-
-    private func refreshed(
-        _ knowledge: StoreKnowledge?, _ question: Question, _ facts: FactSet, notBefore oldest: Int64,
-        _ freshness: Freshness, _ exchange: Exchange
-    ) async throws -> StoreKnowledge? {
+        guard freshness.source == .appStore, let facts else { return knowledge }
         do {
-            guard let refresher = configuration.customerRefresher else { throw NoRefresher() }
-            let time = try await refresher.refresh(
-                transactionId: question.transactionId, identities: question.identities, scope: question.scope,
-                notBefore: oldest)
-            let current = try await self.knowledge(of: facts, after: knowledge, exchange)
-            exchange.facts.state(age: exchange.now - time, of: .appStore)
-            return current
+            try await refresh(&knowledge, facts, freshness, exchange)
         } catch let refusal as Refusal {
             throw refusal
         } catch let failure as BackendFailure {
             throw Refusal(failure)
+        } catch is StoreUnread {
+            let reason = exchange.facts.reason ?? "The store did not answer."
+            guard !freshness.isRequired else { throw Refusal(.storeUnavailable, reason) }
         } catch {
             exchange.facts.appStoreFailed = true
             let reason = "The App Store could not be asked: \(error)."
             guard !freshness.isRequired else { throw Refusal(.appStoreUnavailable, reason) }
             exchange.facts.reason = reason
-            if let since = knowledge?.customer.statedByAppStoreSince {
-                exchange.facts.state(age: exchange.now - since, of: .store)
+            try await answerWithoutAppStore(&knowledge, facts, exchange)
+        }
+        return knowledge
+    }
+
+    /// How often what is known may turn out to hold further purchases that nobody has asked about: the answer about one
+    /// Apple Account can show that another one is the same customer's.
+    private static let maximumRounds = 4
+
+    /// Asks the App Store until everything that the answer will show is current.
+    private func refresh(
+        _ knowledge: inout StoreKnowledge?, _ facts: FactSet, _ freshness: Freshness, _ exchange: Exchange
+    ) async throws {
+        let notBefore = exchange.now.subtractingSaturated(freshness.maximumAge)
+        var asked: [String: Int64] = [:]
+        for round in 0...Self.maximumRounds {
+            let coverage = AppStoreCoverage(facts, knowledge, asked: asked, now: exchange.now)
+            let stale = coverage.stale(notBefore: notBefore)
+            guard !stale.isEmpty else {
+                if let since = coverage.since { exchange.state(since: since, of: asked.isEmpty ? .store : .appStore) }
+                return
             }
-            return knowledge
+            guard round < Self.maximumRounds else { throw Unasked.endless }
+            guard let refresher = configuration.customerRefresher else { throw Unasked.nobody }
+            let answered = try await refresher.refresh(
+                originalTransactionIds: stale, identities: knowledge?.customer.identities ?? facts.identities,
+                scope: facts.scope, notBefore: notBefore)
+            asked.merge(answered, uniquingKeysWith: max)
+            knowledge = try await readAgain(facts, after: knowledge, exchange)
         }
     }
 
-    private struct NoRefresher: Error, CustomStringConvertible {
-        let description = "nothing is configured to ask it with"
+    /// - Throws: ``StoreUnread`` where the answer would be given without what the App Store has just said, ``Refusal``.
+    private func readAgain(
+        _ facts: FactSet, after earlier: StoreKnowledge?, _ exchange: Exchange
+    ) async throws -> StoreKnowledge? {
+        let hadFailed = exchange.facts.storeFailed
+        exchange.facts.storeFailed = false
+        defer { exchange.facts.storeFailed = exchange.facts.storeFailed || hadFailed }
+        let knowledge = try await knowledge(of: facts, after: earlier, exchange)
+        guard !exchange.facts.storeFailed else { throw StoreUnread() }
+        if knowledge != nil { exchange.facts.source = .store }
+        return knowledge
+    }
+
+    /// What the store knows, with its age. It is read again: the App Store may have answered about some purchases before it
+    /// failed, or another request may have asked meanwhile.
+    private func answerWithoutAppStore(
+        _ knowledge: inout StoreKnowledge?, _ facts: FactSet, _ exchange: Exchange
+    ) async throws {
+        do { knowledge = try await readAgain(facts, after: knowledge, exchange) } catch is StoreUnread {}
+        guard let since = AppStoreCoverage(facts, knowledge, now: exchange.now).since else { return }
+        exchange.state(since: since, of: .store)
+    }
+
+    /// The store could not be read, and is configured to be done without.
+    private struct StoreUnread: Error {}
+
+    private enum Unasked: Error, CustomStringConvertible {
+        case nobody, endless
+
+        var description: String {
+            switch self {
+            case .nobody: "nothing is configured to ask it with"
+            case .endless: "each answer led to further purchases"
+            }
+        }
     }
 }
 
-extension ReplyFacts {
-    fileprivate mutating func state(age: Int64, of source: AnswerSource) {
-        ageMilliseconds = max(0, age)
-        self.source = source
+extension Exchange {
+    fileprivate func state(since time: Int64, of source: AnswerSource) {
+        facts.ageMilliseconds = max(0, now.subtractingSaturated(time))
+        facts.source = source
     }
 }

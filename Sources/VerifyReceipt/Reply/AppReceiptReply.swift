@@ -12,7 +12,8 @@ internal import TransactionStore
 /// - `latest_receipt_info` and `latest_receipt` are there as ``EndpointConfiguration/LatestTransactions`` says.
 /// - `latest_receipt` is the newest receipt that is known, not trimmed by `exclude-old-transactions`: a receipt cannot be
 ///   signed anew here.
-/// - `pending_renewal_info` is there if the store knows a renewal. No receipt holds any of it.
+/// - `pending_renewal_info` is there if the store knows a renewal. No receipt holds any of it. How an older period ended is
+///   left out of it where a newer one is shown.
 /// - Apple forgets old sandbox purchases; nothing is forgotten here.
 struct AppReceiptReply {
     let receipt: AppReceipt
@@ -43,7 +44,7 @@ struct AppReceiptReply {
         self.store = store
         submitted = receipt.inAppPurchases.map { TransactionEntry($0) }
         latest = LatestTransactions(
-            submitted: submitted, signedDate: receipt.receiptCreationDate, store: store,
+            submitted: submitted, signedDate: receipt.receiptCreationDate, isAppReceipt: true, store: store,
             recordedFacts: configuration.recordedFacts, catalog: app?.catalog)
     }
 
@@ -106,6 +107,8 @@ struct ReplyTail {
         latest: LatestTransactions, submitted: [TransactionEntry], store: StoreKnowledge?,
         excludesOldTransactions: Bool, now: Int64, configuration: EndpointConfiguration
     ) {
+        renewalInfos =
+            store?.renewalInfos(configuration.recordedFacts, submitted: submitted, beside: latest.entries) ?? []
         var latest = latest
         if excludesOldTransactions { latest.excludeOld(now: now) }
         self.latest = latest
@@ -116,7 +119,6 @@ struct ReplyTail {
             case .withSubscriptions: latest.hasAutoRenewable
             }
         isShown = isCalledFor || presumed.lists
-        renewalInfos = store?.renewalInfos(configuration.recordedFacts, submitted: submitted) ?? []
     }
 
     var estimatedSize: Int { isShown ? 1_300 * latest.entries.count + 512 * renewalInfos.count : 0 }

@@ -12,9 +12,10 @@ struct StoreKnowledge {
 /// `latest_receipt_info`: the transactions of the submitted receipt and of its customer, the newest (numerically greatest
 /// id) first, as Apple has sent them since July 2020 (verifyreceipt reference, 3.5).
 ///
-/// - A transaction that both know shows the joined facts. Those of the store win where they were signed no earlier.
-/// - Consumables (by the documents or the catalogue) disappear from receipts when they are finished. One that the submitted receipt does not hold is shown only
-///   if the newest receipt that is known still holds it.
+/// - A transaction that both know shows the joined facts. Those of the store win where they were signed no earlier; a
+///   cancellation that the submitted document states is taken back only by what was signed later.
+/// - Consumables (by the documents or the catalogue) disappear from receipts when they are finished. One that the submitted
+///   receipt does not hold is shown only if the newest app receipt that is known, this one included, still holds it.
 /// - What rests on recorded documents alone is shown as ``EndpointConfiguration/RecordedFacts`` says.
 /// - `subscription_group_identifier` comes from the documents, else from the catalogue.
 struct LatestTransactions {
@@ -24,8 +25,11 @@ struct LatestTransactions {
     private(set) var storeOnlyCount = 0
     private(set) var hasAutoRenewable = false
 
+    /// - Parameters:
+    ///   - signedDate: of when the submitted document is.
+    ///   - isAppReceipt: whether the document lists all that the customer had not finished then. Others tell of one purchase.
     init(
-        submitted: [TransactionEntry], signedDate: Int64?, store: StoreKnowledge?,
+        submitted: [TransactionEntry], signedDate: Int64?, isAppReceipt: Bool = false, store: StoreKnowledge?,
         recordedFacts: EndpointConfiguration.RecordedFacts, catalog: ProductCatalog?
     ) {
         var indices = [String: Int](minimumCapacity: submitted.count)
@@ -33,14 +37,18 @@ struct LatestTransactions {
         for (index, entry) in submitted.enumerated() {
             if let id = entry.transactionId { indices[id] = index }
         }
-        if let store { join(store, indices, signedDate, recordedFacts, catalog) }
+        if let store {
+            let known = store.customer.newestAppReceipt?.signedDate
+            let newestList = [known, isAppReceipt ? signedDate : nil].compactMap { $0 }.max()
+            join(store, indices, signedDate, newestList: newestList, recordedFacts, catalog)
+        }
         complete(from: catalog)
         sort()
         hasAutoRenewable = entries.contains { $0.isAutoRenewable }
     }
 
     private mutating func join(
-        _ store: StoreKnowledge, _ indices: [String: Int], _ signedDate: Int64?,
+        _ store: StoreKnowledge, _ indices: [String: Int], _ signedDate: Int64?, newestList: Int64?,
         _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
     ) {
         // A notification of version 1 came with the app's secret; other records are as good as who kept them.
@@ -53,35 +61,35 @@ struct LatestTransactions {
             entry.cancellationReason = cancellation.reason
             return entry
         }
-        let newestReceiptDate = store.customer.newestAppReceipt?.signedDate
         for stored in store.customer.transactions {
             guard let id = stored.payload.transactionId else { continue }
             let receiptDate = stored.origins.first { $0.source.kind == .receipt }?.signedDate
             if let index = indices[id] {
-                let newest = stored.origins.lazy.filter(\.source.kind.isSigned).map(\.signedDate).max()
-                let isNewer = (newest ?? .min) >= (signedDate ?? .min)
+                let newest = stored.origins.lazy.filter(\.source.kind.isSigned).map(\.signedDate).max() ?? .min
+                let own = signedDate ?? .min
+                let storeWins = store.hasLearnedSubmission || newest >= own
                 let both = joined(
-                    entries[index], TransactionEntry(stored), storeWins: store.hasLearnedSubmission || isNewer)
+                    entries[index], TransactionEntry(stored), storeWins: storeWins, takesBack: newest > own)
                 entries[index] = cancelling(both, stored)
                 continue
             }
             guard stored.isSigned || recordedFacts == .granting else { continue }
             // Transaction receipts do not state the type.
             let type = stored.payload.type ?? stored.payload.productId.flatMap { catalog?.product($0)?.type }
-            let isFinished = (receiptDate ?? .min) < (newestReceiptDate ?? .max)
+            let isFinished = (receiptDate ?? .min) < (newestList ?? .max)
             if type == .consumable, isFinished { continue }
             entries.append(cancelling(TransactionEntry(stored), stored))
             storeOnlyCount += 1
         }
     }
 
+    /// - Parameter takesBack: whether the store, without a cancellation, takes one back that was submitted.
     private func joined(
-        _ submitted: TransactionEntry, _ stored: TransactionEntry, storeWins: Bool
+        _ submitted: TransactionEntry, _ stored: TransactionEntry, storeWins: Bool, takesBack: Bool
     ) -> TransactionEntry {
         var winner = storeWins ? stored : submitted
         winner.complete(with: storeWins ? submitted : stored)
-        if storeWins {
-            // A newer document without a cancellation takes an older one back.
+        if storeWins, takesBack || stored.cancellationDate != nil {
             winner.cancellationDate = stored.cancellationDate
             winner.cancellationReason = stored.cancellationReason
         }

@@ -7,7 +7,7 @@ internal import TransactionStore
 ///
 /// `receipt` is the signed inner list: `-` becomes `_`, every value stays the string it is, nothing is recalculated.
 /// For an auto-renewable subscription the newest period that is known decides the status, whatever was submitted:
-/// - still running: 0 with `latest_receipt_info` (one object) and `latest_receipt`;
+/// - still running: 0 with `latest_receipt_info` (one object) and `latest_receipt`, which is of the same subscription;
 /// - over: 21006 with `latest_expired_receipt_info`;
 /// - refunded: 21006 too, with the cancellation beside.
 ///
@@ -37,9 +37,11 @@ struct TransactionReceiptReply {
         let (entry, storeOnlyCount) = latest(own)
         let condition = condition(entry)
         let renewal = renewalInfo(own)
+        let isToldBySubmitted = entry.transactionId == receipt.transactionId && !hasNews(entry, receipt)
+        let document = isToldBySubmitted ? nil : storedDocument(of: own)
         writer.key(condition == .valid ? "latest_receipt_info" : "latest_expired_receipt_info")
-        write(entry, to: &writer)
-        if condition == .valid { writer.latestReceipt(newestReceipt(entry), submittedReceipt) }
+        if isToldBySubmitted { writer.purchaseInfo(receipt) } else { write(entry, document, to: &writer) }
+        if condition == .valid { writer.latestReceipt(newestReceipt(entry, document), submittedReceipt) }
         writer.member("auto_renew_status", renewal?.autoRenewStatus?.rawValue)
         writer.member("auto_renew_product_id", renewal?.autoRenewProductId)
         if condition != .valid {
@@ -67,7 +69,7 @@ struct TransactionReceiptReply {
     /// is the purchase; the others are copies that restoring made.
     private func latest(_ own: TransactionEntry) -> (entry: TransactionEntry, storeOnlyCount: Int) {
         let known = LatestTransactions(
-            submitted: [own], signedDate: receipt.purchaseDate, store: store,
+            submitted: [own], signedDate: receipt.statedDate, store: store,
             recordedFacts: configuration.recordedFacts, catalog: app?.catalog)
         let periods = known.entries.filter { $0.subscriptionId == own.subscriptionId && $0.expiresDate != nil }
         let counting = periods.filter { !$0.isUpgraded }
@@ -93,22 +95,21 @@ struct TransactionReceiptReply {
             .first { $0.originalTransactionId == own.subscriptionId }
     }
 
-    /// The receipt of the newest transaction, or at least one that is newer than what was submitted; nil for the submitted
-    /// one.
-    private func newestReceipt(_ entry: TransactionEntry) -> KnownReceipt? {
-        guard let known = store?.customer.newestTransactionReceipt, entry.transactionId != receipt.transactionId,
-            let purchased = receipt.purchaseDate, known.signedDate > purchased || storedDocument(entry) != nil
+    /// The receipt of the newest transaction, or at least one of a later purchase of the subscription that was not refunded;
+    /// nil for the submitted one.
+    private func newestReceipt(_ entry: TransactionEntry, _ document: TransactionReceipt?) -> KnownReceipt? {
+        guard let document, entry.transactionId != receipt.transactionId else { return nil }
+        let isLater = (document.purchaseDate ?? .min) > (receipt.purchaseDate ?? .max)
+        guard document.transactionId == entry.transactionId || isLater && document.cancellationDate == nil
         else { return nil }
-        return known
+        return store?.customer.newestTransactionReceipt
     }
 
     // MARK: The newest transaction
 
     /// The transaction in the shape of its own receipt if that is known, else made from what is known of it.
-    private func write(_ entry: TransactionEntry, to writer: inout JSONWriter) {
-        if entry.transactionId == receipt.transactionId, !hasNews(entry, receipt) {
-            writer.purchaseInfo(receipt)
-        } else if let document = storedDocument(entry), !hasNews(entry, document) {
+    private func write(_ entry: TransactionEntry, _ document: TransactionReceipt?, to writer: inout JSONWriter) {
+        if let document, document.transactionId == entry.transactionId, !hasNews(entry, document) {
             writer.purchaseInfo(document)
         } else {
             writer.transactionInfo(entry, submitted: receipt)
@@ -120,11 +121,13 @@ struct TransactionReceiptReply {
         entry.cancellationDate != receipt.cancellationDate || entry.expiresDate != receipt.expiresDate
     }
 
-    private func storedDocument(_ entry: TransactionEntry) -> TransactionReceipt? {
+    /// The transaction receipt that the store keeps of the customer, if it is of this subscription. A customer may have
+    /// others, and the receipt of another product must not stand for this one.
+    private func storedDocument(of own: TransactionEntry) -> TransactionReceipt? {
         guard let known = store?.customer.newestTransactionReceipt,
             let container = try? ReceiptContainer(stored: known.bytes, limits: decoder.limits),
             let decoded = try? decoder.decode(container).payload, case .transaction(let document) = decoded,
-            document.transactionId == entry.transactionId
+            document.originalTransactionId ?? document.transactionId == own.subscriptionId
         else { return nil }
         return document
     }

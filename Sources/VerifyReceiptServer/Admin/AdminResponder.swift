@@ -1,15 +1,14 @@
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
-import TransactionStore
 
 /// Answers on the listener for health and metrics.
 ///
 /// | path | answer |
 /// |---|---|
 /// | `/livez` | 200 while the process answers at all |
-/// | `/readyz` | 200 if requests can be answered; 503 while stopping or without the store |
-/// | `/metrics` | Prometheus text |
+/// | `/readyz` | 200 if requests can be answered; 503 while stopping, or while the store cannot be read and answers need it |
+/// | `/metrics` | Prometheus text; whether the store can be written to is tried for it |
 /// | `/openapi.json` | the description of the verifyReceipt listeners |
 struct AdminResponder: Sendable {
     let state: ServerState
@@ -27,14 +26,22 @@ struct AdminResponder: Sendable {
         switch path {
         case "/livez": try await send(.ok, "text/plain; charset=utf-8", "ok\n", request, writer)
         case "/readyz":
-            let problem = state.isDraining ? "stopping" : await readiness.problem()
+            let problem = state.isDraining ? "stopping" : await readinessProblem()
             let status: HTTPResponse.Status = problem == nil ? .ok : .serviceUnavailable
             try await send(status, "text/plain; charset=utf-8", (problem ?? "ok") + "\n", request, writer)
         case "/metrics":
             let type = "text/plain; version=0.0.4; charset=utf-8"
+            await readiness.tryWriting()
             try await send(.ok, type, state.metrics.registry.text(), request, writer)
         default: try await send(.ok, "application/json", OpenAPIDescription.text, request, writer)
         }
+    }
+
+    /// What keeps requests from being answered. An endpoint that answers without its store is ready without it: else all
+    /// replicas would be taken out at once for what none of them needs.
+    private func readinessProblem() async -> String? {
+        guard state.current.endpoint.configuration.needsStore else { return nil }
+        return await readiness.problem()
     }
 
     private func send(
@@ -49,43 +56,5 @@ struct AdminResponder: Sendable {
         if status == .methodNotAllowed { head.headerFields[.allow] = "GET, HEAD" }
         guard request.method != .head else { return try await writer.writeResponse(head) }
         try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
-    }
-}
-
-/// Asks the store whether it can work: at most once a second however often one asks, and never longer than two seconds.
-actor Readiness {
-    private static let validity = Duration.seconds(1)
-    private static let patience = Duration.seconds(2)
-
-    private let store: (any TransactionStore)?
-    private var last: (instant: ContinuousClock.Instant, problem: String?)?
-    private var running: Task<String?, Never>?
-
-    init(store: (any TransactionStore)?) { self.store = store }
-
-    /// What is wrong, in words that hold no address; nil if nothing is.
-    func problem() async -> String? {
-        guard let store else { return nil }
-        if let last, last.instant.duration(to: .now) < Self.validity { return last.problem }
-        // One check at a time: a store that hangs must not collect questions.
-        let check = running ?? Task { await Self.check(store) }
-        running = check
-        let problem = await Patience.value(of: check, within: Self.patience) ?? Self.slow
-        last = (.now, problem)
-        if problem != Self.slow { running = nil }
-        return problem
-    }
-
-    private static let slow = "the store does not answer in time"
-
-    private static func check(_ store: any TransactionStore) async -> String? {
-        do {
-            try await store.checkReadiness()
-            return nil
-        } catch let error as TransactionStoreError {
-            return "the store is not ready: \(error.code.rawValue)"
-        } catch {
-            return "the store is not ready"
-        }
     }
 }

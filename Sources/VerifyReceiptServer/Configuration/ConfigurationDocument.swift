@@ -21,6 +21,8 @@ struct ConfigurationNode {
     let line: Int
     let value: Value
 
+    var isAbsent: Bool { if case .absent = value { true } else { false } }
+
     var members: [Member]? {
         switch value {
         case .mapping(let members): members
@@ -156,6 +158,19 @@ enum BoundedFile {
         }
         guard data.count <= maximumSize else { throw Failure(description: "it has more than \(maximumSize) bytes") }
         return data
+    }
+
+    /// Why a file cannot be appended to, or made, by this process; nil if nothing is known to be against it. Makes none:
+    /// a check by another user would leave a file that the server may not write to.
+    static func obstacleToWriting(_ path: String) -> String? {
+        var information = stat()
+        guard stat(path, &information) == 0 else {
+            guard errno == ENOENT else { return String(cString: strerror(errno)) }
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            return access(folder, W_OK | X_OK) == 0 ? nil : "the folder: \(String(cString: strerror(errno)))"
+        }
+        guard information.st_mode & S_IFMT != S_IFDIR else { return "it is a folder" }
+        return access(path, W_OK) == 0 ? nil : String(cString: strerror(errno))
     }
 
     /// Whether any user of the machine may read the file.

@@ -1,4 +1,5 @@
 import Configuration
+import Foundation
 import VerifyReceipt
 
 // The list `apps`, of which each entry is one app.
@@ -37,6 +38,7 @@ extension ConfigurationFile {
             note("apps", member.line, "has to be a list")
             return
         }
+        guard !elements.isEmpty else { return note("apps", member.line, ConfigurationValues.isEmpty) }
         for (index, element) in elements.enumerated() {
             let key = "apps[\(index)]"
             guard let members = element.members else {
@@ -71,11 +73,15 @@ extension ConfigurationFile {
             app.appleId = number
         case "shared-secrets", "shared-secret-files", "catalogs":
             guard let texts = texts(member.value), !texts.contains("") else {
-                note(key, member.line, "has to be a list of texts")
-                return
+                return note(key, member.line, "has to be a list of texts")
             }
+            // An app without a secret takes every password.
+            let mayBeEmpty = member.key == "catalogs" && !member.value.isAbsent
+            guard mayBeEmpty || !texts.isEmpty else { return note(key, member.line, ConfigurationValues.isEmpty) }
             switch member.key {
-            case "shared-secrets": app.secrets = texts
+            case "shared-secrets":
+                if !texts.allSatisfy(Self.isSecret) { note(key, member.line, Self.secretExpectation) }
+                app.secrets = texts
             case "shared-secret-files": app.secretFiles = texts.map(resolved)
             default: app.catalogs = texts.map(resolved)
             }
@@ -132,6 +138,13 @@ extension ConfigurationFile {
         case "key-id": entry.keyID = text
         default: entry.privateKeyFile = resolved(text)
         }
+    }
+
+    static let secretExpectation = "has to hold secrets that are not blank, without blanks at their ends"
+
+    /// Whether a text can be what App Store Connect shows. Blanks at its ends come from copying; in files they do not count.
+    static func isSecret(_ text: String) -> Bool {
+        !text.isEmpty && text == text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Apple's rule (CFBundleIdentifier), and the underscore that some have nevertheless.

@@ -59,7 +59,10 @@ struct ConfigurationFile {
     }
 
     private mutating func read(_ member: ConfigurationNode.Member, as setting: Setting) {
-        if case .absent = member.value.value { return }
+        let hasNothing = setting.holdsSecrets && member.value.elements?.isEmpty == true
+        guard !member.value.isAbsent, !hasNothing else {
+            return note(setting.key, member.line, ConfigurationValues.isEmpty)
+        }
         guard let value = content(of: member.value, as: setting.kind) else {
             note(setting.key, member.line, "has to be \(setting.kind.expectation)")
             return

@@ -93,7 +93,7 @@ struct ConfigurationValues {
     }
 
     /// An unset variable of a deployment gives an empty text, and what it was to hold is then missing without a sign.
-    private static let isEmpty = "is given and empty; leave it away for the default"
+    static let isEmpty = "is given and empty; leave it away for the default"
 
     mutating func integer(_ key: String) -> Int {
         guard let setting = Setting.all.first(where: { $0.key == key }), case .integer(let range) = setting.kind else {

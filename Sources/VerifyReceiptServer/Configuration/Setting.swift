@@ -24,6 +24,9 @@ package struct Setting: Sendable {
     /// What stands if nobody gives a value, as one would write it; empty for nothing.
     package let fallback: String
 
+    /// Whether an empty value would open what somebody wanted closed: without a secret every password is accepted.
+    var holdsSecrets: Bool { kind == .secrets || key.hasSuffix("secret-files") }
+
     /// The environment variable of the key.
     package var variable: String {
         Self.variablePrefix
@@ -88,6 +91,7 @@ package struct Setting: Sendable {
         Setting("trust.roots", .paths),
         Setting("trust.intermediates", .paths),
         Setting("trust.signed-data-roots", .paths),
+        Setting("trust.revocation-check", .boolean, "false"),
         Setting("trust.accept-xcode", .boolean, "false"),
     ]
 

@@ -135,6 +135,9 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     /// Whose signatures count for data that the App Store signs today (JWS): notifications, the App Store Server API, and
     /// transactions in `receipt-data`.
     public var signedDataTrust = SignedDataTrust.apple
+    /// Asks online whether the certificates under such data were revoked; nil for not at all. With it the certificates must
+    /// be valid when they are checked, not only when they signed.
+    public var revocation: (any RevocationChecking)?
     /// With what the App Store Server API is asked, by app. Apps without are never asked about.
     public var appStore: [AppStoreCredentials] = []
     /// What is allowed and unwise, for the log.

@@ -1,5 +1,4 @@
-internal import AppStoreModels
-public import AppStoreServer
+internal import AppStoreServer
 public import TransactionStore
 
 /// Completes customers of a store with what the App Store Server API says about them.
@@ -9,13 +8,13 @@ public import TransactionStore
 public struct CustomerEnrichment: Sendable {
     /// What a run has done.
     public struct Counts: Sendable, Hashable {
-        /// Customers and bare ids that were looked at.
+        /// Customers and bare ids that were looked at, each once.
         public var seen = 0
         /// The App Store said something, and it is in the store.
         public var completed = 0
-        /// The store had the App Store's word already.
+        /// The store had the App Store's word already; all else that it has of the customer is unknown to the App Store.
         public var known = 0
-        /// The App Store knows no such transaction.
+        /// The App Store knows none of the transactions.
         public var unknown = 0
         /// Not asked, or without a good answer; to be tried again.
         public var failed = 0
@@ -35,29 +34,25 @@ public struct CustomerEnrichment: Sendable {
     /// How many customers are asked about at the same time; the rate budget sets the pace, this hides the latency.
     private static let concurrency = 32
 
-    private let reader: CustomerHistoryReader
-    private let fallback: CustomerHistoryReader?
+    private let apps: [App]
     private let store: any TransactionStore
 
     /// - Parameters:
-    ///   - reader: asks one environment for one app.
-    ///   - fallback: asks another environment about what the first does not know; only for bare ids, since a customer of the
-    ///     store has an environment.
+    ///   - apps: whose customers are completed, in this order.
     ///   - store: what is completed.
-    public init(reader: CustomerHistoryReader, fallback: CustomerHistoryReader? = nil, store: any TransactionStore) {
-        self.reader = reader
-        self.fallback = fallback
+    public init(apps: [App], store: any TransactionStore) {
+        self.apps = apps
         self.store = store
     }
 
     private enum Outcome: Sendable {
-        case completed(facts: Int)
+        case completed
         case known
         case unknown
         case failed(Failure)
     }
 
-    /// Completes every customer of the app in the reader's environment of whom the App Store never spoke.
+    /// Completes every customer of the apps, in every environment that is asked, of whom the App Store never spoke.
     ///
     /// - Parameters:
     ///   - directory: the same store.
@@ -68,47 +63,52 @@ public struct CustomerEnrichment: Sendable {
         of directory: any CustomerDirectory, onFailure: (Failure) -> Void = { _ in },
         onProgress: (Counts) -> Void = { _ in }
     ) async throws -> Counts {
-        let scope = StoreScope(environment: reader.client.environment, bundleId: reader.bundleID)
         var counts = Counts()
-        var last: CustomerIdentity?
-        while true {
-            let page = try await directory.customers(in: scope, after: last, limit: 256)
-            guard let identity = page.last?.identities.first else { return counts }
-            last = identity
-            let questions = page.map { customer -> String? in
-                customer.isCompleted ? nil : customer.transactions.lazy.compactMap(\.payload.transactionId).first
+        for app in apps {
+            for reader in app.readers {
+                var last: CustomerIdentity?
+                while true {
+                    let page = try await directory.customers(in: reader.scope, after: last, limit: 256)
+                    guard let identity = page.last?.identities.first else { break }
+                    last = identity
+                    try await run(page.map { CustomerQuestions($0) }, &counts, onFailure, onProgress) {
+                        try await complete($0, of: app, reader)
+                    }
+                }
             }
-            try await run(questions, among: [reader], &counts, onFailure, onProgress)
         }
+        return counts
     }
 
-    /// Asks about transaction ids of which nothing else is known.
+    /// Looks for transaction ids of which nothing else is known, in every app until one has it.
+    ///
+    /// An original transaction id of which the App Store has spoken is not asked about again; other ids are, since a store
+    /// does not file by them. Where one app cannot be asked and no other has the transaction, it counts as failed.
+    /// - Throws: `TransactionStoreError` or `CancellationError`. What was completed before stays.
     public func complete(
         ids: [String], onFailure: (Failure) -> Void = { _ in }, onProgress: (Counts) -> Void = { _ in }
     ) async throws -> Counts {
         var counts = Counts()
-        let readers = fallback.map { [reader, $0] } ?? [reader]
-        try await run(ids, among: readers, &counts, onFailure, onProgress)
+        try await run(ids, &counts, onFailure, onProgress) { try await complete(id: $0) }
         return counts
     }
 
-    private func run(
-        _ questions: [String?], among readers: [CustomerHistoryReader], _ counts: inout Counts,
-        _ onFailure: (Failure) -> Void, _ onProgress: (Counts) -> Void
+    private func run<Item: Sendable>(
+        _ items: [Item], _ counts: inout Counts, _ onFailure: (Failure) -> Void, _ onProgress: (Counts) -> Void,
+        _ answer: @escaping @Sendable (Item) async throws -> (Outcome, changedFacts: Int)
     ) async throws {
-        try await withThrowingTaskGroup(of: Outcome.self) { group in
-            var left = questions[...]
+        try await withThrowingTaskGroup(of: (Outcome, changedFacts: Int).self) { group in
+            var left = items[...]
             func begin() {
-                guard let question = left.popFirst() else { return }
-                group.addTask { try await answer(question, among: readers) }
+                guard let item = left.popFirst() else { return }
+                group.addTask { try await answer(item) }
             }
             for _ in 0..<Self.concurrency { begin() }
-            while let outcome = try await group.next() {
+            while let (outcome, changedFacts) = try await group.next() {
                 counts.seen += 1
+                counts.changedFacts += changedFacts
                 switch outcome {
-                case .completed(let facts):
-                    counts.completed += 1
-                    counts.changedFacts += facts
+                case .completed: counts.completed += 1
                 case .known: counts.known += 1
                 case .unknown: counts.unknown += 1
                 case .failed(let failure):
@@ -121,40 +121,43 @@ public struct CustomerEnrichment: Sendable {
         }
     }
 
-    /// - Throws: `TransactionStoreError` or `CancellationError`; what the App Store does is an outcome.
-    private func answer(_ question: String?, among readers: [CustomerHistoryReader]) async throws -> Outcome {
-        guard let id = question else { return .known }
-        for reader in readers {
-            let history: CustomerHistory
-            do {
-                history = try await reader.history(of: id)
-            } catch let error as AppStoreServerAPIError where error.isUnknownTransaction {
-                continue
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                return .failed(Failure(transactionId: id, reason: "\(error)"))
+    /// Asks until each purchase was spoken of, or the App Store does not know it. The first failure ends it: what one
+    /// question met the next would meet too.
+    private func complete(
+        _ customer: CustomerQuestions, of app: App, _ reader: CustomerHistoryReader
+    ) async throws -> (Outcome, changedFacts: Int) {
+        var left = customer.questions
+        var changed = 0
+        var isTold = false
+        while let question = left.first {
+            left.removeFirst()
+            let id = question.transactionId
+            switch try await AppStoreWord(about: id, of: app, into: store, { try await reader.history(of: $0) }) {
+            case .told(let ids, let facts):
+                isTold = true
+                changed += facts
+                left.removeAll { ids.contains($0.originalTransactionId) }
+            case .unknown: break
+            case .failed(let failure): return (.failed(failure), changed)
             }
-            let facts = FactSet(
-                scope: StoreScope(environment: history.environment, bundleId: reader.bundleID),
-                source: .appStoreServerAPI, transactions: history.transactions, renewalInfos: history.renewalInfos)
-            guard !facts.identities.isEmpty else { continue }
-            return .completed(facts: try await store.apply([facts]).changed)
         }
-        return .unknown
+        if isTold { return (.completed, changed) }
+        return (customer.questions.isEmpty || customer.isPartlyKnown ? .known : .unknown, changed)
     }
-}
 
-extension Customer {
-    /// Whether the App Store Server API has spoken of every subscription and every other purchase.
-    fileprivate var isCompleted: Bool {
-        var spoken: Set<String> = []
-        var all: Set<String> = []
-        for transaction in transactions {
-            let id = transaction.payload.originalTransactionId ?? transaction.payload.transactionId ?? ""
-            all.insert(id)
-            if transaction.origins.contains(where: { $0.source == .appStoreServerAPI }) { spoken.insert(id) }
+    private func complete(id: String) async throws -> (Outcome, changedFacts: Int) {
+        for reader in apps.flatMap(\.readers) {
+            let customer = try await store.customer([CustomerIdentity(.originalTransactionId, id)], in: reader.scope)
+            if customer?.isKnown(id) == true { return (.known, 0) }
         }
-        return spoken == all
+        var failure: Failure?
+        for app in apps {
+            switch try await AppStoreWord(about: id, of: app, into: store, { try await app.find($0) }) {
+            case .told(_, let facts): return (.completed, facts)
+            case .unknown: break
+            case .failed(let reason): failure = failure ?? reason
+            }
+        }
+        return (failure.map { .failed($0) } ?? .unknown, 0)
     }
 }

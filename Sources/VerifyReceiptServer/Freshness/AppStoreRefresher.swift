@@ -4,21 +4,34 @@ import Synchronization
 public import TransactionStore
 public import VerifyReceipt
 
-/// Asks the App Store Server API about customers whose stored state is too old, and puts the answers into the store.
+/// Asks the App Store Server API about purchases whose stored state is too old, and puts the answers into the store.
 ///
-/// One call per customer is under way at a time; a circuit breaker per environment keeps requests from waiting while the
-/// App Store is away; nobody waits longer than ``patience``, while the call itself goes on and fills the store for the next
-/// request.
+/// An answer is about one Apple Account, and what it does not name is not known to be current: a customer with several
+/// accounts is asked about as often. One call per customer is under way at a time; a circuit breaker per app and environment
+/// keeps requests from waiting while the App Store is away; nobody waits longer than ``patience``, while the call itself goes
+/// on and fills the store for the next request.
 public final class AppStoreRefresher: CustomerRefreshing {
     /// How long a request waits for the App Store.
     public static let patience = Duration.seconds(5)
     /// How many customers may be asked about at the same time.
     public static let maximumConcurrency = 256
+    /// How many questions one request may lead to. What was answered is remembered, so the next request goes on from there.
+    public static let maximumQuestions = 16
+    /// By how many identities a call under way can be found.
+    private static let maximumKeys = 256
 
-    private struct ClientKey: Hashable {
+    private struct AppKey: Hashable {
         let bundleID: String
         let environment: Environment
     }
+
+    private struct CustomerKey: Hashable {
+        let scope: StoreScope
+        let identity: CustomerIdentity
+    }
+
+    /// When the App Store was asked, by original transaction id; milliseconds.
+    private typealias Times = [String: Int64]
 
     private let credentials: [String: AppStoreCredentials]
     private let verifier: SignedDataVerifier
@@ -27,10 +40,9 @@ public final class AppStoreRefresher: CustomerRefreshing {
     private let patience: Duration
     private let clock: @Sendable () -> Int64
     private let onRefresh: @Sendable (RefreshOutcome) -> Void
-    private let readers = Mutex<[ClientKey: CustomerHistoryReader]>([:])
-    private let breakers: [Environment: CircuitBreaker] = [.production: CircuitBreaker(), .sandbox: CircuitBreaker()]
+    private let apps = Mutex<[AppKey: AskedApp]>([:])
     private let memory = RefreshMemory()
-    private let work = SharedWork<RefreshMemory.Key, Int64>(maximum: AppStoreRefresher.maximumConcurrency)
+    private let work = SharedWork<CustomerKey, Times>(maximum: AppStoreRefresher.maximumConcurrency)
 
     /// - Parameters:
     ///   - credentials: the apps that may be asked about.
@@ -55,82 +67,93 @@ public final class AppStoreRefresher: CustomerRefreshing {
     }
 
     public func refresh(
-        transactionId: String, identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
-    ) async throws -> Int64 {
-        if let time = memory.time(identities, in: scope), time >= notBefore { return time }
-        guard let breaker = breakers[scope.environment] else { throw Unanswerable.environment }
-        let reader = try reader(scope)
-        let identity = identities.first ?? CustomerIdentity(.originalTransactionId, transactionId)
-        let key = RefreshMemory.Key(scope: scope, identity: identity)
-        return try await work.value(for: key, patience: patience) { [self] in
-            // Whoever waited before may have done it meanwhile.
-            if let time = memory.time(identities, in: scope), time >= notBefore { return time }
-            guard breaker.permit(now: clock()) == .go else {
-                onRefresh(.notAsked)
-                throw Unanswerable.away
+        originalTransactionIds: [String], identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
+    ) async throws -> [String: Int64] {
+        let deadline = ContinuousClock.now + patience
+        let others = originalTransactionIds.map { CustomerIdentity(.originalTransactionId, $0) } + identities
+        var times: Times = [:]
+        var questions = 0
+        while let id = firstStale(originalTransactionIds, &times, scope, notBefore) {
+            guard questions < Self.maximumQuestions else { throw Unanswerable.tooMuch }
+            questions += 1
+            let app = try app(scope)
+            // A call that is under way for the customer may answer this too; if it does not, or began too early for this
+            // request, the next turn of the loop finds out.
+            let keys = ([CustomerIdentity(.originalTransactionId, id)] + others).prefix(Self.maximumKeys)
+            let answered = try await work.value(
+                for: keys.map { CustomerKey(scope: scope, identity: $0) }, patience: deadline - .now
+            ) { [self] in
+                // Whoever waited before may have done it meanwhile.
+                if let time = memory.time(id, in: scope, now: clock()), time >= notBefore { return [id: time] }
+                return try await ask(app, id, scope)
             }
-            let time = try await ask(reader, transactionId, scope, breaker)
-            memory.note(identities, in: scope, at: time)
-            return time
+            times.merge(answered, uniquingKeysWith: max)
         }
+        return times
     }
 
-    private func ask(
-        _ reader: CustomerHistoryReader, _ transactionId: String, _ scope: StoreScope, _ breaker: CircuitBreaker
-    ) async throws -> Int64 {
+    /// The first purchase about which the App Store was not asked lately enough, as far as `times` and the memory tell.
+    private func firstStale(
+        _ ids: [String], _ times: inout Times, _ scope: StoreScope, _ notBefore: Int64
+    ) -> String? {
+        for id in ids {
+            if let time = times[id], time >= notBefore { continue }
+            guard let time = memory.time(id, in: scope, now: clock()), time >= notBefore else { return id }
+            times[id] = time
+        }
+        return nil
+    }
+
+    private func ask(_ app: AskedApp, _ id: String, _ scope: StoreScope) async throws -> Times {
         let time = clock()
-        let history: CustomerHistory
-        do {
-            history = try await reader.history(of: transactionId)
-        } catch let error as AppStoreServerAPIError {
-            guard error.isAnswer else {
-                breaker.failed(now: clock(), until: error.retryAfter)
-                onRefresh(.failed)
-                throw error
-            }
-            // The App Store was asked and knows of nothing more.
-            breaker.succeeded()
-            onRefresh(.nothingKnown)
-            return time
-        } catch {
-            breaker.failed(now: clock())
+        guard app.breaker.permit(now: time) == .go else {
+            onRefresh(.notAsked)
+            throw Unanswerable.away
+        }
+        let history: CustomerHistory?
+        do { history = try await app.history(of: id, now: clock) } catch {
             onRefresh(.failed)
             throw error
         }
-        breaker.succeeded()
-        let facts = FactSet(
-            scope: scope, source: .appStoreServerAPI, transactions: history.transactions,
-            renewalInfos: history.renewalInfos)
-        if !facts.identities.isEmpty { _ = try await store.apply([facts]) }
-        onRefresh(.refreshed)
-        return time
+        // Where it knows of nothing, it was asked about this purchase all the same.
+        var covered: Set<String> = [id]
+        if let history {
+            let facts = FactSet(
+                scope: scope, source: .appStoreServerAPI, transactions: history.transactions,
+                renewalInfos: history.renewalInfos)
+            if !facts.identities.isEmpty { _ = try await store.apply([facts]) }
+            covered.formUnion(facts.transactions.map(\.storedOriginalTransactionId))
+            covered.formUnion(facts.renewalInfos.compactMap(\.payload.originalTransactionId))
+        }
+        memory.note(covered, in: scope, at: time)
+        onRefresh(history == nil ? .nothingKnown : .refreshed)
+        return Dictionary(covered.map { ($0, time) }, uniquingKeysWith: max)
     }
 
-    private func reader(_ scope: StoreScope) throws -> CustomerHistoryReader {
-        let key = ClientKey(bundleID: scope.bundleId, environment: scope.environment)
-        return try readers.withLock { readers in
-            if let reader = readers[key] { return reader }
+    private func app(_ scope: StoreScope) throws -> AskedApp {
+        guard [.production, .sandbox].contains(scope.environment) else { throw Unanswerable.environment }
+        let key = AppKey(bundleID: scope.bundleId, environment: scope.environment)
+        return try apps.withLock { apps in
+            if let app = apps[key] { return app }
             guard let credentials = credentials[scope.bundleId] else { throw Unanswerable.app }
-            let url = scope.environment == .production ? credentials.productionURL : credentials.sandboxURL
-            let client = try AppStoreServerAPIClient(
-                key: credentials.key, bundleID: credentials.bundleID, environment: scope.environment,
-                configuration: APIClientConfiguration(baseURL: url), transport: transport)
-            let reader = CustomerHistoryReader(
-                client: client, verifier: verifier, bundleID: credentials.bundleID, clock: clock)
-            readers[key] = reader
-            return reader
+            let app = try AskedApp(
+                credentials, scope.environment, verifier: verifier, transport: transport, patience: patience,
+                clock: clock)
+            apps[key] = app
+            return app
         }
     }
 
     /// Why the App Store was not asked.
     enum Unanswerable: Error, CustomStringConvertible {
-        case environment, app, away
+        case environment, app, away, tooMuch
 
         var description: String {
             switch self {
             case .environment: "it has no server for this environment"
             case .app: "there is no app-store-server key for this app"
             case .away: "it did not answer lately"
+            case .tooMuch: "one request asks no more than \(AppStoreRefresher.maximumQuestions) questions"
             }
         }
     }
@@ -146,14 +169,4 @@ public enum RefreshOutcome: String, Sendable, CaseIterable {
     case failed
     /// The circuit breaker kept the request back.
     case notAsked = "not_asked"
-}
-
-extension AppStoreServerAPIError {
-    /// Whether the App Store has answered the question: it knows no such transaction, account or app.
-    fileprivate var isAnswer: Bool {
-        switch code {
-        case .transactionIdNotFound?, .originalTransactionIdNotFound?, .accountNotFound?: true
-        default: false
-        }
-    }
 }

@@ -23,8 +23,9 @@ struct EndpointMaker: Sendable {
         if let store, !configuration.appStore.isEmpty, endpoint.customerRefresher == nil {
             endpoint.customerRefresher = AppStoreRefresher(
                 credentials: configuration.appStore,
-                verifier: try SignedDataVerifier(trust: configuration.signedDataTrust), store: store,
-                transport: transport, clock: clock
+                verifier: try SignedDataVerifier(
+                    trust: configuration.signedDataTrust, revocation: configuration.revocation),
+                store: store, transport: transport, clock: clock
             ) { [metrics] in metrics.refreshes.add($0.rawValue) }
         }
         return try VerifyReceiptEndpoint(configuration: endpoint, store: store)

@@ -1,11 +1,12 @@
 import Synchronization
 package import TransactionStore
 
-/// When customers were last asked about. Bounded: two generations, of which the older is forgotten when the newer is full.
+/// When the App Store was last asked about purchases, by original transaction id. Bounded: two generations, of which the
+/// older is forgotten when the newer is full.
 package final class RefreshMemory: Sendable {
-    struct Key: Hashable, Sendable {
+    private struct Key: Hashable {
         let scope: StoreScope
-        let identity: CustomerIdentity
+        let originalTransactionId: String
     }
 
     private struct Generations {
@@ -16,30 +17,25 @@ package final class RefreshMemory: Sendable {
     private let capacity: Int
     private let generations = Mutex(Generations())
 
-    /// - Parameter capacity: identities per generation.
+    /// - Parameter capacity: purchases per generation.
     package init(capacity: Int = 100_000) { self.capacity = max(1, capacity) }
 
-    /// The newest refresh of anybody with one of these identities, in milliseconds.
-    package func time(_ identities: [CustomerIdentity], in scope: StoreScope) -> Int64? {
-        generations.withLock { generations in
-            var newest: Int64?
-            for identity in identities {
-                let key = Key(scope: scope, identity: identity)
-                guard let time = generations.newer[key] ?? generations.older[key] else { continue }
-                newest = max(newest ?? time, time)
-            }
-            return newest
-        }
+    /// The last time, in milliseconds; nil if it is not known.
+    /// - Parameter now: milliseconds. What is later than that was noted before the clock was set back, and is not believed.
+    package func time(_ originalTransactionId: String, in scope: StoreScope, now: Int64) -> Int64? {
+        let key = Key(scope: scope, originalTransactionId: originalTransactionId)
+        let time = generations.withLock { $0.newer[key] ?? $0.older[key] }
+        return time.flatMap { $0 <= now ? $0 : nil }
     }
 
-    package func note(_ identities: [CustomerIdentity], in scope: StoreScope, at time: Int64) {
+    package func note(_ originalTransactionIds: some Sequence<String>, in scope: StoreScope, at time: Int64) {
         generations.withLock { generations in
-            for identity in identities.prefix(16) {
+            for id in originalTransactionIds {
                 if generations.newer.count >= capacity {
                     generations.older = generations.newer
                     generations.newer = [:]
                 }
-                generations.newer[Key(scope: scope, identity: identity)] = time
+                generations.newer[Key(scope: scope, originalTransactionId: id)] = time
             }
         }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets any number of callers wait for one piece of work with the same key.
+/// Lets any number of callers wait for one piece of work that is known by the same key. A piece of work may have several.
 package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// There is too much under way already.
     package struct Full: Error, CustomStringConvertible {
@@ -9,29 +9,41 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// The caller's patience is over. The work goes on for those who come later.
     package struct TooSlow: Error, CustomStringConvertible { package let description = "no answer in time" }
 
-    private let maximum: Int
-    private let running = Mutex<[Key: Task<Result<Value, any Error>, Never>]>([:])
+    private typealias Work = Task<Result<Value, any Error>, Never>
 
-    /// - Parameter maximum: how many keys may be worked on at once.
+    private struct State {
+        var running: [Key: Work] = [:]
+        var count = 0
+    }
+
+    private let maximum: Int
+    private let state = Mutex(State())
+
+    /// - Parameter maximum: how many pieces of work may be under way at once.
     package init(maximum: Int) { self.maximum = maximum }
 
-    /// How many keys are being worked on.
-    package var count: Int { running.withLock { $0.count } }
+    /// How many pieces of work are under way.
+    package var count: Int { state.withLock { $0.count } }
 
-    /// The outcome of the work for this key, which is begun only if it is not under way.
+    /// The outcome of the work under way with any of these keys, those that come first before others. Only if there is none
+    /// is this work begun, and known by all of them.
     ///
     /// - Throws: what the work throws, ``Full``, ``TooSlow``, or `CancellationError` if the caller is cancelled.
     package func value(
-        for key: Key, patience: Duration, _ work: @escaping @Sendable () async throws -> Value
+        for keys: [Key], patience: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let task = try running.withLock { running in
-            if let task = running[key] { return task }
-            guard running.count < maximum else { throw Full() }
-            let task = Task.detached { [self] in
-                defer { finished(key) }
-                do { return Result<Value, any Error>.success(try await work()) } catch { return .failure(error) }
+        guard patience > .zero else { throw TooSlow() }
+        let task = try state.withLock { state in
+            for key in keys {
+                if let task = state.running[key] { return task }
             }
-            running[key] = task
+            guard state.count < maximum else { throw Full() }
+            let task = Work.detached { [self] in
+                defer { finished(keys) }
+                do { return .success(try await work()) } catch { return .failure(error) }
+            }
+            state.count += 1
+            for key in keys { state.running[key] = task }
             return task
         }
         guard let outcome = await Patience.value(of: task, within: patience) else {
@@ -41,5 +53,11 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
         return try outcome.get()
     }
 
-    private func finished(_ key: Key) { running.withLock { _ = $0.removeValue(forKey: key) } }
+    /// No other work can have begun with one of the keys.
+    private func finished(_ keys: [Key]) {
+        state.withLock { state in
+            state.count -= 1
+            for key in keys { state.running[key] = nil }
+        }
+    }
 }

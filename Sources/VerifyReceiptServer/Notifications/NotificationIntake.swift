@@ -21,7 +21,8 @@ struct NotificationIntake: Sendable {
         self.store = store
         let endpoint = configuration.endpoint
         version2 = NotificationReceiver(
-            verifier: try SignedDataVerifier(trust: configuration.signedDataTrust),
+            verifier: try SignedDataVerifier(
+                trust: configuration.signedDataTrust, revocation: configuration.revocation),
             apps: .init(endpoint.apps, unknownBundleIds: endpoint.unknownBundleIds))
         version1 = configuration.notifications.version1 ? try NotificationV1Receiver(endpoint) : nil
     }

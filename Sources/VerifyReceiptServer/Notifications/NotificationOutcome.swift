@@ -8,7 +8,7 @@ public import TransactionStore
 /// | `repeated` | 200 | the store has it already |
 /// | `malformed` | 400 | no JSON object, no `signedPayload`, not the three parts of a JWS: no notification at all |
 /// | `notGenuine` | 403 | content, signature or certificates are not those of an App Store notification; a wrong shared secret |
-/// | `unknownApp` | 403 | genuine, and of an app that is not configured (`endpoint.unknown-bundle-ids: refused`), or of another Apple id |
+/// | `unknownApp` | 403 | genuine, and of another app than those that are configured, or of another Apple id; version 1: no secret is |
 /// | `notVerifiable` | 503 | whether a certificate was revoked could not be asked |
 /// | `storeFailed` | 503 | the store did not take it |
 ///

@@ -11,16 +11,19 @@ public import VerifyReceipt
 /// May be used from any number of tasks at once.
 public struct NotificationReceiver: Sendable {
     /// Which apps' notifications are taken in.
+    ///
+    /// Where apps are known it is theirs alone, whatever is answered to receipts of others: a notification is only there to be
+    /// kept, and with those of their own apps strangers could fill the store and the delivery ledger.
     public struct Apps: Sendable {
         private let appleIds: [String: Int64?]
         private let acceptsOthers: Bool
 
         /// - Parameters:
         ///   - apps: those that are known.
-        ///   - unknownBundleIds: what becomes of genuine notifications of other apps.
+        ///   - unknownBundleIds: what becomes of genuine notifications where no app is known at all.
         public init(_ apps: [AppConfiguration], unknownBundleIds: EndpointConfiguration.UnknownBundleIds) {
             appleIds = Dictionary(grouping: apps, by: \.bundleId).mapValues { $0.lazy.compactMap(\.appleId).first }
-            acceptsOthers = unknownBundleIds == .accepted
+            acceptsOthers = apps.isEmpty && unknownBundleIds == .accepted
         }
 
         /// - Throws: ``NotificationRefusal`` for an app that is not ours.

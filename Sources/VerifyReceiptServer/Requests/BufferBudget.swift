@@ -14,8 +14,11 @@ final class BufferBudget: Sendable {
 
     init(maximum: Int) {
         self.maximum = maximum
-        maximumForLarge = maximum - maximum / 4
+        maximumForLarge = Self.maximumForLarge(maximum)
     }
+
+    /// What those may use together that are not small: the largest one that ever fits.
+    static func maximumForLarge(_ maximum: Int) -> Int { maximum - maximum / 4 }
 
     /// Whether there was room; then it has to be given back with ``release(_:)``.
     ///

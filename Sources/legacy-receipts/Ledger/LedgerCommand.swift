@@ -14,7 +14,7 @@ struct LedgerCommand: AsyncParsableCommand {
 
             EXAMPLES:
               legacy-receipts ledger read --store sqlite:purchases.sqlite \\
-                --consumer shop --limit 100
+                --consumer shop --limit 100 --environment Production
               legacy-receipts ledger acknowledge --store sqlite:purchases.sqlite \\
                 --consumer shop --position 4711
             """,
@@ -26,8 +26,13 @@ struct LedgerReadCommand: AsyncParsableCommand {
         commandName: "read",
         abstract: "Print entries as NDJSON, the oldest first.",
         discussion: """
+            A line has position, event, bundleId, environment, transactionId and transaction. The store may hold several \
+            apps, and the sandbox beside production: what is bought there costs nothing. --bundle-id and --environment \
+            leave out the rest, which a consumer's position passes over: give the same ones each time.
+
             EXAMPLES:
-              legacy-receipts ledger read --store postgres://db/receipts --after 0
+              legacy-receipts ledger read --store postgres://db/receipts --after 0 \\
+                --bundle-id com.example.app --environment Production
             """)
 
     @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
@@ -42,6 +47,14 @@ struct LedgerReadCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many entries at most (default: all).", valueName: "n"))
     var limit: Int?
 
+    @Option(help: "Only entries of this app (default: of every app).")
+    var bundleId: String?
+
+    @Option(
+        help: "Only entries of this environment: Production or Sandbox (default: both).",
+        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
+    var environment: Environment?
+
     func validate() throws {
         guard consumer == nil || after == nil else { throw ValidationError("Give --consumer or --after, not both.") }
         if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
@@ -53,21 +66,30 @@ struct LedgerReadCommand: AsyncParsableCommand {
             if let consumer { position = try await store.acknowledgedPosition(of: consumer) }
             var left = limit ?? .max
             while left > 0 {
-                let entries = try await store.changes(after: position, limit: min(left, 1_000))
+                let entries = try await store.changes(after: position, limit: isFiltered ? 1_000 : min(left, 1_000))
                 guard let last = entries.last else { return }
-                var lines = JSONWriter(reservingCapacity: entries.count * 1024)
-                for entry in entries { Self.write(entry, to: &lines) }
+                let wanted = entries.lazy.filter { isWanted($0.scope) }.prefix(left)
+                var lines = JSONWriter(reservingCapacity: wanted.count * 1024)
+                for entry in wanted { Self.write(entry, to: &lines) }
                 try Terminal.output(lines.bytes)
                 position = last.position
-                left -= entries.count
+                left -= wanted.count
             }
         }
+    }
+
+    private var isFiltered: Bool { bundleId != nil || environment != nil }
+
+    private func isWanted(_ scope: StoreScope) -> Bool {
+        (bundleId ?? scope.bundleId) == scope.bundleId && (environment ?? scope.environment) == scope.environment
     }
 
     private static func write(_ entry: LedgerEntry, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("position", entry.position)
         writer.member("event", entry.event.name)
+        writer.member("bundleId", entry.scope.bundleId)
+        writer.member("environment", entry.scope.environment.rawValue)
         writer.member("transactionId", entry.transactionId)
         writer.member("transaction", entry.transaction.payload)
         writer.endObject()

@@ -20,25 +20,36 @@ struct EnrichmentRun {
         do {
             let verifier = try SignedDataVerifier(trust: trust)
             let transport = AsyncHTTPClientTransport()
+            let ids = Self.unique(bareIds)
             let progress = EnrichmentProgress(
-                total: Int(clamping: try await store.counts().customers) + bareIds.count, isQuiet: isQuiet)
-            for bundleId in bundleIds {
-                let readers = try environments.map { try reader($0, bundleId, verifier, transport) }
-                for reader in readers {
-                    total += try await CustomerEnrichment(reader: reader, store: store).completeCustomers(
-                        of: store, onFailure: { Self.tell($0) }, onProgress: { progress.report(total + $0) })
-                }
-                guard let first = readers.first, !bareIds.isEmpty else { continue }
-                total += try await CustomerEnrichment(
-                    reader: first, fallback: readers.dropFirst().first, store: store
-                ).complete(
-                    ids: bareIds, onFailure: { Self.tell($0) }, onProgress: { progress.report(total + $0) })
-            }
+                total: Int(clamping: try await store.counts().customers) + ids.count, isQuiet: isQuiet)
+            let enrichment = CustomerEnrichment(
+                apps: try Self.unique(bundleIds).compactMap { try app($0, verifier, transport) }, store: store)
+            total += try await enrichment.completeCustomers(
+                of: store, onFailure: { Self.tell($0) }, onProgress: { progress.report($0) })
+            let customers = total
+            total += try await enrichment.complete(
+                ids: ids, onFailure: { Self.tell($0) }, onProgress: { progress.report(customers + $0) })
             progress.finish()
         } catch {
             throw CommandFailure("Completing the customers stopped, run it again to resume: \(error)")
         }
         return (Self.text(total), total.failed == 0)
+    }
+
+    private static func unique(_ ids: [String]) -> [String] {
+        var known: Set<String> = []
+        return ids.filter { known.insert($0).inserted }
+    }
+
+    /// Production first, whatever the order of the arguments: purchases are looked for there before the sandbox.
+    private func app(
+        _ bundleId: String, _ verifier: SignedDataVerifier, _ transport: AsyncHTTPClientTransport
+    ) throws -> CustomerEnrichment.App? {
+        let readers = try [AppStoreModels.Environment.production, .sandbox].filter { environments.contains($0) }
+            .map { try reader($0, bundleId, verifier, transport) }
+        guard let first = readers.first else { return nil }
+        return CustomerEnrichment.App(first, fallback: readers.dropFirst().first)
     }
 
     private func reader(

@@ -40,7 +40,10 @@ struct OfferListing {
     }
 
     func rows(of customer: Customer) -> [Row] {
-        let history = history(of: customer)
+        let history = StoredHistory(
+            customer: customer, catalog: catalog, currentThrough: currentThrough,
+            countsUnpricedAsPaid: countsUnpricedAsPaid
+        ).history
         let identities = Self.identities(customer)
         switch kind {
         case .introductory:
@@ -113,32 +116,5 @@ struct OfferListing {
         [CustomerIdentity.Kind.appAccountToken, .appTransactionId, .originalTransactionId].map { kind in
             customer.identities.filter { $0.kind == kind }.map(\.value).joined(separator: " ")
         }
-    }
-
-    // MARK: The history
-
-    private func history(of customer: Customer) -> PurchaseHistory {
-        let entries = customer.transactions.map { transaction in
-            PurchaseHistory.Entry(
-                transaction.payload,
-                statesOffers: transaction.origins.contains { $0.source.kind == .signedTransaction }
-                    || transaction.legacy.isTrialPeriod != nil)
-        }
-        var known: [String: String] = [:]
-        if let catalog {
-            for product in Set(customer.transactions.compactMap(\.payload.productId)) {
-                known[product] = catalog.product(product)?.subscriptionGroupIdentifier
-            }
-        }
-        return PurchaseHistory(
-            entries: entries, renewalInfos: customer.renewalInfos.map(\.payload), groups: known,
-            completeThrough: currentThrough ?? Self.newestDate(customer),
-            countsUnpricedPeriodsAsPaid: countsUnpricedAsPaid)
-    }
-
-    /// When the newest signed document about the customer was signed.
-    private static func newestDate(_ customer: Customer) -> Int64? {
-        let origins = customer.transactions.flatMap(\.origins) + customer.renewalInfos.flatMap(\.origins)
-        return origins.filter { $0.source.kind.isSigned }.map(\.signedDate).max()
     }
 }

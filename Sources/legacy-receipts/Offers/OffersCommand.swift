@@ -71,7 +71,9 @@ struct OffersCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("current-through"),
         help: ArgumentHelp(
-            "Until when the store has everything that happened (default: the newest signed document of each customer).",
+            """
+            Until when the store has everything that happened (default: what the documents of each subscription show).
+            """,
             valueName: "date"), transform: DateArguments.milliseconds)
     var currentThrough: Int64?
 

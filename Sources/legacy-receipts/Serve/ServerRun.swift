@@ -57,7 +57,7 @@ struct ServerRun {
         do {
             return try StoreOpener.open(url)
         } catch {
-            throw CommandFailure("The store cannot be opened: \(error)")
+            throw CommandFailure("store.url: the store cannot be opened: \(error)")
         }
     }
 }

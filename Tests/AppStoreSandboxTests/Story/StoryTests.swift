@@ -13,7 +13,7 @@ import VerifyReceiptServer
 /// The story of the issue: one legacy receipt, and the truth it is answered with as time goes by.
 struct StoryTests {
     /// What the endpoint says of the newest transaction and the next renewal.
-    private struct Truth: Equatable {
+    struct Truth: Equatable {
         var status: Int64?
         var transactionCount = 0
         var newestId: String?
@@ -26,7 +26,7 @@ struct StoryTests {
 
     /// Asks the endpoint, always with the same receipt.
     @inline(never)
-    private func ask(_ url: String, _ receipt: String) async throws -> Truth {
+    func ask(_ url: String, _ receipt: String) async throws -> Truth {
         let body = Array("{\"receipt-data\": \"\(receipt)\"}".utf8)
         let (_, answer) = try await Running.fetch("POST", url, body)
         let reply = try JSONValue.parse(answer)
@@ -44,10 +44,13 @@ struct StoryTests {
 
     /// A sandbox, and an endpoint with a store that believes it.
     ///
-    /// - Parameter change: how the endpoint hears of what happens; it is given the address of the sandbox.
+    /// - Parameters:
+    ///   - change: how the endpoint hears of what happens; it is given the address of the sandbox.
+    ///   - clock: the endpoint's time; the machine's if nil.
     @inline(never)
-    private func playing(
+    func playing(
         _ change: @Sendable (inout VerifyReceiptServerConfiguration, _ sandbox: String) throws -> Void = { _, _ in },
+        clock: (@Sendable () -> Int64)? = nil,
         _ body: @Sendable (RunningSandbox, any TransactionStore, _ endpoint: String) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "story-\(UUID().uuidString)")
@@ -67,7 +70,7 @@ struct StoryTests {
             let initial = configuration
             let make: (@escaping @Sendable (Int) -> Void) throws -> VerifyReceiptServer = { listening in
                 try VerifyReceiptServer(
-                    configuration: initial, store: store, logger: Running.logger,
+                    configuration: initial, store: store, logger: Running.logger, clock: clock,
                     onListening: { listening($0.ports[0]) })
             }
             try await Running.service(make) { port in try await body(sandbox, store, "http://127.0.0.1:\(port)") }
@@ -75,61 +78,79 @@ struct StoryTests {
         try await store.close()
     }
 
+    /// The endpoint asks the sandbox's API.
+    func asking(
+        _ freshness: Freshness
+    ) throws -> @Sendable (inout VerifyReceiptServerConfiguration, String) -> Void {
+        let key = try DeveloperKey.signing()
+        return { configuration, url in
+            configuration.endpoint.freshness = freshness
+            configuration.appStore = [
+                AppStoreCredentials(bundleID: "com.example.app", key: key, sandboxURL: url)
+            ]
+        }
+    }
+
+    /// Renewal, billing retry, recovery, refund and a resubscription with an offer, each time with the same old receipt.
+    @inline(never)
+    private func sixSteps(_ sandbox: RunningSandbox, _ endpoint: String) async throws {
+        let bought = try await sandbox.buy(Sold.basic)
+        let receipt = try #require(try await sandbox.call("GET", "customers/ada/receipt")["receipt-data"]?.string)
+        let first = try await ask(endpoint, receipt)
+        #expect(first == Truth(status: 0, transactionCount: 1, newestId: bought, autoRenewStatus: "1"))
+
+        let renewed = try await sandbox.post("subscriptions/\(bought)/renew")["transactionId"]?.string
+        let second = try await ask(endpoint, receipt)
+        #expect(second == Truth(status: 0, transactionCount: 2, newestId: renewed, autoRenewStatus: "1"))
+
+        try await sandbox.post("subscriptions/\(bought)/fail-billing")
+        try await sandbox.post("subscriptions/\(bought)/renew")
+        let third = try await ask(endpoint, receipt)
+        #expect(
+            third
+                == Truth(
+                    status: 0, transactionCount: 2, newestId: renewed, autoRenewStatus: "1", expirationIntent: "2",
+                    isInBillingRetry: "1"))
+
+        let recovered = try await sandbox.post("subscriptions/\(bought)/recover-billing")["transactionId"]?.string
+        let fourth = try await ask(endpoint, receipt)
+        #expect(fourth.newestId == recovered && fourth.transactionCount == 3 && fourth.isInBillingRetry != "1")
+
+        try await sandbox.post("transactions/\(recovered ?? "")/refund")
+        let fifth = try await ask(endpoint, receipt)
+        #expect(fifth.isCancelled && fifth.newestId == recovered && fifth.autoRenewStatus == "0")
+
+        let again = try await sandbox.post(
+            "purchases",
+            "{\"customer\": \"ada\", \"productId\": \"\(Sold.basic)\", "
+                + "\"offer\": {\"type\": \"offer-code\", \"identifier\": \"SPRING\"}}")["transactionId"]?.string
+        let sixth = try await ask(endpoint, receipt)
+        #expect(
+            sixth
+                == Truth(
+                    status: 0, transactionCount: 4, newestId: again, offer: "SPRING", autoRenewStatus: "1"))
+    }
+
     @Test(
         "The same old receipt gets the new truth after renewal, billing retry, recovery, refund and a resubscription with an offer, by notification"
     )
     func byNotification() async throws {
         try await playing { sandbox, _, server in
-            let endpoint = server + "/sandbox/verifyReceipt"
             try await sandbox.call("PUT", "notifications/url", "{\"url\": \"\(server)/notifications/v2\"}")
-            let bought = try await sandbox.buy(Sold.basic)
-            let receipt = try #require(try await sandbox.call("GET", "customers/ada/receipt")["receipt-data"]?.string)
-            let first = try await ask(endpoint, receipt)
-            #expect(first == Truth(status: 0, transactionCount: 1, newestId: bought, autoRenewStatus: "1"))
-
-            let renewed = try await sandbox.post("subscriptions/\(bought)/renew")["transactionId"]?.string
-            let second = try await ask(endpoint, receipt)
-            #expect(second == Truth(status: 0, transactionCount: 2, newestId: renewed, autoRenewStatus: "1"))
-
-            try await sandbox.post("subscriptions/\(bought)/fail-billing")
-            try await sandbox.post("subscriptions/\(bought)/renew")
-            let third = try await ask(endpoint, receipt)
-            #expect(
-                third
-                    == Truth(
-                        status: 0, transactionCount: 2, newestId: renewed, autoRenewStatus: "1", expirationIntent: "2",
-                        isInBillingRetry: "1"))
-
-            let recovered = try await sandbox.post("subscriptions/\(bought)/recover-billing")["transactionId"]?.string
-            let fourth = try await ask(endpoint, receipt)
-            #expect(fourth.newestId == recovered && fourth.transactionCount == 3 && fourth.isInBillingRetry != "1")
-
-            try await sandbox.post("transactions/\(recovered ?? "")/refund")
-            let fifth = try await ask(endpoint, receipt)
-            #expect(fifth.isCancelled && fifth.newestId == recovered && fifth.autoRenewStatus == "0")
-
-            let again = try await sandbox.post(
-                "purchases",
-                "{\"customer\": \"ada\", \"productId\": \"\(Sold.basic)\", "
-                    + "\"offer\": {\"type\": \"offer-code\", \"identifier\": \"SPRING\"}}")["transactionId"]?.string
-            let sixth = try await ask(endpoint, receipt)
-            #expect(
-                sixth
-                    == Truth(
-                        status: 0, transactionCount: 4, newestId: again, offer: "SPRING", autoRenewStatus: "1"))
+            try await sixSteps(sandbox, server + "/sandbox/verifyReceipt")
         }
     }
 
-    @Test("Where notifications were missed, a call of the API brings the truth")
+    @Test("The same, where all notifications were missed, by calls of the API")
     func byCall() async throws {
-        let key = try DeveloperKey.signing()
-        let asking: @Sendable (inout VerifyReceiptServerConfiguration, String) -> Void = { configuration, url in
-            configuration.endpoint.freshness = Freshness(source: .appStore, maximumAge: 0)
-            configuration.appStore = [
-                AppStoreCredentials(bundleID: "com.example.app", key: key, sandboxURL: url)
-            ]
+        try await playing(asking(Freshness(source: .appStore, maximumAge: 0, isRequired: true))) { sandbox, _, server in
+            try await sixSteps(sandbox, server + "/sandbox/verifyReceipt")
         }
-        try await playing(asking) { sandbox, _, server in
+    }
+
+    @Test("Where notifications were missed, a call of the API tells that the customer cancelled")
+    func cancellationByCall() async throws {
+        try await playing(asking(Freshness(source: .appStore, maximumAge: 0))) { sandbox, _, server in
             let endpoint = server + "/sandbox/verifyReceipt"
             let bought = try await sandbox.buy(Sold.basic)
             let receipt = try #require(try await sandbox.call("GET", "customers/ada/receipt")["receipt-data"]?.string)
@@ -166,7 +187,7 @@ struct StoryTests {
                 verifier: try SignedDataVerifier(
                     trust: SignedDataTrust(additionalRoots: [TestSignedDataAuthority.standard.rootCertificate])),
                 bundleID: "com.example.app", clock: { 0 })
-            let enrichment = CustomerEnrichment(reader: reader, store: store)
+            let enrichment = CustomerEnrichment(apps: [.init(reader)], store: store)
             let directory = try #require(store as? any CustomerDirectory)
             let first = try await enrichment.completeCustomers(of: directory)
             #expect(first.seen == 1 && first.completed == 1 && first.failed == 0 && first.changedFacts > 0)

@@ -55,6 +55,27 @@ import Testing
         #expect(endpoint.isIdempotent == !once.contains(endpoint))
     }
 
+    @Test(
+        "5000001 is tried again only where sending twice does no harm: the request may have been carried out",
+        arguments: APIEndpoint.allCases)
+    func retryableInternalError(endpoint: APIEndpoint) async throws {
+        let transport = ScriptedTransport([.refusal(5_000_001)])
+        let client = try Sample.client(transport, retries: RetryPolicy(maximumAttempts: 3))
+        let error = try #require(try await apiError { try await Calls.call(endpoint, client) })
+        #expect(error.code == .generalInternalRetryable)
+        #expect(transport.requests.count == (endpoint.isIdempotent ? 3 : 1))
+    }
+
+    @Test("A retryable \"not found\" is tried again on every endpoint", arguments: APIEndpoint.allCases)
+    func retryableNotFound(endpoint: APIEndpoint) async throws {
+        for code in [4_040_002, 4_040_004, 4_040_006] as [Int64] {
+            let transport = ScriptedTransport([.refusal(code)])
+            let client = try Sample.client(transport, retries: RetryPolicy(maximumAttempts: 2))
+            let error = try #require(try await apiError { try await Calls.call(endpoint, client) })
+            #expect(error.code?.rawValue == code && transport.requests.count == 2)
+        }
+    }
+
     @Test("When no connection came about, every call is tried again", arguments: APIEndpoint.allCases)
     func notConnected(endpoint: APIEndpoint) async throws {
         let transport = ScriptedTransport { _, _ in throw APITransportError.notConnected("refused") }

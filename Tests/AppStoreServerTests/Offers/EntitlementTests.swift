@@ -18,6 +18,7 @@ struct EntitlementTests {
         info.originalTransactionId = "original"
         info.isInBillingRetryPeriod = true
         info.gracePeriodExpiresDate = Samples.month(2) + 6 * Samples.day
+        info.signedDate = Samples.month(2)
         return info
     }
 
@@ -51,6 +52,28 @@ struct EntitlementTests {
         #expect(!billing.hasAccess)
         #expect(billing.changesAt == Samples.month(2) + 60 * Samples.day)
         #expect(try standing(60).status == .expired)
+    }
+
+    @Test("How an older period ended says nothing of the newest one: neither grace nor billing retry")
+    func staleRenewalInfo() throws {
+        // Billing failed at the end of month 2; the recovery was not heard of, but a newer receipt has its period.
+        let recovered = Samples.period(2, 3) {
+            $0.purchaseDate = Samples.month(2) + Samples.day
+            $0.expiresDate = Samples.month(2) + 4 * Samples.day
+        }
+        let end = Samples.month(2) + 4 * Samples.day
+        #expect(try best(Samples.monthly(0..<2) + [recovered], [retry], at: end - 1).status == .active)
+        let over = try best(Samples.monthly(0..<2) + [recovered], [retry], at: end)
+        #expect(over.status == .expired && !over.hasAccess && !over.restsOnRenewalInfo)
+        // Recovered in the grace period, when the dates stay as they were.
+        let inTime = try best(Samples.monthly(0..<3), [retry], at: Samples.month(3))
+        #expect(inTime.status == .expired)
+        // Billing begins a day before the end.
+        var early = retry
+        early.signedDate = Samples.month(2) - Samples.day
+        #expect(try best(Samples.monthly(0..<2), [early], at: Samples.month(2)).status == .billingGracePeriod)
+        early.signedDate = nil
+        #expect(try best(Samples.monthly(0..<2), [early], at: Samples.month(2)).status == .expired)
     }
 
     @Test("A refund revokes, from its date")

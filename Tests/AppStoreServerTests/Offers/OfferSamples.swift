@@ -45,11 +45,12 @@ enum OfferSamples {
         months.map { period($0, $0 + 1, price: price) }
     }
 
-    /// The customer turned renewal off.
+    /// The customer turned renewal off; told after everything else.
     static func cancelled(_ original: String = "original") -> JWSRenewalInfoDecodedPayload {
         var info = JWSRenewalInfoDecodedPayload()
         info.originalTransactionId = original
         info.autoRenewStatus = .off
+        info.signedDate = month(200)
         return info
     }
 

@@ -58,6 +58,7 @@ struct WinBackUnknownTests {
         info.autoRenewStatus = .on
         info.isInBillingRetryPeriod = true
         info.gracePeriodExpiresDate = Samples.month(3) + 16 * Samples.day
+        info.signedDate = Samples.month(3)
         var offer = Samples.offer
         offer.minimumMonthsSince = 0
         let history = Samples.history(Samples.monthly(0..<3), [info])

@@ -69,6 +69,30 @@ extension StoreConformance {
             #expect(try await store.hasProcessed(notificationUUID: "test"))
             #expect(try await store.counts().customers == 0)
         },
+        StoreRule(opened: "members of Apple's that this version does not know are kept to the letter") { store in
+            func grow<Payload: Decodable & JSONWritable>(_ payload: Payload, _ members: String) throws -> Payload {
+                var writer = JSONWriter()
+                payload.write(to: &writer)
+                return try JSONValue.parse(writer.finish().dropLast() + Array(",\(members)}".utf8)).decode()
+            }
+            let members = #""future":{"list":[1.50,null,"x"]},"since":12345678901234567890,"zero":null"#
+            let signed = FactOrigin(source: .notificationV2, signedDate: 2)
+            let transaction = try grow(Samples.payload("1"), members)
+            let renewal = try grow(Samples.renewal("1").payload, members)
+            let app = try grow(Samples.app("1.0").payload, members)
+            let set = Samples.set(
+                TransactionFact(payload: transaction, legacy: nil, origin: signed),
+                renewals: [RenewalInfoFact(payload: renewal, origin: signed)],
+                app: AppTransactionFact(payload: app, origin: signed))
+            #expect(try await store.apply([set]).changed > 0)
+            #expect(try await store.apply([set]).changed == 0)
+            _ = try await store.apply([Samples.set(Samples.fact("1", at: 3), app: Samples.app("1.1", at: 3))])
+            let customer = try #require(try await store.customer(original: "1"))
+            #expect(transaction.unknownMembers.names == ["future", "since", "zero"])
+            #expect(customer.transactions.first?.payload.unknownMembers == transaction.unknownMembers)
+            #expect(customer.renewalInfos.first?.payload.unknownMembers == renewal.unknownMembers)
+            #expect(customer.appTransaction?.payload.unknownMembers == app.unknownMembers)
+        },
         StoreRule(opened: "an empty store counts nothing, an empty call changes nothing") { store in
             #expect(try await store.apply([]) == AppliedFacts())
             let zero = StoreCounts(

@@ -53,5 +53,5 @@ struct StoreRule: Sendable, CustomTestStringConvertible {
 ///     func conforms(_ rule: StoreRule) async throws { try await rule.run(on: engine) }
 enum StoreConformance {
     static let rules: [StoreRule] =
-        facts + order + customers + kept + hostile + concurrency + ledger + ledgerConsumers + directory
+        facts + order + refunds + customers + kept + hostile + concurrency + ledger + ledgerConsumers + directory
 }

@@ -111,6 +111,24 @@ struct ReceiptFactTests {
         #expect(fact.payload.environment == nil)
     }
 
+    /// Purchase date, cancellation date, date of the facts, date of the receipt to hand out.
+    @Test(
+        arguments: [
+            (5000, 9000, 9000, 5001), (5000, 5000, 5001, 5001), (5000, 4000, 5001, 5001), (5000, nil, 5000, 5000),
+            (.max, 9000, .max, .max), (.min, .max, .max, .min + 1),
+        ] as [(Int64, Int64?, Int64, Int64)])
+    func aTransactionReceiptWithARefundCountsFromTheRefundOn(
+        purchased: Int64, cancelled: Int64?, stated: Int64, kept: Int64
+    ) throws {
+        let receipt = TransactionReceipt(
+            productId: "p", transactionId: "20000000000001", bundleId: "com.example.app", purchaseDate: purchased,
+            cancellationDate: cancelled)
+        let set = try #require(FactSet(FactSupport.verified(receipt), octets: octets))
+        #expect(set.transactions.first?.origin.signedDate == stated)
+        #expect(set.receipt?.signedDate == kept)
+        #expect(receipt.statedDate == stated)
+    }
+
     @Test func anEditedTransactionReceiptStaysInTheSandbox() throws {
         // Claims production by leaving the environment out; its id is one of the sandbox.
         let receipt = TransactionReceipt(

@@ -45,30 +45,64 @@ import VerifyReceiptServer
         breaker.failed(now: 0, until: .max)
         #expect(breaker.permit(now: 10 * CircuitBreaker.pause) == .go)
     }
+
+    @Test func whoeverWantsFewerRequestsIsLeftAloneForAsLongAsRatesCount() {
+        let breaker = CircuitBreaker()
+        breaker.held(now: 0, until: 2_400_000)
+        #expect(breaker.permit(now: 2_399_999) == .wait)
+        #expect(breaker.permit(now: 2_400_000) == .go)
+        breaker.held(now: 2_400_000, until: .max)
+        #expect(breaker.permit(now: 2_400_000 + CircuitBreaker.longestHold - 1) == .wait)
+        #expect(breaker.permit(now: 2_400_000 + CircuitBreaker.longestHold) == .go)
+    }
+
+    @Test func whatSaysNothingEndsTheAttemptAndNoMore() {
+        let breaker = Self.broken()
+        #expect(breaker.permit(now: CircuitBreaker.pause) == .go)
+        breaker.learnedNothing()
+        #expect(breaker.permit(now: CircuitBreaker.pause) == .go)
+        #expect(breaker.permit(now: CircuitBreaker.pause) == .wait)
+    }
+
+    @Test func aClockThatWasSetBackLocksNobodyOut() {
+        let breaker = Self.broken(at: 1 << 50)
+        #expect(breaker.permit(now: 0) == .go)
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, .max])
+    func theClockMayShowAnything(now: Int64) {
+        let breaker = Self.broken(at: now)
+        breaker.held(now: now, until: .min)
+        breaker.held(now: now, until: .max)
+        _ = breaker.permit(now: .min)
+        _ = breaker.permit(now: .max)
+    }
 }
 
 @Suite struct RefreshMemoryTests {
     private static let scope = StoreScope(environment: .production, bundleId: "com.example")
 
-    private static func identity(_ number: Int) -> CustomerIdentity {
-        CustomerIdentity(.originalTransactionId, "\(number + 1)")
+    @Test func eachPurchaseHasItsOwnTime() {
+        let memory = RefreshMemory()
+        memory.note(["1", "2"], in: Self.scope, at: 10)
+        memory.note(["3", "1"], in: Self.scope, at: 20)
+        #expect(memory.time("1", in: Self.scope, now: 20) == 20)
+        #expect(memory.time("2", in: Self.scope, now: 20) == 10)
+        #expect(memory.time("4", in: Self.scope, now: 20) == nil)
+        let other = StoreScope(environment: .sandbox, bundleId: "com.example")
+        #expect(memory.time("2", in: other, now: 20) == nil)
     }
 
-    @Test func anyIdentityFindsTheNewestTime() {
+    @Test func whatWasNotedBeforeTheClockWasSetBackIsNotBelieved() {
         let memory = RefreshMemory()
-        memory.note([Self.identity(1), Self.identity(2)], in: Self.scope, at: 10)
-        memory.note([Self.identity(3)], in: Self.scope, at: 20)
-        #expect(memory.time([Self.identity(2), Self.identity(3)], in: Self.scope) == 20)
-        #expect(memory.time([Self.identity(2)], in: Self.scope) == 10)
-        #expect(memory.time([Self.identity(4)], in: Self.scope) == nil)
-        let other = StoreScope(environment: .sandbox, bundleId: "com.example")
-        #expect(memory.time([Self.identity(2)], in: other) == nil)
+        memory.note(["1"], in: Self.scope, at: 20)
+        #expect(memory.time("1", in: Self.scope, now: 19) == nil)
     }
 
     @Test func itIsBoundedAndForgetsTheOldestFirst() {
         let memory = RefreshMemory(capacity: 10)
-        for number in 0..<25 { memory.note([Self.identity(number)], in: Self.scope, at: Int64(number)) }
-        let kept = (0..<25).filter { memory.time([Self.identity($0)], in: Self.scope) != nil }
+        for number in 0..<25 { memory.note(["\(number)"], in: Self.scope, at: Int64(number)) }
+        let kept = (0..<25).filter { memory.time("\($0)", in: Self.scope, now: 25) != nil }
         #expect(kept == Array(10..<25))
     }
 }
@@ -81,7 +115,7 @@ import VerifyReceiptServer
         let begun = Mutex(0)
         let (gate, open) = AsyncStream<Void>.makeStream()
         let first = Task {
-            try await work.value(for: "a", patience: .seconds(60)) {
+            try await work.value(for: ["a"], patience: .seconds(60)) {
                 begun.withLock { $0 += 1 }
                 for await _ in gate { break }
                 return 7
@@ -89,13 +123,13 @@ import VerifyReceiptServer
         }
         while begun.withLock({ $0 }) == 0 { await Task.yield() }
         let others = (0..<100).map { _ in
-            Task { try await work.value(for: "a", patience: .seconds(60)) { 8 } }
+            Task { try await work.value(for: ["a"], patience: .seconds(60)) { 8 } }
         }
         // They have all joined once each has run: the work cannot end before the gate opens.
         await Task.yield()
         #expect(work.count == 1)
         await #expect(throws: SharedWork<String, Int>.Full.self) {
-            try await work.value(for: "b", patience: .seconds(60)) { 9 }
+            try await work.value(for: ["b"], patience: .seconds(60)) { 9 }
         }
         open.yield()
         #expect(try await first.value == 7)
@@ -103,17 +137,42 @@ import VerifyReceiptServer
         #expect(begun.withLock { $0 } == 1)
     }
 
+    @Test func workIsFoundByAnyOfItsKeysAndByNoneAfterwards() async throws {
+        let work = SharedWork<String, Int>(maximum: 2)
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let first = Task {
+            try await work.value(for: ["a", "b"], patience: .seconds(60)) {
+                start.yield()
+                for await _ in gate { break }
+                return 7
+            }
+        }
+        for await _ in started { break }
+        // Nobody comes in between: these find it under way, by the second key as by the first.
+        for keys in [["b", "c"], ["d", "a"]] {
+            await #expect(throws: SharedWork<String, Int>.TooSlow.self) {
+                try await work.value(for: keys, patience: .milliseconds(1)) { 8 }
+            }
+        }
+        #expect(try await work.value(for: ["c"], patience: .seconds(60)) { 9 } == 9)
+        open.yield()
+        #expect(try await first.value == 7)
+        #expect(try await work.value(for: ["a", "b"], patience: .seconds(60)) { 10 } == 10)
+        #expect(work.count == 0)
+    }
+
     @Test func aCallerWithoutPatienceLeavesAndTheWorkGoesOn() async throws {
         let work = SharedWork<String, Int>(maximum: 1)
         let (gate, open) = AsyncStream<Void>.makeStream()
         await #expect(throws: SharedWork<String, Int>.TooSlow.self) {
-            try await work.value(for: "a", patience: .milliseconds(1)) {
+            try await work.value(for: ["a"], patience: .milliseconds(1)) {
                 for await _ in gate { break }
                 return 7
             }
         }
         #expect(work.count == 1)
-        let patient = Task { try await work.value(for: "a", patience: .seconds(60)) { 8 } }
+        let patient = Task { try await work.value(for: ["a"], patience: .seconds(60)) { 8 } }
         await Task.yield()
         open.yield()
         #expect([7, 8].contains(try await patient.value))
@@ -122,8 +181,8 @@ import VerifyReceiptServer
     @Test func aFailureGoesToAllAndIsNotKept() async throws {
         let work = SharedWork<String, Int>(maximum: 1)
         await #expect(throws: Failure.self) {
-            try await work.value(for: "a", patience: .seconds(60)) { throw Failure() }
+            try await work.value(for: ["a"], patience: .seconds(60)) { throw Failure() }
         }
-        #expect(try await work.value(for: "a", patience: .seconds(60)) { 7 } == 7)
+        #expect(try await work.value(for: ["a"], patience: .seconds(60)) { 7 } == 7)
     }
 }

@@ -158,10 +158,27 @@ extension ServerTests {
             #expect(store.calls == 0)
         }
 
-        @Test func unknownAppsAreRefusedOrAcceptedAsConfigured() async throws {
-            for (rule, status) in [(EndpointConfiguration.UnknownBundleIds.refused, 403), (.accepted, 200)] {
+        /// Strangers could fill the store, and the delivery ledger, with genuine notifications of their own apps.
+        @Test(arguments: [EndpointConfiguration.UnknownBundleIds.refused, .accepted])
+        func whereAppsAreConfiguredOnlyTheirsAreTakenIn(rule: EndpointConfiguration.UnknownBundleIds) async throws {
+            try await Self.withStore { store in
                 let configuration = Self.configuration {
                     $0.endpoint.apps = [AppConfiguration(bundleId: "com.example.other")]
+                    $0.endpoint.unknownBundleIds = rule
+                }
+                try await TestServer.run(configuration, store: store) { server in
+                    let found = try await Self.status(server)
+                    #expect(found == 403)
+                }
+                #expect(try await store.changes(after: 0, limit: 10).isEmpty)
+                #expect(try await store.counts().notifications == 0)
+            }
+        }
+
+        @Test func whereNoAppIsConfiguredEveryAppsAreTakenInUnlessRefused() async throws {
+            for (rule, status) in [(EndpointConfiguration.UnknownBundleIds.refused, 403), (.accepted, 200)] {
+                let configuration = Self.configuration {
+                    $0.endpoint.apps = []
                     $0.endpoint.unknownBundleIds = rule
                 }
                 try await TestServer.run(configuration, store: PuppetStore()) { server in

@@ -1,11 +1,11 @@
 /// When the client sends a request again by itself.
 ///
 /// It does so where that is safe and likely to help:
-/// - after an error that Apple names "Retryable" (4040002, 4040004, 4040006, 5000001), on every endpoint;
+/// - after a "not found" that Apple names "Retryable" (4040002, 4040004, 4040006), on every endpoint: nothing was done;
 /// - after 429, which says that the request was not carried out, on every endpoint, if the wait is not too long;
 /// - when no connection came about, on every endpoint;
-/// - after a broken connection, a timeout, or HTTP 500, 502, 503 or 504 without a code from Apple, only on endpoints where
-///   sending twice does no harm (``APIEndpoint/isIdempotent``).
+/// - after 5000001, a broken connection, a timeout, or HTTP 500, 502, 503 or 504 without a code from Apple, only on
+///   endpoints where sending twice does no harm (``APIEndpoint/isIdempotent``): the request may have been carried out.
 ///
 /// 5000000 is not among them: Apple names it without "Retryable" and says to try later, which is for the caller to decide.
 public struct RetryPolicy: Sendable {
@@ -56,7 +56,7 @@ public struct RetryPolicy: Sendable {
     }
 
     private func isWorthwhile(_ error: AppStoreServerAPIError) -> Bool {
-        if let code = error.code, code.isRetryable { return true }
+        if let code = error.code, code.isRetryable { return code.httpStatus == 404 || error.endpoint.isIdempotent }
         switch error.reason {
         case .rateLimited, .notConnected: return true
         case .interrupted, .timedOut: return error.endpoint.isIdempotent

@@ -1,0 +1,57 @@
+/// The app that consent was withdrawn for (App Store Server Notifications 2.21, appData).
+public struct AppData: Codable, Hashable, Sendable {
+    /// The App Store's number for the app; may be absent in the sandbox.
+    public var appAppleId: Int64?
+
+    /// The bundle identifier of the app.
+    public var bundleId: String?
+
+    /// The server environment of the notification.
+    public var environment: Environment?
+
+    /// An ``AppTransaction`` as compact JWS.
+    public var signedAppTransactionInfo: String?
+
+    /// Members of the JSON object that this package does not know. They are kept and written again.
+    public var unknownMembers = UnknownMembers()
+
+    /// Every field is absent unless given.
+    public init(
+        appAppleId: Int64? = nil,
+        bundleId: String? = nil,
+        environment: Environment? = nil,
+        signedAppTransactionInfo: String? = nil
+    ) {
+        self.appAppleId = appAppleId
+        self.bundleId = bundleId
+        self.environment = environment
+        self.signedAppTransactionInfo = signedAppTransactionInfo
+    }
+}
+
+extension AppData {
+    private enum CodingKeys: String, CodingKey {
+        case appAppleId, bundleId, environment, signedAppTransactionInfo
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        appAppleId = try values.value(.appAppleId)
+        bundleId = try values.value(.bundleId)
+        environment = try values.value(.environment)
+        signedAppTransactionInfo = try values.value(.signedAppTransactionInfo)
+        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
+    }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
+        try values.encodeIfPresent(bundleId, forKey: .bundleId)
+        try values.encodeIfPresent(environment, forKey: .environment)
+        try values.encodeIfPresent(signedAppTransactionInfo, forKey: .signedAppTransactionInfo)
+        try unknownMembers.encode(to: encoder)
+    }
+}

@@ -1,0 +1,81 @@
+internal import AppStoreModels
+
+/// A place in the history before which periods of the same subscription are missing.
+struct HistoryGap {
+    /// The first that is known again.
+    let entry: PurchaseHistory.Entry
+    /// When it begins: what is missing had ended by then. Nil if nobody knows.
+    let end: Int64?
+}
+
+extension PurchaseHistory {
+    /// Where periods of the customer's own subscriptions in a group are missing, as far as what is there shows it.
+    func gaps(_ timeline: SubscriptionTimeline) -> [HistoryGap] {
+        guard !coverage.isEmpty else { return [] }
+        let begun = Set(entries.lazy.filter(\.isBeginning).compactMap(\.subscriptionId))
+        var gaps: [HistoryGap] = []
+        let undated = Dictionary(grouping: timeline.undated.filter { !$0.isShared }, by: \.subscriptionId)
+        let dated = Dictionary(grouping: timeline.own, by: \.entry.subscriptionId)
+        for (id, coverage) in coverage {
+            if let spans = dated[id] {
+                gaps += Self.gaps(spans, hasBeginning: begun.contains(id), wholeThrough: coverage.wholeThrough ?? .min)
+            } else if let entry = undated[id]?.first, !begun.contains(id) {
+                gaps.append(HistoryGap(entry: entry, end: nil))
+            }
+        }
+        return gaps.sorted { ($0.end ?? .max, $0.entry.id) < ($1.end ?? .max, $1.entry.id) }
+    }
+
+    /// - Parameter spans: of one subscription, in order.
+    private static func gaps(
+        _ spans: [SubscriptionPeriodSpan], hasBeginning: Bool, wholeThrough: Int64
+    ) -> [HistoryGap] {
+        var covered: Int64?
+        var gaps: [HistoryGap] = []
+        for span in spans {
+            let isMissing: Bool
+            if let covered {
+                isMissing = span.transaction.transactionReason == .renewal && !span.canRenew(periodUntil: covered)
+            } else {
+                isMissing = !hasBeginning
+            }
+            if isMissing, span.start > wholeThrough { gaps.append(HistoryGap(entry: span.entry, end: span.start)) }
+            covered = max(covered ?? .min, span.end, span.transaction.expiresDate ?? .min)
+        }
+        return gaps
+    }
+
+    /// Until when it is known whether the subscription of a period was renewed; nil if nobody can say.
+    func currentThrough(_ span: SubscriptionPeriodSpan) -> Int64? {
+        guard let id = span.entry.subscriptionId, let coverage = coverage[id] else { return completeThrough }
+        return coverage.currentThrough
+    }
+}
+
+extension SubscriptionPeriodSpan {
+    /// Whether the period can be the renewal of one that ended then: billing is retried for 60 days at most.
+    func canRenew(periodUntil end: Int64) -> Bool {
+        start <= end || start - end <= PurchaseHistory.billingRetry + PurchaseHistory.tolerance
+    }
+}
+
+extension PurchaseHistory {
+    /// A second that is missing between two dates is none: Apple's dates are cut off to seconds in places.
+    static let tolerance: Int64 = 1_000
+}
+
+extension PurchaseHistory.Entry {
+    var subscriptionId: String? { transaction.originalTransactionId ?? transaction.transactionId }
+
+    fileprivate var id: String { transaction.transactionId ?? "" }
+
+    /// Whether this is the first period of its subscription: by its id, or, where it was restored under another one, by
+    /// its date.
+    fileprivate var isBeginning: Bool {
+        let original = transaction.originalTransactionId
+        if original == nil || original == transaction.transactionId { return true }
+        guard let begun = transaction.originalPurchaseDate, let date = transaction.purchaseDate else { return false }
+        let (difference, isOverflowing) = date.subtractingReportingOverflow(begun)
+        return isOverflowing ? date < begun : difference <= PurchaseHistory.tolerance
+    }
+}

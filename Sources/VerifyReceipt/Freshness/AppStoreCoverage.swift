@@ -1,0 +1,59 @@
+internal import TransactionStore
+
+/// When the App Store last stated the whole history of each purchase that an answer shows.
+///
+/// Only an answer of the App Store Server API states one. A notification speaks of one transaction and says nothing of those
+/// that were missed, and which JWS a client hands in is the client's choice. An answer is about one Apple Account: a
+/// customer who has several is covered when each of them is.
+struct AppStoreCoverage {
+    /// Each once, those of the submission first.
+    private(set) var originalTransactionIds: [String] = []
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    private var times: [String: Int64]
+    private var seen: Set<String> = []
+    private let now: Int64
+
+    /// - Parameters:
+    ///   - facts: what was submitted, whether the store took it in or not.
+    ///   - knowledge: what the store knows.
+    ///   - asked: what else is known to have been asked about, and when: the App Store may know nothing of a purchase, and
+    ///     then nothing in the store tells that it was asked.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z. What the App Store signed later than that says that the two clocks
+    ///     differ, and not how long ago it was asked.
+    init(_ facts: FactSet, _ knowledge: StoreKnowledge?, asked: [String: Int64] = [:], now: Int64) {
+        times = asked
+        self.now = now
+        for fact in facts.transactions { add(fact.storedOriginalTransactionId, []) }
+        guard let customer = knowledge?.customer else { return }
+        for transaction in customer.transactions {
+            let payload = transaction.payload
+            let original = payload.originalTransactionId.flatMap { CustomerIdentity.isMeaningful(id: $0) ? $0 : nil }
+            add(original ?? payload.transactionId, transaction.origins)
+        }
+        for info in customer.renewalInfos { add(info.payload.originalTransactionId, info.origins) }
+    }
+
+    private mutating func add(_ id: String?, _ origins: [FactOrigin]) {
+        guard let id, CustomerIdentity.isMeaningful(id: id) else { return }
+        if seen.insert(id).inserted { originalTransactionIds.append(id) }
+        for origin in origins where origin.source == .appStoreServerAPI && origin.signedDate <= now {
+            times[id] = max(times[id] ?? .min, origin.signedDate)
+        }
+    }
+
+    /// What the App Store was never asked about, or not at this time or later.
+    func stale(notBefore: Int64) -> [String] {
+        originalTransactionIds.filter { id in times[id].map { $0 < notBefore } ?? true }
+    }
+
+    /// Since when nothing that the App Store knows can be missing; nil if it was never asked about one of the purchases, or
+    /// there is none. Milliseconds since 1970-01-01T00:00:00Z.
+    var since: Int64? {
+        var least: Int64?
+        for id in originalTransactionIds {
+            guard let time = times[id] else { return nil }
+            least = min(least ?? time, time)
+        }
+        return least
+    }
+}

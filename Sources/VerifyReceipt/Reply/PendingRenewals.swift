@@ -1,0 +1,49 @@
+internal import AppStoreModels
+internal import TransactionStore
+
+extension StoreKnowledge {
+    /// The renewal infos that are shown, without what the shown periods contradict.
+    ///
+    /// A renewal info may be older than the newest period: the notification of a recovery was missed, and a newer receipt
+    /// brought the period. Then it tells how an older period ended, and `expiration_intent`, `is_in_billing_retry_period`
+    /// and `grace_period_expires_date`, by which clients grant and withhold access, are left out. What is about the
+    /// renewals to come stays, as the last that is known: whether and to what the subscription renews, a price increase, an
+    /// offer. Apple has the four base members in every entry (verifyreceipt reference, 3.6).
+    func renewalInfos(
+        _ recordedFacts: EndpointConfiguration.RecordedFacts, submitted: [TransactionEntry],
+        beside entries: [TransactionEntry]
+    ) -> [JWSRenewalInfoDecodedPayload] {
+        renewalInfos(recordedFacts, submitted: submitted).map { info in
+            let id = info.originalTransactionId
+            guard info.tellsHowAPeriodEnded, let period = Self.newestPeriod(of: id, among: entries) else { return info }
+            let date = customer.renewalInfos.first { $0.payload.originalTransactionId == id }?.statedDate
+            if info.isAbout(periodFrom: period.start, to: period.end, signedDate: date) { return info }
+            var info = info
+            info.expirationIntent = nil
+            info.isInBillingRetryPeriod = nil
+            info.gracePeriodExpiresDate = nil
+            return info
+        }
+    }
+
+    /// The period of a subscription that began last, until it ended or was cut short.
+    private static func newestPeriod(
+        of id: String?, among entries: [TransactionEntry]
+    ) -> (start: Int64, end: Int64)? {
+        var newest: (start: Int64, end: Int64)?
+        for entry in entries {
+            guard let id, entry.subscriptionId == id, let start = entry.purchaseDate, let end = entry.expiresDate else {
+                continue
+            }
+            if let newest, newest.start > start { continue }
+            newest = (start, min(end, entry.cancellationDate ?? .max))
+        }
+        return newest
+    }
+}
+
+extension JWSRenewalInfoDecodedPayload {
+    fileprivate var tellsHowAPeriodEnded: Bool {
+        expirationIntent != nil || isInBillingRetryPeriod == true || gracePeriodExpiresDate != nil
+    }
+}

@@ -1,0 +1,77 @@
+import Synchronization
+import TransactionStore
+import VerifyReceipt
+
+/// Whether the store can be read, which answers need, and whether it can be written to, which only what they teach needs.
+final class Readiness: Sendable {
+    private let reading: StoreProbe?
+    private let writing: StoreProbe?
+    private let isWritable = Atomic<Bool>(true)
+
+    init(store: (any TransactionStore)?, registry: MetricsRegistry) {
+        reading = store.map { store in
+            // Any look-up: nothing is there under this name.
+            StoreProbe { _ = try await store.hasProcessed(notificationUUID: "readiness") }
+        }
+        writing = store.map { store in StoreProbe { try await store.checkReadiness() } }
+        guard store != nil else { return }
+        registry.gauge(
+            "legacy_receipts_store_writable", "1 if the store can be written to, tried for each reading of the metrics."
+        ) { [weak self] in
+            .integer(self?.isWritable.load(ordering: .relaxed) == true ? 1 : 0)
+        }
+    }
+
+    /// Why the store cannot be read, in words that hold no address; nil if it can.
+    func problem() async -> String? { await reading?.problem() }
+
+    /// Finds out what the metric says.
+    func tryWriting() async {
+        guard let writing else { return }
+        isWritable.store(await writing.problem() == nil, ordering: .relaxed)
+    }
+}
+
+/// Asks the store one thing: at most once a second however often one asks, and never longer than two seconds.
+actor StoreProbe {
+    private static let validity = Duration.seconds(1)
+    private static let patience = Duration.seconds(2)
+    private static let slow = "the store does not answer in time"
+
+    private let question: @Sendable () async throws -> Void
+    private var last: (instant: ContinuousClock.Instant, problem: String?)?
+    private var running: Task<String?, Never>?
+
+    init(_ question: @escaping @Sendable () async throws -> Void) { self.question = question }
+
+    /// What is wrong, in words that hold no address; nil if nothing is.
+    func problem() async -> String? {
+        if let last, last.instant.duration(to: .now) < Self.validity { return last.problem }
+        // One at a time: a store that hangs must not collect questions.
+        let check = running ?? Task { [question] in await Self.ask(question) }
+        running = check
+        let problem = await Patience.value(of: check, within: Self.patience) ?? Self.slow
+        last = (.now, problem)
+        if problem != Self.slow { running = nil }
+        return problem
+    }
+
+    private static func ask(_ question: @Sendable () async throws -> Void) async -> String? {
+        do {
+            try await question()
+            return nil
+        } catch let error as TransactionStoreError {
+            return "the store is not ready: \(error.code.rawValue)"
+        } catch {
+            return "the store is not ready"
+        }
+    }
+}
+
+extension EndpointConfiguration {
+    /// Whether a store that cannot be read turns answers into 21005.
+    var needsStore: Bool {
+        guard whenStoreFails == .unavailable else { return false }
+        return freshness.source != .local || apps.contains { ($0.freshness ?? freshness).source != .local }
+    }
+}

@@ -1,0 +1,35 @@
+public import AppStoreServer
+internal import TransactionStore
+
+extension CustomerEnrichment {
+    /// One app, in the environments in which it is asked about.
+    public struct App: Sendable {
+        let reader: CustomerHistoryReader
+        let fallback: CustomerHistoryReader?
+
+        /// - Parameters:
+        ///   - reader: asks one environment for the app; production, if there are two.
+        ///   - fallback: asks the sandbox. Bare ids that the first does not know, or may not be asked about because the app
+        ///     has no release there (401), are looked for here (``AppStoreServer/EnvironmentFallback``).
+        public init(_ reader: CustomerHistoryReader, fallback: CustomerHistoryReader? = nil) {
+            self.reader = reader
+            self.fallback = fallback
+        }
+
+        var bundleID: String { reader.bundleID }
+        var readers: [CustomerHistoryReader] { [reader] + (fallback.map { [$0] } ?? []) }
+
+        /// Looks for a transaction of which not even the environment is known.
+        func find(_ id: String) async throws -> CustomerHistory {
+            guard let fallback else { return try await reader.history(of: id) }
+            let environments = EnvironmentFallback(production: reader.client, sandbox: fallback.client)
+            return try await environments.first { client in
+                try await (client.environment == fallback.client.environment ? fallback : reader).history(of: id)
+            }.value
+        }
+    }
+}
+
+extension CustomerHistoryReader {
+    var scope: StoreScope { StoreScope(environment: client.environment, bundleId: bundleID) }
+}

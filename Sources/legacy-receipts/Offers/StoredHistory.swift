@@ -1,0 +1,85 @@
+import AppStoreModels
+import AppStoreServer
+import ReceiptMigration
+import TransactionStore
+
+/// What a store knows of a customer, as the rules about offers take it.
+struct StoredHistory {
+    let customer: Customer
+    let catalog: ProductCatalog?
+    /// Until when the store has everything, by the word of whoever asks.
+    let currentThrough: Int64?
+    let countsUnpricedAsPaid: Bool
+
+    var history: PurchaseHistory {
+        let entries = customer.transactions.map { transaction in
+            PurchaseHistory.Entry(
+                transaction.payload,
+                statesOffers: transaction.origins.contains { $0.source.kind == .signedTransaction }
+                    || transaction.legacy.isTrialPeriod != nil)
+        }
+        return PurchaseHistory(
+            entries: entries, renewalInfos: renewalInfos, groups: groups,
+            completeThrough: currentThrough ?? newestDate, coverage: coverage,
+            countsUnpricedPeriodsAsPaid: countsUnpricedAsPaid)
+    }
+
+    private var groups: [String: String] {
+        var known: [String: String] = [:]
+        guard let catalog else { return known }
+        for product in Set(customer.transactions.compactMap(\.payload.productId)) {
+            known[product] = catalog.product(product)?.subscriptionGroupIdentifier
+        }
+        return known
+    }
+
+    /// With their dates: recorded ones do not state them.
+    private var renewalInfos: [JWSRenewalInfoDecodedPayload] {
+        customer.renewalInfos.map { stored in
+            var info = stored.payload
+            info.signedDate = stored.statedDate ?? info.signedDate
+            return info
+        }
+    }
+
+    /// When the newest signed document about the customer was signed.
+    private var newestDate: Int64? {
+        let origins = customer.transactions.flatMap(\.origins) + customer.renewalInfos.flatMap(\.origins)
+        return origins.filter { $0.source.kind.isSigned }.map(\.signedDate).max()
+    }
+
+    /// What is known of each subscription. A document about another one says nothing of it, nor does one about an old
+    /// period:
+    /// - The App Store Server API answers with the whole history, and receipts list every period until they were signed.
+    /// - A notification, or a transaction that was handed in, speaks of one transaction. Only that of the last known period
+    ///   tells what became of the subscription.
+    private var coverage: [String: PurchaseHistory.Coverage] {
+        var found: [String: PurchaseHistory.Coverage] = [:]
+        for (id, transactions) in Dictionary(grouping: customer.transactions, by: \.subscriptionId) {
+            let origins = transactions.flatMap(\.origins)
+            let last = transactions.max { $0.order < $1.order }
+            let answered = Self.newest(origins) { $0.source == .appStoreServerAPI }
+            let received = Self.newest(origins) { $0.source == .receipt }
+            let told = Self.newest(last?.origins ?? []) { $0.source.kind.isSigned }
+            found[id] = PurchaseHistory.Coverage(
+                wholeThrough: [answered, currentThrough].compactMap { $0 }.max(),
+                currentThrough: currentThrough ?? [answered, received, told].compactMap { $0 }.max())
+        }
+        return found
+    }
+
+    private static func newest(_ origins: [FactOrigin], where isMeant: (FactOrigin) -> Bool) -> Int64? {
+        origins.filter(isMeant).map(\.signedDate).max()
+    }
+}
+
+extension StoredTransaction {
+    fileprivate var subscriptionId: String { payload.originalTransactionId ?? payload.transactionId ?? "" }
+
+    /// The last period is the one that ends last; one that an upgrade ended did so before its expiry.
+    fileprivate var order: (Int64, Int64) {
+        let start = payload.purchaseDate ?? .min
+        guard payload.isUpgraded != true, let end = payload.expiresDate else { return (start, start) }
+        return (min(end, payload.revocationDate ?? .max), start)
+    }
+}

@@ -1,0 +1,102 @@
+import AppStoreModels
+import Foundation
+import SQLiteTransactionStore
+import Testing
+import TransactionStore
+
+/// `migrate --enrich` against the App Store that `sandbox` plays, both run as commands.
+@Suite("migrate: enrich", .timeLimit(.minutes(3)), .enabled(if: Command.hasProgram("curl")))
+struct MigrateEnrichTests {
+    private static let scope = StoreScope(environment: .sandbox, bundleId: "com.example.app")
+    private static let products = """
+        {"identifier": "A1B2C3D4", "version": {"major": 3, "minor": 0}, "products": [], "settings": {},
+         "nonRenewingSubscriptions": [],
+         "subscriptionGroups": [{"id": "21400000", "name": "News", "subscriptions": [
+           {"productID": "com.example.monthly", "type": "RecurringSubscription", "displayPrice": "4.99",
+            "recurringSubscriptionPeriod": "P1M", "subscriptionGroupID": "21400000", "groupNumber": 1}]}]}
+        """
+
+    /// Ada's receipt is of her first month, of Bob only the id is known. Each renewal steps the clock to the end of a month,
+    /// when both renew, so that they have three. `migrate` completes them from a dump, `$address` is where the App Store
+    /// plays.
+    private static func shell(_ steps: String, in folder: Folder) async throws -> Outcome {
+        _ = try folder.write("p.storekit", Array(products.utf8))
+        return try await Command.shell(
+            """
+            "$COMMAND" sandbox --products p.storekit --port 0 --clock stepped --root-out roots.pem --key-out key.p8 > out &
+            pid=$!
+            trap 'kill $pid' EXIT
+            while ! grep -q "issuer-id" out; do kill -0 $pid || exit 9; sleep 0.1; done
+            address=$(sed -n 's/^The App Store plays at \\(.*\\)\\.$/\\1/p' out)
+            key=$(sed -n 's/.*key-id \\([^ ]*\\) and issuer-id.*/\\1/p' out)
+            issuer=$(sed -n 's/.*issuer-id \\([^ ]*\\).*/\\1/p' out)
+            shop() { curl -sf -d "$2" "$address/sandbox/v1/$1"; }
+            id() { sed 's/.*"originalTransactionId":"\\([0-9]*\\)".*/\\1/'; }
+            ada=$(shop purchases '{"customer": "ada", "productId": "com.example.monthly"}' | id)
+            bob=$(shop purchases '{"customer": "bob", "productId": "com.example.monthly"}' | id)
+            receipt=$(curl -sf $address/sandbox/v1/customers/ada/receipt | sed 's/.*"receipt-data":"\\([^"]*\\)".*/\\1/')
+            for subscription in $ada $bob; do shop subscriptions/$subscription/renew '{}' > /dev/null || exit 8; done
+            printf '{"receipt": "%s"}\\n{"receipt": "%s"}\\n' "$receipt" "$bob" > dump.ndjson
+            echo "$ada $bob" > ids
+            migrate() {
+                "$COMMAND" migrate dump.ndjson --output migrated --overwrite --store sqlite:store.sqlite \\
+                    --bundle-id com.example.app --environment Sandbox --trust-root roots.pem --enrich \\
+                    --issuer-id $issuer --key-id $key --private-key key.p8 --sandbox-url $address
+            }
+            \(steps)
+            """, in: folder)
+    }
+
+    @Test("A receipt and a bare id become full histories, and a second run asks about nobody again")
+    func histories() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell("migrate; echo \"status $?\"; migrate; echo \"status $?\"", in: folder)
+        #expect(outcome.error.isEmpty, "\(outcome.error)")
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        #expect(
+            lines.filter { $0.hasPrefix("App Store Server API: ") } == [
+                "App Store Server API: 2 customers completed, 0 known before, 0 unknown to the App Store; "
+                    + "8 facts are new.",
+                "App Store Server API: 0 customers completed, 3 known before, 0 unknown to the App Store; "
+                    + "0 facts are new.",
+            ])
+        // The bare id stays in quarantine, which the status says.
+        #expect(lines.filter { $0.hasPrefix("status ") } == ["status 1", "status 1"])
+
+        let store = try SQLiteTransactionStore.open(path: folder.path("store.sqlite"))
+        for id in try folder.text("ids").split(whereSeparator: \.isWhitespace).map(String.init) {
+            let customer = try #require(
+                try await store.customer([.init(.originalTransactionId, id)], in: Self.scope))
+            #expect(customer.transactions.count == 3)
+            #expect(customer.transactions.allSatisfy { $0.origins.contains { $0.source == .appStoreServerAPI } })
+            #expect(customer.renewalInfos.map(\.payload.autoRenewStatus) == [.on])
+        }
+        try await store.close()
+    }
+
+    @Test("An id that the App Store does not know, and an App Store that is away, are told and lose nothing")
+    func unknownAndAway() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell(
+            """
+            printf '{"receipt": "%s"}\\n{"receipt": "99999"}\\n' "$receipt" > dump.ndjson
+            migrate
+            kill $pid; wait $pid; trap - EXIT
+            rm store.sqlite
+            printf '{"receipt": "%s"}\\n' "$receipt" > dump.ndjson
+            migrate
+            echo "status $?"
+            """, in: folder)
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        let expected = "App Store Server API: 1 customers completed, 0 known before, 1 unknown"
+        #expect(lines.contains { $0.hasPrefix(expected) })
+        #expect(lines.contains { $0.hasPrefix("Not completed: 1. Run it again") })
+        #expect(lines.last == "status 1")
+        let ada = try #require(try folder.text("ids").split(whereSeparator: \.isWhitespace).first.map(String.init))
+        #expect(outcome.error.contains("Transaction \(ada): "), "\(outcome.error)")
+        let store = try SQLiteTransactionStore.open(path: folder.path("store.sqlite"))
+        let customer = try await store.customer([.init(.originalTransactionId, ada)], in: Self.scope)
+        #expect(customer?.transactions.count == 1)
+        try await store.close()
+    }
+}

@@ -1,0 +1,91 @@
+import LegacyReceipts
+import Testing
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    private static let refundDate = Samples.june + 5 * Samples.day + 7
+
+    /// What an iOS 6 receipt of June's period teaches, from before a refund or after it.
+    private static func transactionReceipt(_ text: String, cancelledAt cancellation: Int64? = nil) throws -> FactSet {
+        let receipt = TransactionReceipt(
+            productId: "monthly", transactionId: "200", originalTransactionId: "100", bundleId: "com.example.app",
+            quantity: 1, purchaseDate: Samples.june, expiresDate: Samples.june + 30 * Samples.day,
+            cancellationDate: cancellation, cancellationReason: cancellation == nil ? nil : 1)
+        return try #require(FactSet(FactSupport.verified(receipt), octets: Array(text.utf8)))
+    }
+
+    /// Applies the sets in every order, each to an app of its own, and gives what becomes of June's period.
+    private static func outcomes(
+        of sets: [FactSet], _ store: any CompleteTransactionStore, apps name: String = "app"
+    ) async throws -> [(transaction: StoredTransaction, customer: Customer)] {
+        var outcomes: [(StoredTransaction, Customer)] = []
+        for (number, order) in permutations(sets).enumerated() {
+            for isTogether in [true, false] {
+                let scope = StoreScope(environment: .production, bundleId: "\(name)\(number)\(isTogether)")
+                let sets = order.map { moved($0, to: scope) }
+                if isTogether { _ = try await store.apply(sets) }
+                for set in sets where !isTogether { _ = try await store.apply([set]) }
+                let customer = try #require(try await store.customer(original: "100", in: scope))
+                outcomes.append((try #require(customer.transactions.first), customer))
+            }
+        }
+        return outcomes
+    }
+
+    static let refunds: [StoreRule] = [
+        StoreRule(opened: "a refund that a transaction receipt tells of outlasts all from before, in every order") {
+            store in
+            let between = FactSupport.receipt([FactSupport.purchase()], createdAt: Samples.june + Samples.day)
+            let sets = [
+                try transactionReceipt("before"), try #require(FactSet(between, octets: [1])),
+                try transactionReceipt("after", cancelledAt: refundDate),
+            ]
+            for (transaction, customer) in try await outcomes(of: sets, store) {
+                #expect(transaction.payload.revocationDate == refundDate)
+                #expect(transaction.legacy.cancellationDate == refundDate)
+                #expect(transaction.legacy.cancellationReason == 1)
+                #expect(customer.newestTransactionReceipt?.bytes == Array("after".utf8))
+            }
+        },
+        StoreRule(opened: "a refund at the very moment of the purchase, or before by its clock, counts as well") {
+            store in
+            for date in [Samples.june, Samples.june - Samples.day] {
+                let sets = [try transactionReceipt("z"), try transactionReceipt("a", cancelledAt: date)]
+                for (transaction, customer) in try await outcomes(of: sets, store, apps: "at\(date)x") {
+                    #expect(transaction.legacy.cancellationDate == date)
+                    #expect(customer.newestTransactionReceipt?.bytes == Array("a".utf8))
+                }
+            }
+        },
+        StoreRule(opened: "the refund of an old period does not drive out the receipt of the renewal") { store in
+            let renewal = TransactionReceipt(
+                productId: "monthly", transactionId: "201", originalTransactionId: "100", bundleId: "com.example.app",
+                purchaseDate: Samples.june + Samples.day, expiresDate: Samples.june + 31 * Samples.day)
+            let sets = [
+                try transactionReceipt("refunded", cancelledAt: refundDate),
+                try #require(FactSet(FactSupport.verified(renewal), octets: Array("renewed".utf8))),
+            ]
+            for (_, customer) in try await outcomes(of: sets, store) {
+                #expect(customer.newestTransactionReceipt?.bytes == Array("renewed".utf8))
+            }
+        },
+        StoreRule(opened: "a refund is learned anew from a receipt that was filed by its purchase date once") { store in
+            let new = try transactionReceipt("after", cancelledAt: refundDate)
+            // As earlier versions filed both: with one date, and the one without the refund won.
+            let old = FactSet(
+                scope: new.scope, identities: new.identities,
+                transactions: try transactionReceipt("before").transactions,
+                receipt: KnownReceipt(form: .transaction, bytes: Array("after".utf8), signedDate: Samples.june))
+            _ = try await store.apply([old])
+            let before = try #require(try await store.customer(original: "100"))
+            #expect(before.transactions.first?.payload.revocationDate == nil)
+            #expect(!before.hasTakenIn(new))
+            _ = try await store.apply([new])
+            let after = try #require(try await store.customer(original: "100"))
+            #expect(after.transactions.first?.payload.revocationDate == refundDate)
+            #expect(after.hasTakenIn(new))
+        },
+    ]
+}

@@ -1,0 +1,102 @@
+import AppStoreModels
+import AppStoreServer
+import Synchronization
+import Testing
+import VerifyReceiptServer
+
+/// What keeps requests from waiting for an App Store that does not answer, and what does not.
+@Suite struct RefresherOutageTests {
+    private static let other = "com.example.other"
+
+    /// Sends what is for one host elsewhere.
+    private struct TwoHosts: APITransport {
+        let first: AccountsAPI
+        let second: AccountsAPI
+
+        func send(_ request: APITransportRequest) async throws -> APITransportResponse {
+            try await (request.url.hasPrefix("https://second.") ? second : first).send(request)
+        }
+    }
+
+    private static func setting(
+        trustsAuthority: Bool = true, clock: @escaping @Sendable () -> Int64 = { AppStoreRefresherTests.now }
+    ) throws -> RefresherSetting {
+        try RefresherSetting(
+            try AccountsAPI(signed: AppStoreRefresherTests.now), trustsAuthority: trustsAuthority, clock: clock)
+    }
+
+    /// Asks about customers of whom nobody has asked before.
+    private static func ask(_ setting: RefresherSetting, times: Int, bundleID: String = AccountsAPI.bundleID) async {
+        for number in 0..<times {
+            _ = try? await setting.refresh(["88000000000\(number)"], bundleID: bundleID)
+        }
+    }
+
+    @Test(
+        "After so many failures nobody asks: server errors and a key that is not accepted",
+        arguments: [(500, 5_000_000 as Int?), (401, nil)])
+    func outage(status: Int, code: Int?) async throws {
+        let api = try AccountsAPI(signed: AppStoreRefresherTests.now)
+        let setting = try RefresherSetting(api, clock: { AppStoreRefresherTests.now })
+        api.mode.withLock { $0 = .refuses(status: status, code: code) }
+        await Self.ask(setting, times: CircuitBreaker.failureLimit)
+        #expect(setting.outcomes == Array(repeating: .failed, count: CircuitBreaker.failureLimit))
+        let asked = api.requests.withLock { $0.count }
+        await Self.ask(setting, times: 1)
+        #expect(setting.outcomes.last == .notAsked && api.requests.withLock { $0.count } == asked)
+    }
+
+    @Test("What is wrong with one customer's data keeps nobody else from being asked about")
+    func damagedData() async throws {
+        let setting = try Self.setting(trustsAuthority: false)
+        for _ in 0...CircuitBreaker.failureLimit {
+            await #expect(throws: SignedDataError.self) { try await setting.refresh() }
+        }
+        setting.api.mode.withLock { $0 = .refuses(status: 400, code: 4_000_000) }
+        await Self.ask(setting, times: CircuitBreaker.failureLimit)
+        setting.api.mode.withLock { $0 = .refuses(status: 200, code: nil) }
+        await Self.ask(setting, times: CircuitBreaker.failureLimit)
+        #expect(Set(setting.outcomes) == [.failed])
+    }
+
+    @Test("An app whose key is not accepted takes no other app with it")
+    func apps() async throws {
+        let now = AppStoreRefresherTests.now
+        let hosts = TwoHosts(first: try AccountsAPI(signed: now), second: try AccountsAPI(signed: now, accounts: []))
+        let setting = try RefresherSetting(
+            hosts.first, transport: hosts,
+            credentials: [
+                try RefresherSetting.credentials(url: "https://first.example.com"),
+                try RefresherSetting.credentials(Self.other, url: "https://second.example.com"),
+            ], clock: { now })
+        hosts.first.mode.withLock { $0 = .refuses(status: 401, code: nil) }
+        await Self.ask(setting, times: CircuitBreaker.failureLimit + 1)
+        #expect(setting.outcomes.last == .notAsked)
+        await Self.ask(setting, times: 1, bundleID: Self.other)
+        #expect(setting.outcomes.last == .nothingKnown)
+    }
+
+    @Test("While the App Store wants no requests, nobody waits for a turn")
+    func longHold() async throws {
+        let ahead = Mutex<Int64>(0)
+        let clock: @Sendable () -> Int64 = { ServerClock.system.now() + ahead.withLock { $0 } }
+        let setting = try Self.setting(clock: clock)
+        setting.api.mode.withLock { $0 = .refuses(status: 429, code: 4_290_000, retryAfter: "2400") }
+        func ask() async -> (any Error)? {
+            do {
+                _ = try await setting.refresh(notBefore: clock())
+                return nil
+            } catch { return error }
+        }
+        #expect((await ask() as? AppStoreServerAPIError)?.reason == .rateLimited)
+        // Longer than after an outage, which may be over sooner than the server says.
+        ahead.withLock { $0 = CircuitBreaker.longestPause + 60_000 }
+        #expect(await ask() != nil)
+        #expect(setting.outcomes == [.failed, .notAsked])
+        // The client's rate budget goes by a clock that nobody sets, and knows better.
+        ahead.withLock { $0 = 2_500_000 }
+        #expect((await ask() as? AppStoreServerAPIError)?.reason == .rateBudgetExhausted)
+        #expect(setting.outcomes == [.failed, .notAsked, .failed])
+        #expect(setting.api.requests.withLock { $0.count } == 1)
+    }
+}

@@ -1,0 +1,177 @@
+import AppStoreModels
+import ReceiptForge
+import Synchronization
+import Testing
+import TransactionStore
+import VerifyReceipt
+
+/// Which purchases the App Store has to be asked about before an answer counts as current.
+@Suite struct FreshnessCoverageTests {
+    private static let scope = StoreScope(environment: .production, bundleId: bundleId)
+    private static let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+    /// The subscription of the receipt, and that of another Apple Account of the same person.
+    private static let ada = "530001234567000"
+    private static let bob = "530007770000000"
+    private static let required = Freshness(source: .appStore, maximumAge: 3_600_000, isRequired: true)
+
+    /// One transaction that the App Store states.
+    private static func fact(
+        _ original: String, signed: Int64 = requestDate, refunded: Bool = false, token: String? = token,
+        source: FactSource = .appStoreServerAPI
+    ) -> FactSet {
+        let payload = JWSTransactionDecodedPayload(
+            originalTransactionId: original, transactionId: original, bundleId: bundleId, productId: monthly,
+            purchaseDate: created.adding(months: -2).milliseconds,
+            originalPurchaseDate: created.adding(months: -2).milliseconds,
+            expiresDate: created.adding(months: 3).milliseconds, quantity: 1, type: .autoRenewableSubscription,
+            appAccountToken: token, signedDate: signed, revocationReason: refunded ? .other : nil,
+            revocationDate: refunded ? requestDate - 1 : nil, environment: .production)
+        return FactSet(
+            scope: scope,
+            transactions: [
+                TransactionFact(
+                    payload: payload, legacy: nil, origin: FactOrigin(source: source, signedDate: signed))
+            ])
+    }
+
+    /// An App Store of so many accounts with one purchase each. It answers about what it is asked, and no more.
+    private final class AppStore: CustomerRefreshing {
+        let store: any TransactionStore
+        let accounts: [String: FactSet]
+        /// When it says it was asked.
+        let time: Int64
+        let onAsked: @Sendable () async -> Void
+        let asked = Mutex<[String]>([])
+
+        init(
+            _ store: any TransactionStore, _ accounts: [String: FactSet] = [:], time: Int64 = requestDate,
+            onAsked: @escaping @Sendable () async -> Void = {}
+        ) {
+            self.store = store
+            self.accounts = accounts
+            self.time = time
+            self.onAsked = onAsked
+        }
+
+        func refresh(
+            originalTransactionIds: [String], identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
+        ) async throws -> [String: Int64] {
+            for id in originalTransactionIds {
+                asked.withLock { $0.append(id) }
+                if let facts = accounts[id] { _ = try await store.apply([facts]) }
+            }
+            await onAsked()
+            return Dictionary(originalTransactionIds.map { ($0, time) }) { first, _ in first }
+        }
+    }
+
+    private static func ask(
+        _ store: any TransactionStore, _ appStore: AppStore, _ freshness: Freshness = required,
+        now: Int64 = requestDate, _ change: (inout EndpointConfiguration) -> Void = { _ in }
+    ) async throws -> ReadReply {
+        try await testEndpoint(store: store) {
+            $0.freshness = freshness
+            $0.customerRefresher = appStore
+            change(&$0)
+        }.ask(body(try appReceipt([month(0)])), now: now)
+    }
+
+    @Test func anAnswerAboutOneAccountSaysNothingOfTheOther() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.fact(Self.ada), Self.fact(Self.bob, signed: requestDate - 3_600_001)])
+        let appStore = AppStore(store, [Self.bob: Self.fact(Self.bob, refunded: true)])
+        let reply = try await Self.ask(store, appStore)
+        #expect(appStore.asked.withLock { $0 } == [Self.bob])
+        #expect(reply.latest(Self.bob)?["cancellation_date_ms"] != nil)
+        #expect(reply.reply.facts.ageMilliseconds == 0)
+    }
+
+    @Test func anAccountThatTheAnswerRevealsIsAskedAboutToo() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.fact(Self.bob, signed: requestDate - 3_600_001)])
+        let appStore = AppStore(
+            store, [Self.ada: Self.fact(Self.ada), Self.bob: Self.fact(Self.bob, refunded: true)])
+        let reply = try await Self.ask(store, appStore)
+        #expect(appStore.asked.withLock { $0 } == [Self.ada, Self.bob])
+        #expect(reply.latest(Self.bob)?["cancellation_date_ms"] != nil)
+    }
+
+    @Test func aPurchaseLearnedSinceTheLastAnswerIsAskedAbout() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.fact(Self.ada), Self.fact(Self.bob, source: .notificationV2)])
+        let appStore = AppStore(store)
+        _ = try await Self.ask(store, appStore)
+        #expect(appStore.asked.withLock { $0 } == [Self.bob])
+    }
+
+    @Test func aPurchaseThatTheAppStoreDoesNotKnowCountsAsAskedAbout() async throws {
+        let store = MemoryStore()
+        let appStore = AppStore(store)
+        let reply = try await Self.ask(store, appStore)
+        #expect(reply.status == 0 && reply.reply.facts.ageMilliseconds == 0)
+        #expect(appStore.asked.withLock { $0 } == [Self.ada])
+    }
+
+    @Test func anAnswerFromTheFutureIsNone() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.fact(Self.ada, signed: requestDate + 1)])
+        let appStore = AppStore(store)
+        _ = try await Self.ask(store, appStore)
+        #expect(appStore.asked.withLock { $0 } == [Self.ada])
+    }
+
+    @Test func anAnswerThatIsTooOldIsNoneAndNobodyAsksForEver() async throws {
+        let store = MemoryStore()
+        let appStore = AppStore(store, time: requestDate - 3_600_001)
+        #expect(try await Self.ask(store, appStore).status == 21005)
+        #expect(appStore.asked.withLock { $0.count } == 4)
+        let reply = try await Self.ask(store, appStore, Freshness(source: .appStore, maximumAge: 3_600_000))
+        #expect(reply.status == 0 && reply.reply.facts.ageMilliseconds == nil)
+    }
+
+    @Test("What the App Store has said and cannot be read back is not vouched for", arguments: [true, false])
+    func unreadable(isRequired: Bool) async throws {
+        let store = VanishingStore()
+        let appStore = AppStore(store) { await store.vanish() }
+        let freshness = Freshness(source: .appStore, maximumAge: 3_600_000, isRequired: isRequired)
+        let reply = try await Self.ask(store, appStore, freshness) { $0.whenStoreFails = .receiptOnly }
+        #expect(reply.status == (isRequired ? 21005 : 0))
+        #expect(reply.reply.facts.ageMilliseconds == nil && reply.reply.facts.storeFailed)
+    }
+
+    @Test(
+        "The clock may show anything",
+        arguments: [Int64.min, -62_135_596_800_001, -1, 0, 1, 253_402_300_800_000, .max])
+    func oddTimes(now: Int64) async throws {
+        for kind in StoreKind.allCases {
+            try await kind.withStore { store in
+                _ = try await store.apply([Self.fact(Self.bob)])
+                let appStore = AppStore(store, [Self.ada: Self.fact(Self.ada)], time: now)
+                #expect(try await Self.ask(store, appStore, now: now).status == 0)
+                let always = Freshness(source: .appStore, maximumAge: .max, isRequired: true)
+                #expect(try await Self.ask(store, appStore, always, now: now).status == 0)
+            }
+        }
+    }
+}
+
+/// A store that knows nobody, until it cannot be read any more.
+private actor VanishingStore: TransactionStore {
+    private var isGone = false
+
+    func vanish() { isGone = true }
+
+    func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+        if isGone { throw TransactionStoreError(.unavailable, "as told") }
+        return nil
+    }
+
+    func apply(_ sets: [FactSet]) async throws -> AppliedFacts { AppliedFacts() }
+    func hasProcessed(notificationUUID: String) async throws -> Bool { false }
+    func counts() async throws -> StoreCounts {
+        StoreCounts(
+            transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
+    }
+    func checkReadiness() async throws {}
+    func close() async throws {}
+}
