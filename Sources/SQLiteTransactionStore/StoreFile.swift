@@ -167,7 +167,9 @@ final class StoreFile: Sendable {
     private static func check(_ pool: DatabasePool) throws {
         try pool.read { db in
             let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-            let tables = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
+            // Another program that makes the file at this moment begins with the table of the migrator.
+            let tables =
+                try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'") ?? 0
             guard id == SQLiteSchema.applicationId || tables == 0 else {
                 throw TransactionStoreError(.corrupt, "The file is a SQLite database of something else.")
             }

@@ -27,7 +27,7 @@ import VerifyReceipt
     }
 
     private static func renewal(
-        _ change: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
+        at date: Int64 = running, _ change: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
     ) -> FactSet {
         var payload = JWSRenewalInfoDecodedPayload(
             originalTransactionId: id, autoRenewProductId: "com.example.orchard.yearly", productId: monthly,
@@ -36,7 +36,7 @@ import VerifyReceipt
         return FactSet(
             scope: scope,
             renewalInfos: [
-                RenewalInfoFact(payload: payload, origin: FactOrigin(source: .notificationV2, signedDate: running))
+                RenewalInfoFact(payload: payload, origin: FactOrigin(source: .notificationV2, signedDate: date))
             ])
     }
 
@@ -90,18 +90,23 @@ import VerifyReceipt
         #expect(running.json["auto_renew_status"] == .integer(1))
         #expect(running.json["auto_renew_product_id"] == .string("com.example.orchard.yearly"))
         #expect(running.json["expiration_intent"] == nil && running.json["is_in_billing_retry_period"] == nil)
-        let expired = try await reply(
-            [
-                Self.renewal {
-                    $0.autoRenewStatus = .off
-                    $0.expirationIntent = .billingError
-                    $0.isInBillingRetryPeriod = true
-                }
-            ], now: Self.over)
+        func ended(at date: Int64) async throws -> ReadReply {
+            let renewal = Self.renewal(at: date) {
+                $0.autoRenewStatus = .off
+                $0.expirationIntent = .billingError
+                $0.isInBillingRetryPeriod = true
+            }
+            return try await reply([renewal], now: Self.over)
+        }
+        let expired = try await ended(at: Self.over)
         #expect(expired.status == 21006)
         #expect(expired.json["auto_renew_status"] == .integer(0))
         #expect(expired.json["expiration_intent"] == .string("2"))
         #expect(expired.json["is_in_billing_retry_period"] == .string("1"))
+        // Said before the period began, it is about an older one.
+        let older = try await ended(at: transactionDate.milliseconds - 1)
+        #expect(older.status == 21006 && older.json["auto_renew_status"] == .integer(0))
+        #expect(older.json["expiration_intent"] == nil && older.json["is_in_billing_retry_period"] == nil)
     }
 
     @Test func theNewestKnownPeriodDecides() async throws {

@@ -34,9 +34,10 @@ struct TransactionReceiptReply {
             writer.endObject()
             return (.valid, writer.bytes, 0)
         }
-        let (entry, storeOnlyCount) = latest(own)
+        let known = latest(own)
+        let entry = known.entry
         let condition = condition(entry)
-        let renewal = renewalInfo(own)
+        let renewal = renewalInfo(own, beside: known.entries)
         let isToldBySubmitted = entry.transactionId == receipt.transactionId && !hasNews(entry, receipt)
         let document = isToldBySubmitted ? nil : storedDocument(of: own)
         writer.key(condition == .valid ? "latest_receipt_info" : "latest_expired_receipt_info")
@@ -54,7 +55,7 @@ struct TransactionReceiptReply {
         }
         writer.member("status", StatusTable.row(condition).status.lowerBound)
         writer.endObject()
-        return (condition, writer.bytes, storeOnlyCount)
+        return (condition, writer.bytes, known.storeOnlyCount)
     }
 
     /// A cancellation counts even before the period is over (reference, 2.1).
@@ -67,7 +68,9 @@ struct TransactionReceiptReply {
     /// The period that decides, of all that are known of the subscription: one that runs and is not cancelled, else the
     /// last to have begun. Periods that an upgrade has ended do not count. Of one period under several ids the smallest id
     /// is the purchase; the others are copies that restoring made.
-    private func latest(_ own: TransactionEntry) -> (entry: TransactionEntry, storeOnlyCount: Int) {
+    private func latest(
+        _ own: TransactionEntry
+    ) -> (entry: TransactionEntry, entries: [TransactionEntry], storeOnlyCount: Int) {
         let known = LatestTransactions(
             submitted: [own], signedDate: receipt.statedDate, store: store,
             recordedFacts: configuration.recordedFacts, catalog: app?.catalog)
@@ -87,11 +90,13 @@ struct TransactionReceiptReply {
                 best = entry
             }
         }
-        return (best ?? own, known.storeOnlyCount)
+        return (best ?? own, known.entries, known.storeOnlyCount)
     }
 
-    private func renewalInfo(_ own: TransactionEntry) -> JWSRenewalInfoDecodedPayload? {
-        store?.renewalInfos(configuration.recordedFacts, submitted: [own])
+    private func renewalInfo(
+        _ own: TransactionEntry, beside entries: [TransactionEntry]
+    ) -> JWSRenewalInfoDecodedPayload? {
+        store?.renewalInfos(configuration.recordedFacts, submitted: [own], beside: entries)
             .first { $0.originalTransactionId == own.subscriptionId }
     }
 

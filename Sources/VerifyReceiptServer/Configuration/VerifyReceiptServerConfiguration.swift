@@ -91,6 +91,8 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var idle = Duration.seconds(75)
         /// For requests in flight to be finished once the server is told to stop.
         public var shutdown = Duration.seconds(25)
+        /// For the App Store's word, before an answer is given without it or refused.
+        public var appStore = AppStoreRefresher.patience
 
         public init() {}
     }

@@ -25,7 +25,7 @@ struct EndpointMaker: Sendable {
                 credentials: configuration.appStore,
                 verifier: try SignedDataVerifier(
                     trust: configuration.signedDataTrust, revocation: configuration.revocation),
-                store: store, transport: transport, clock: clock
+                store: store, transport: transport, patience: configuration.timeouts.appStore, clock: clock
             ) { [metrics] in metrics.refreshes.add($0.rawValue) }
         }
         return try VerifyReceiptEndpoint(configuration: endpoint, store: store)

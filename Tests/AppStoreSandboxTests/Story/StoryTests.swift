@@ -85,6 +85,8 @@ struct StoryTests {
         let key = try DeveloperKey.signing()
         return { configuration, url in
             configuration.endpoint.freshness = freshness
+            // Other tests keep the processor busy.
+            configuration.timeouts.appStore = .seconds(60)
             configuration.appStore = [
                 AppStoreCredentials(bundleID: "com.example.app", key: key, sandboxURL: url)
             ]

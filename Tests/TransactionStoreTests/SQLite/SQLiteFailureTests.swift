@@ -141,6 +141,20 @@ struct SQLiteFailureTests {
         try await copy.close()
     }
 
+    @Test func aFileThatAnotherProgramHasBegunToMakeIsAStore() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { db in
+            try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+        }
+        try queue.close()
+        let store = try SQLiteTransactionStore.open(path: path)
+        _ = try await store.apply(sets(1))
+        #expect(try await store.counts().transactions == 1)
+        try await store.close()
+    }
+
     @Test func severalOpenANewFileAtOnce() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
