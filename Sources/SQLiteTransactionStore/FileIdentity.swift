@@ -13,6 +13,13 @@ struct FileIdentity: Equatable {
         inode = UInt64(status.st_ino)
     }
 
+    /// The path without symbolic links; the path itself if there is nothing.
+    static func resolved(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     static func isEmpty(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_size == 0

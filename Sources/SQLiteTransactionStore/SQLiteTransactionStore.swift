@@ -15,7 +15,7 @@ public import TransactionStore
 /// | the file was removed while the store is open | `unavailable`, for reading too, until it is back |
 /// | the file was replaced by another store | none, after a write that it came between: that one reports `unavailable` |
 /// | an empty file was put in its place | `unavailable` until a store is there |
-/// | it was replaced, and another program opened the new file first | `unavailable` until this program starts anew |
+/// | it was replaced, and has a log that is not the old one's | `unavailable` until this program starts anew |
 /// | its log (`-wal`) was removed while the store is open | `unavailable` until it is back or this program starts anew |
 /// | the file is no store, or damaged | `corrupt` |
 /// | the schema is newer than this program | `newerSchema` |
@@ -23,8 +23,10 @@ public import TransactionStore
 /// Keep the file on a local disk: the log needs shared memory (SQLite, "Write-Ahead Logging").
 ///
 /// A file that programs have open is replaced by moving a *closed* store over it in one step (`mv`). The store then takes the
-/// log of the old file away, which SQLite would else write into the new one. Copying over the file (`cp`) destroys it, and a
-/// program that opens the new file first takes the old log for its own: start no other until one that ran has answered.
+/// log of the old file away, which SQLite would else write into the new one; whoever wants to keep the old store stops the
+/// program first. Copying over the file (`cp`) destroys it, and a program that opens the new file first takes the old log for
+/// its own: start no other until one that ran has answered or has been stopped. After `kill -9` or a power cut, remove `-wal`
+/// and `-shm` yourself before another file takes the place.
 public final class SQLiteTransactionStore: TransactionStore {
     /// How a store is opened.
     public struct Options: Sendable {

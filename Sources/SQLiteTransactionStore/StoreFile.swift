@@ -16,15 +16,23 @@ final class StoreFile: Sendable {
     private struct Connected {
         let pool: DatabasePool
         let file: FileIdentity
+        /// Without symbolic links.
+        let resolvedPath: String
+        /// SQLite names the log after the file itself, not after a symbolic link to it ("Temporary Files Used By SQLite").
+        let logPath: String
         let log: FileIdentity?
+        let indexPath: String
         let index: FileIdentity?
 
         init(_ path: String, _ options: SQLiteTransactionStore.Options) throws {
             pool = try StoreFile.openPool(path, options)
             guard let file = FileIdentity(path) else { throw StoreFile.gone(path) }
             self.file = file
-            log = FileIdentity(StoreFile.log(path))
-            index = FileIdentity(StoreFile.index(path))
+            resolvedPath = FileIdentity.resolved(path)
+            logPath = resolvedPath + "-wal"
+            log = FileIdentity(logPath)
+            indexPath = resolvedPath + "-shm"
+            index = FileIdentity(indexPath)
         }
     }
 
@@ -63,18 +71,14 @@ final class StoreFile: Sendable {
         unavailable("The file of the store is gone", path)
     }
 
-    /// SQLite, "Temporary Files Used By SQLite".
-    private static func log(_ path: String) -> String { path + "-wal" }
-    private static func index(_ path: String) -> String { path + "-shm" }
-
     /// Connections to the file at the path.
     func pool() throws -> DatabasePool {
         try state.withLock { state in
             guard case .open(let connected) = state else { throw Self.closed }
             guard let now = FileIdentity(path) else { throw Self.gone(path) }
             if now == connected.file {
-                guard FileIdentity(Self.log(path)) == connected.log else {
-                    throw Self.unavailable("The log of the store is gone", Self.log(path))
+                guard FileIdentity(connected.logPath) == connected.log else {
+                    throw Self.unavailable("The log of the store is gone", connected.logPath)
                 }
                 return connected.pool
             }
@@ -90,12 +94,15 @@ final class StoreFile: Sendable {
     /// Takes away what the file that was replaced has left beside the one that is there now. The retired connections keep
     /// both by their descriptors.
     private func removeLog(of replaced: Connected) throws {
-        let (log, index) = (Self.log(path), Self.index(path))
-        if let found = FileIdentity(log), found != replaced.log, !FileIdentity.isEmpty(log) {
+        // A symbolic link may lead to another file by now, beside which another log would be found.
+        for log in Set([replaced.logPath, FileIdentity.resolved(path) + "-wal"]) {
+            guard let found = FileIdentity(log), found != replaced.log, !FileIdentity.isEmpty(log) else { continue }
             throw Self.unavailable(
                 "The file of the store was replaced, and whose log this is is not known; start the program anew", log)
         }
-        for (path, identity) in [(index, replaced.index), (log, replaced.log)] {
+        // Where only a symbolic link was changed the old file is still there, and needs its log.
+        guard FileIdentity(replaced.resolvedPath) != replaced.file else { return }
+        for (path, identity) in [(replaced.indexPath, replaced.index), (replaced.logPath, replaced.log)] {
             guard let identity, FileIdentity(path) == identity else { continue }
             guard unlink(path) == 0 else {
                 throw Self.unavailable("The file of the store was replaced, and its old log cannot be removed", path)
@@ -113,6 +120,8 @@ final class StoreFile: Sendable {
             guard case .open(let connected) = state else { return nil }
             state = .closed
             guard FileIdentity(path) == connected.file else {
+                // Else whoever opens the new file next would write the old log into it.
+                if FileIdentity(path) != nil { try? removeLog(of: connected) }
                 retired.withLock { $0.append(connected.pool) }
                 return nil
             }

@@ -91,4 +91,33 @@ extension OffersTests {
             #expect(rows.map { $0["status"] } == [status])
         }
     }
+
+    @Test("A record without a date may be about the period that it knows")
+    func undatedGrace() async throws {
+        let folder = try Folder()
+        var info = JWSRenewalInfoDecodedPayload()
+        info.originalTransactionId = "800"
+        info.autoRenewStatus = .on
+        info.isInBillingRetryPeriod = true
+        info.gracePeriodExpiresDate = StoredPurchases.month(3)
+        // As a version 1 notification or a kept reply is dated: by the newest purchase in it.
+        let date = StoredPurchases.month(0)
+        try await StoredPurchases.makeStore(
+            [
+                FactSet(
+                    scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
+                    transactions: [
+                        TransactionFact(
+                            payload: StoredPurchases.fact("800", original: "800", 0, 1).payload, legacy: nil,
+                            origin: FactOrigin(source: .receipt, signedDate: date))
+                    ],
+                    renewalInfos: [
+                        RenewalInfoFact(payload: info, origin: FactOrigin(source: .notificationV1, signedDate: date))
+                    ])
+            ], in: folder, "undated")
+        let rows = try table(
+            try await offers(
+                ["--kind", "entitlement", "--at", "2023-03-20", "--all"], in: folder, store: "undated"))
+        #expect(rows.map { $0["status"] } == ["billingGracePeriod"])
+    }
 }

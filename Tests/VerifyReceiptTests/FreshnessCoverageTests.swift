@@ -104,6 +104,21 @@ import VerifyReceipt
         #expect(appStore.asked.withLock { $0 } == [Self.bob])
     }
 
+    @Test func whatNobodySignedIsAskedAboutWhereAnswersShowIt() async throws {
+        for recordedFacts in [EndpointConfiguration.RecordedFacts.completing, .granting] {
+            let store = MemoryStore()
+            let recorded = Self.fact(Self.bob, source: .recordedReply)
+            let identity = CustomerIdentity(.originalTransactionId, Self.ada)
+            _ = try await store.apply([
+                FactSet(scope: Self.scope, identities: [identity], transactions: recorded.transactions)
+            ])
+            let appStore = AppStore(store)
+            _ = try await Self.ask(store, appStore) { $0.recordedFacts = recordedFacts }
+            let asked = Set(appStore.asked.withLock { $0 })
+            #expect(asked == (recordedFacts == .granting ? [Self.ada, Self.bob] : [Self.ada]))
+        }
+    }
+
     @Test func aPurchaseThatTheAppStoreDoesNotKnowCountsAsAskedAbout() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store)

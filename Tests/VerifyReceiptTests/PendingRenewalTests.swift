@@ -51,6 +51,13 @@ import VerifyReceipt
         #expect(Set(try await entry(told: end, source).keys) == Self.base.union(Self.ending))
     }
 
+    /// A record without a date of its own is at least as new as the purchases in it, and may be newer.
+    @Test func aRecordWhoseDateIsNotKnownMayBeAboutTheNewestPeriod() async throws {
+        let start = created.milliseconds
+        #expect(Set(try await entry(told: start, .recordedReply).keys) == Self.base.union(Self.ending))
+        #expect(Set(try await entry(told: start).keys) == Self.base)
+    }
+
     @Test func aPeriodThatRunsIsNotBeingRetried() async throws {
         // Recovered within the grace period, the next one begins where the last ended.
         let start = created.milliseconds

@@ -11,9 +11,13 @@ extension JWSRenewalInfoDecodedPayload {
     ///   - start: when the period begins, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - end: when it ends, as it is known now.
     ///   - signedDate: when the information was signed, or recorded; nil, if nobody knows, is too old.
-    package func isAbout(periodFrom start: Int64, to end: Int64, signedDate: Int64?) -> Bool {
+    ///   - isExact: whether it was made then, and not at an unknown time since: a record without a date is only known to be
+    ///     at least as new as the purchases in it.
+    package func isAbout(
+        periodFrom start: Int64, to end: Int64, signedDate: Int64?, isExact: Bool = true
+    ) -> Bool {
         guard let signedDate, signedDate >= start else { return false }
-        guard isInBillingRetryPeriod == true, signedDate < end else { return true }
+        guard isExact, isInBillingRetryPeriod == true, signedDate < end else { return true }
         let (lead, isOverflowing) = end.subtractingReportingOverflow(signedDate)
         return !isOverflowing && lead <= Self.billingLead
     }

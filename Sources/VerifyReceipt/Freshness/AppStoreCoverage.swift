@@ -16,16 +16,19 @@ struct AppStoreCoverage {
     /// - Parameters:
     ///   - facts: what was submitted, whether the store took it in or not.
     ///   - knowledge: what the store knows.
+    ///   - countsRecorded: whether an answer shows what nobody signed.
     ///   - asked: what else is known to have been asked about, and when: the App Store may know nothing of a purchase, and
     ///     then nothing in the store tells that it was asked.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z. What the App Store signed later than that says that the two clocks
     ///     differ, and not how long ago it was asked.
-    init(_ facts: FactSet, _ knowledge: StoreKnowledge?, asked: [String: Int64] = [:], now: Int64) {
+    init(
+        _ facts: FactSet, _ knowledge: StoreKnowledge?, countsRecorded: Bool, asked: [String: Int64] = [:], now: Int64
+    ) {
         times = asked
         self.now = now
         for fact in facts.transactions { add(fact.storedOriginalTransactionId, []) }
         guard let customer = knowledge?.customer else { return }
-        for transaction in customer.transactions {
+        for transaction in customer.transactions where transaction.isSigned || countsRecorded {
             let payload = transaction.payload
             let original = payload.originalTransactionId.flatMap { CustomerIdentity.isMeaningful(id: $0) ? $0 : nil }
             add(original ?? payload.transactionId, transaction.origins)

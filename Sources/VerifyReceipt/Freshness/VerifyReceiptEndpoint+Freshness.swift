@@ -48,7 +48,9 @@ extension VerifyReceiptEndpoint {
         let notBefore = exchange.now.subtractingSaturated(freshness.maximumAge)
         var asked: [String: Int64] = [:]
         for round in 0...Self.maximumRounds {
-            let coverage = AppStoreCoverage(facts, knowledge, asked: asked, now: exchange.now)
+            let coverage = AppStoreCoverage(
+                facts, knowledge, countsRecorded: configuration.recordedFacts == .granting, asked: asked,
+                now: exchange.now)
             let stale = coverage.stale(notBefore: notBefore)
             guard !stale.isEmpty else {
                 if let since = coverage.since { exchange.state(since: since, of: asked.isEmpty ? .store : .appStore) }
@@ -83,7 +85,9 @@ extension VerifyReceiptEndpoint {
         _ knowledge: inout StoreKnowledge?, _ facts: FactSet, _ exchange: Exchange
     ) async throws {
         do { knowledge = try await readAgain(facts, after: knowledge, exchange) } catch is StoreUnread {}
-        guard let since = AppStoreCoverage(facts, knowledge, now: exchange.now).since else { return }
+        let coverage = AppStoreCoverage(
+            facts, knowledge, countsRecorded: configuration.recordedFacts == .granting, now: exchange.now)
+        guard let since = coverage.since else { return }
         exchange.state(since: since, of: .store)
     }
 

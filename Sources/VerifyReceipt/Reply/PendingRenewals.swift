@@ -16,8 +16,11 @@ extension StoreKnowledge {
         renewalInfos(recordedFacts, submitted: submitted).map { info in
             let id = info.originalTransactionId
             guard info.tellsHowAPeriodEnded, let period = Self.newestPeriod(of: id, among: entries) else { return info }
-            let date = customer.renewalInfos.first { $0.payload.originalTransactionId == id }?.statedDate
-            if info.isAbout(periodFrom: period.start, to: period.end, signedDate: date) { return info }
+            let stored = customer.renewalInfos.first { $0.payload.originalTransactionId == id }
+            let isAbout = info.isAbout(
+                periodFrom: period.start, to: period.end, signedDate: stored?.statedDate,
+                isExact: stored?.isSigned ?? false)
+            if isAbout { return info }
             var info = info
             info.expirationIntent = nil
             info.isInBillingRetryPeriod = nil

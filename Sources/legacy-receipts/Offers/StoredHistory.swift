@@ -38,8 +38,20 @@ struct StoredHistory {
         customer.renewalInfos.map { stored in
             var info = stored.payload
             info.signedDate = stored.statedDate ?? info.signedDate
+            if !stored.isSigned, info.isInBillingRetryPeriod == true, let date = info.signedDate {
+                info.signedDate = max(date, endOfPeriod(of: info.originalTransactionId, at: date) ?? date)
+            }
             return info
         }
+    }
+
+    /// The end of the period that runs at a time. A record without a date is only known to be at least as new as the
+    /// purchases in it; that billing is being retried says that the period was over by then.
+    private func endOfPeriod(of id: String?, at date: Int64) -> Int64? {
+        customer.transactions.lazy.map(\.payload).filter { payload in
+            guard payload.originalTransactionId == id, let start = payload.purchaseDate else { return false }
+            return start <= date && date < payload.expiresDate ?? .min
+        }.compactMap(\.expiresDate).max()
     }
 
     /// When the newest signed document about the customer was signed.

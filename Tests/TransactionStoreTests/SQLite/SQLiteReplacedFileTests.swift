@@ -64,6 +64,52 @@ struct SQLiteReplacedFileTests {
         try queue.close()
     }
 
+    /// The ordinary restore: a backup is moved over the file, and the program is started anew.
+    @Test func theOldLogIsGoneWhenAProgramStopsThatHasNotNoticed() async throws {
+        let store = try await opened()
+        replace()
+        try await store.close()
+        let again = try SQLiteTransactionStore.open(path: path)
+        #expect(try await again.counts().transactions == 40)
+        #expect(try await again.customer(original: "1") == nil)
+        try await again.close()
+    }
+
+    @Test func aFileBehindASymbolicLinkMayBeReplaced() async throws {
+        let link = folder.file("link.sqlite")
+        try await SQLiteTransactionStore.open(path: path).close()
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        let store = try SQLiteTransactionStore.open(path: link)
+        _ = try await store.apply(sets(3, from: 1))
+        let other = try SQLiteTransactionStore.open(path: folder.file("other.sqlite"))
+        _ = try await other.apply(sets(40, from: 500))
+        try await other.close()
+        #expect(FileManager.default.fileExists(atPath: path + "-wal"))
+        replace()
+        #expect(try await store.counts().transactions == 40)
+        try await store.close()
+    }
+
+    /// The old file is not gone, and its last pages are in its log.
+    @Test func aLinkThatLeadsToAnotherStoreLeavesTheFirstWhole() async throws {
+        let link = folder.file("link.sqlite")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        try await SQLiteTransactionStore.open(path: path).close()
+        let store = try SQLiteTransactionStore.open(path: link)
+        _ = try await store.apply(sets(3, from: 1))
+        let other = try SQLiteTransactionStore.open(path: folder.file("other.sqlite"))
+        _ = try await other.apply(sets(40, from: 500))
+        try await other.close()
+        try FileManager.default.removeItem(atPath: link)
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: folder.file("other.sqlite"))
+        #expect(try await store.counts().transactions == 40)
+        try await store.close()
+        let first = try SQLiteTransactionStore.open(path: path)
+        #expect(try await first.counts().transactions == 3)
+        try await first.close()
+    }
+
     @Test func aFileMayBeReplacedTwice() async throws {
         let store = try await opened()
         replace()
