@@ -129,6 +129,7 @@ public struct AdvancedCommerceRenewalItem: Codable, Hashable, Sendable {
 
 extension AdvancedCommerceRenewalItem {
     private enum CodingKeys: String, CodingKey {
+        // swift-format-ignore: AlwaysUseLowerCamelCase
         case SKU, description, displayName, offer, price, priceIncreaseInfo
     }
 

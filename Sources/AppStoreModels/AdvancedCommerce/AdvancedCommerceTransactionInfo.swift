@@ -149,6 +149,7 @@ public struct AdvancedCommerceTransactionItem: Codable, Hashable, Sendable {
 
 extension AdvancedCommerceTransactionItem {
     private enum CodingKeys: String, CodingKey {
+        // swift-format-ignore: AlwaysUseLowerCamelCase
         case SKU, description, displayName, offer, price, refunds, revocationDate
     }
 
