@@ -118,6 +118,8 @@ public struct EndpointConfiguration: Sendable {
     public var limits: DecodingLimits
     /// Whether each verified receipt is applied to the store before it is answered.
     public var learnsFromReceipts: Bool
+    /// How long an answer waits for that. Comparing has more time than a client.
+    package var learningLimit = Duration.milliseconds(250)
     public var recordedFacts: RecordedFacts
     public var latestTransactions: LatestTransactions
     public var whenStoreFails: StoreFailure

@@ -7,7 +7,8 @@ internal import TransactionStore
 /// What is not learned is not lost to the answer, which joins the submitted facts itself. A write that took too long goes
 /// on in the background; while one does, no other is begun, so that none pile up.
 final class LearningGate: Sendable {
-    static let limit = Duration.milliseconds(250)
+    /// How long an answer waits for a write.
+    let limit: Duration
     /// Milliseconds.
     static let pause: Int64 = 5_000
 
@@ -28,6 +29,8 @@ final class LearningGate: Sendable {
 
     private let state = Mutex(State())
 
+    init(limit: Duration) { self.limit = limit }
+
     /// - Parameters:
     ///   - now: milliseconds of the caller's clock.
     ///   - write: may go on after this has returned.
@@ -36,7 +39,7 @@ final class LearningGate: Sendable {
         return await withCheckedContinuation { continuation in
             let answer = FirstOutcome(continuation)
             let timer = Task {
-                do { try await Task.sleep(for: Self.limit) } catch { return }
+                do { try await Task.sleep(for: self.limit) } catch { return }
                 if answer.give(.tooSlow) { self.wasTooSlow(now) }
             }
             Task {

@@ -94,7 +94,7 @@ extension VerifyReceiptEndpoint {
         case .skipped:
             exchange.facts.learningSkipped = true
             return false
-        case .tooSlow: reason = "it took longer than \(LearningGate.limit)"
+        case .tooSlow: reason = "it took longer than \(learning.limit)"
         case .failed(let error): reason = Self.description(error)
         }
         exchange.facts.storeFailed = true

@@ -15,7 +15,7 @@ public struct VerifyReceiptEndpoint: Sendable {
     public let configuration: EndpointConfiguration
     let store: (any TransactionStore)?
     let reader: SubmissionReader
-    let learning = LearningGate()
+    let learning: LearningGate
     private let apps: [String: ConfiguredApp]
 
     /// - Parameters:
@@ -25,6 +25,7 @@ public struct VerifyReceiptEndpoint: Sendable {
     public init(configuration: EndpointConfiguration, store: (any TransactionStore)?) throws {
         self.configuration = configuration
         self.store = store
+        learning = LearningGate(limit: configuration.learningLimit)
         reader = SubmissionReader(
             verifier: try ReceiptVerifier(trust: configuration.trust, limits: configuration.limits),
             decoder: ReceiptDecoder(limits: configuration.limits), isLenient: configuration.base64 == .lenient,

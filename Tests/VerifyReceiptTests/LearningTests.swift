@@ -8,7 +8,7 @@ import VerifyReceipt
     @Test func aWriteThatDoesNotEndHoldsNoAnswerUp() async throws {
         let store = SlowStore()
         let octets = try appReceipt([month(0), month(1)])
-        let endpoint = try testEndpoint(store: store)
+        let endpoint = try testEndpoint(store: store) { $0.learningLimit = .milliseconds(250) }
         // Nothing releases the store: without a limit this would wait for ever.
         let reply = try await endpoint.ask(body(octets))
         #expect(reply.reply.body == (try await testEndpoint().ask(body(octets))).reply.body)
@@ -20,7 +20,7 @@ import VerifyReceipt
     @Test func afterASlowWriteLearningIsSkippedForAWhileAndThenTriedAgain() async throws {
         let store = SlowStore()
         let octets = try appReceipt([month(0)])
-        let endpoint = try testEndpoint(store: store)
+        let endpoint = try testEndpoint(store: store) { $0.learningLimit = .milliseconds(250) }
         _ = try await endpoint.ask(body(octets))
         for _ in 0..<3 {
             let reply = try await endpoint.ask(body(octets))

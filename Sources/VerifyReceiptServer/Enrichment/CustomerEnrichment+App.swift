@@ -10,7 +10,7 @@ extension CustomerEnrichment {
         /// - Parameters:
         ///   - reader: asks one environment for the app; production, if there are two.
         ///   - fallback: asks the sandbox. Bare ids that the first does not know, or may not be asked about because the app
-        ///     has no release there (401), are looked for here (``AppStoreServer/EnvironmentFallback``).
+        ///     has no release there (401), are looked for here (`EnvironmentFallback` of AppStoreServer).
         public init(_ reader: CustomerHistoryReader, fallback: CustomerHistoryReader? = nil) {
             self.reader = reader
             self.fallback = fallback

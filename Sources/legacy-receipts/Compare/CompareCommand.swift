@@ -156,6 +156,7 @@ struct CompareCommand: AsyncParsableCommand {
             configuration.trust.acceptsXcodeReceipts = configuration.trust.acceptsXcodeReceipts || trust.acceptsXcode
             configuration.accountSecrets += try secretFiles.map(Self.secret)
             configuration.learnsFromReceipts = learning != .none
+            configuration.learningLimit = .seconds(60)
             return try VerifyReceiptEndpoint(configuration: configuration, store: store)
         } catch let error as ConfigurationError {
             throw CommandFailure(error.description)

@@ -143,7 +143,7 @@ enum Running {
         request.method = .RAW(value: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(600))
         let bytes = try await response.body.collect(upTo: 16 << 20)
         let pairs = response.headers.map { ($0.name.lowercased(), $0.value) }
         return (

@@ -31,6 +31,8 @@ func testEndpoint(
     store: (any TransactionStore)? = nil, _ change: (inout EndpointConfiguration) throws -> Void = { _ in }
 ) throws -> VerifyReceiptEndpoint {
     var configuration = EndpointConfiguration(trust: try testTrust())
+    // Other tests keep the disk and the processor busy.
+    configuration.learningLimit = .seconds(60)
     try change(&configuration)
     return try VerifyReceiptEndpoint(configuration: configuration, store: store)
 }
