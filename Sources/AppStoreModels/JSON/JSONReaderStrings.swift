@@ -16,13 +16,7 @@ package enum JSONStringScan {
         var index = start
         // Names and ids end within a few words.
         let near = min(bytes.count, start &+ 32)
-        while index &+ 8 <= near {
-            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            highBits |= word
-            let marks = specialMarks(word) & highBitOfEachByte
-            if marks != 0 { return index &+ marks.trailingZeroBitCount &>> 3 }
-            index &+= 8
-        }
+        if let found = firstSpecialInWords(raw, &index, until: near, &highBits) { return found }
         // Receipts are long strings with nothing special in them: 64 bytes with one question at their end.
         while index &+ 64 <= bytes.count {
             var (marks, union) = (UInt64(0), UInt64(0))
@@ -35,13 +29,7 @@ package enum JSONStringScan {
             highBits |= union
             index &+= 64
         }
-        while index &+ 8 <= bytes.count {
-            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            highBits |= word
-            let marks = specialMarks(word) & highBitOfEachByte
-            if marks != 0 { return index &+ marks.trailingZeroBitCount &>> 3 }
-            index &+= 8
-        }
+        if let found = firstSpecialInWords(raw, &index, until: bytes.count, &highBits) { return found }
         while index < bytes.count {
             let byte = base[index]
             highBits |= UInt64(byte)
@@ -49,6 +37,21 @@ package enum JSONStringScan {
             index &+= 1
         }
         return bytes.count
+    }
+
+    /// The same for whole words before `end`; nil, with `index` after the last of them, if there is none.
+    @inline(__always)
+    private static func firstSpecialInWords(
+        _ raw: UnsafeRawPointer, _ index: inout Int, until end: Int, _ highBits: inout UInt64
+    ) -> Int? {
+        while index &+ 8 <= end {
+            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            highBits |= word
+            let marks = specialMarks(word) & highBitOfEachByte
+            if marks != 0 { return index &+ marks.trailingZeroBitCount &>> 3 }
+            index &+= 8
+        }
+        return nil
     }
 
     /// The high bit of each byte that is a quote, a backslash or a control character, and of some bytes above such a one;

@@ -16,11 +16,8 @@ public final class AppStoreRefresher: CustomerRefreshing {
     /// How many customers may be asked about at the same time.
     public static let maximumConcurrency = 256
     /// How many questions one request may lead to. What was answered is remembered, so the next request goes on from there;
-    /// with a maximum age that is shorter than this takes, a customer with more Apple Accounts is never current.
+    /// with a maximum age that is shorter than this takes, a customer about whom more has to be asked is never current.
     public static let maximumQuestions = 16
-    /// How long, in milliseconds, the App Store is not asked again about a purchase that it did not know, however young the
-    /// answer has to be: nothing old becomes known to it, and something new a little later.
-    package static let unknownLifetime: Int64 = 300_000
     /// By how many identities a call under way can be found.
     private static let maximumKeys = 256
 
@@ -46,8 +43,6 @@ public final class AppStoreRefresher: CustomerRefreshing {
     private let onRefresh: @Sendable (RefreshOutcome) -> Void
     private let apps = Mutex<[AppKey: AskedApp]>([:])
     private let memory = RefreshMemory()
-    /// What the App Store did not know.
-    private let unknown = RefreshMemory()
     private let work = SharedWork<CustomerKey, Times>(maximum: AppStoreRefresher.maximumConcurrency)
 
     /// - Parameters:
@@ -104,11 +99,6 @@ public final class AppStoreRefresher: CustomerRefreshing {
     ) -> String? {
         for id in ids {
             if let time = times[id], time >= notBefore { continue }
-            let now = clock()
-            if let time = unknown.time(id, in: scope, now: now), now.subtractingSaturated(time) < Self.unknownLifetime {
-                times[id] = max(time, notBefore)
-                continue
-            }
             guard let time = memory.time(id, in: scope, now: clock()), time >= notBefore else { return id }
             times[id] = time
         }
@@ -136,7 +126,6 @@ public final class AppStoreRefresher: CustomerRefreshing {
             covered.formUnion(facts.transactions.map(\.storedOriginalTransactionId))
             covered.formUnion(facts.renewalInfos.compactMap(\.payload.originalTransactionId))
         }
-        if history == nil { unknown.note([id], in: scope, at: time) }
         memory.note(covered, in: scope, at: time)
         onRefresh(history == nil ? .nothingKnown : .refreshed)
         return Dictionary(covered.map { ($0, time) }, uniquingKeysWith: max)

@@ -109,21 +109,16 @@ import VerifyReceiptServer
         #expect(setting.api.histories == ids)
     }
 
-    @Test func whatTheAppStoreDoesNotKnowIsNotAskedAboutAgainAtOnce() async throws {
+    /// What is told is when the App Store was asked, never a time that would suit better.
+    @Test func whatTheAppStoreDoesNotKnowIsAsOldAsTheQuestion() async throws {
         let time = Mutex(Self.now)
         let setting = try Self.setting(clock: { time.withLock { $0 } })
         setting.api.mode.withLock { $0 = .refuses(status: 404, code: 4_040_010) }
-        let ids = (1...AppStoreRefresher.maximumQuestions + 1).map { "77000000000\($0)" }
-        await #expect(throws: (any Error).self) { try await setting.refresh(ids, notBefore: Self.now) }
-        // Even where each answer has to be of this very moment, the second request comes to an end.
-        let later = Self.now + AppStoreRefresher.unknownLifetime - 1
-        time.withLock { $0 = later }
-        let times = try await setting.refresh(ids, notBefore: later)
-        #expect(times == Dictionary(uniqueKeysWithValues: ids.map { ($0, later) }))
-        #expect(setting.api.histories == ids)
-        time.withLock { $0 = later + 1 }
-        _ = try await setting.refresh([ids[0]], notBefore: later + 1)
-        #expect(setting.api.histories == ids + [ids[0]])
+        _ = try await setting.refresh()
+        time.withLock { $0 += 1_000 }
+        #expect(try await setting.refresh(notBefore: Self.now) == [AccountsAPI.ada: Self.now])
+        #expect(try await setting.refresh(notBefore: Self.now + 1) == [AccountsAPI.ada: Self.now + 1_000])
+        #expect(setting.api.histories == [AccountsAPI.ada, AccountsAPI.ada])
     }
 
     @Test func dataThatIsNotGenuineIsAFailureAndNotStored() async throws {
