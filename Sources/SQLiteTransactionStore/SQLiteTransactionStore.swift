@@ -55,17 +55,19 @@ public final class SQLiteTransactionStore: TransactionStore {
 
     private let file: StoreFile
     private let queue: WriteQueue
+    private let lookUps: ReadQueue
 
-    private init(_ file: StoreFile) {
+    private init(_ file: StoreFile, _ options: Options) {
         self.file = file
         queue = WriteQueue { calls in try await Self.write(calls, to: file) }
+        lookUps = ReadQueue(readers: options.readers) { try file.pool() }
     }
 
     /// Opens the store at a path, making the file if it is not there and bringing an older schema up to date.
     /// - Throws: `TransactionStoreError`, see the table above.
     public static func open(path: String, options: Options = Options()) throws -> SQLiteTransactionStore {
         do {
-            return SQLiteTransactionStore(try StoreFile(path: path, options: options))
+            return SQLiteTransactionStore(try StoreFile(path: path, options: options), options)
         } catch {
             throw TransactionStoreError(error)
         }
@@ -113,7 +115,11 @@ public final class SQLiteTransactionStore: TransactionStore {
     }
 
     public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
-        try await read { db in try Self.customer(identities, scope, db) }
+        do {
+            return try await lookUps.read { db in try Self.customer(identities, scope, db) }
+        } catch {
+            throw file.error(error)
+        }
     }
 
     public func hasProcessed(notificationUUID: String) async throws -> Bool {

@@ -4,21 +4,12 @@ internal import ReceiptMigration
 // A store holds what documents state. What the mapping concluded by a rule, or took from a catalogue, is taken out again:
 // conclusions are drawn on reading, from everything that is known by then.
 
-extension Provenance {
-    fileprivate var isStatement: Bool {
-        switch self {
-        case .signedAttribute, .signedKey, .recordedReply, .notificationV1: true
-        case .catalogue, .inferred, .absent: false
-        }
-    }
-}
-
 extension MappedTransaction {
     /// The payload with nothing but statements. The cancellation of a legacy document is none of these: it may be a
     /// revocation or an upgrade, so it stays with the legacy fields.
     var stated: JWSTransactionDecodedPayload {
         var payload = payload
-        for entry in provenance.entries where !entry.provenance.isStatement { payload.clear(entry.field) }
+        for field in provenance.concludedFields { payload.clear(field) }
         payload.revocationDate = nil
         payload.revocationReason = nil
         return payload
@@ -28,7 +19,7 @@ extension MappedTransaction {
 extension MappedAppTransaction {
     var stated: AppTransaction {
         var payload = payload
-        for entry in provenance.entries where !entry.provenance.isStatement { payload.clear(entry.field) }
+        for field in provenance.concludedFields { payload.clear(field) }
         return payload
     }
 }
@@ -38,9 +29,7 @@ extension MappedRenewalInfo {
     /// product: without it there would be nothing to file the rest under.
     var stated: JWSRenewalInfoDecodedPayload {
         var payload = payload
-        for entry in provenance.entries where !entry.provenance.isStatement && entry.field != .originalTransactionId {
-            payload.clear(entry.field)
-        }
+        for field in provenance.concludedFields where field != .originalTransactionId { payload.clear(field) }
         return payload
     }
 }

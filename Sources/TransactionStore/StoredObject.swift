@@ -3,24 +3,33 @@ internal import Foundation
 
 /// Reads a flat JSON object that ``FactEncoder`` wrote, member by member.
 ///
-/// `Decodable` would do the same; it needs about twenty times as long, and a customer has hundreds of these. Names are
-/// looked for from the one after the last on, so that in the order of writing each is found at once.
+/// `Decodable` would do the same; it needs many times as long, and a customer has hundreds of these. What `FactEncoder`
+/// writes nearly always (no white space, known names, plain strings, integers, bools) is read by ``PlainMembers``; from
+/// the first member on that is anything else, by the scanner for all of JSON.
 struct StoredObject {
-    private var scanner: JSONMemberScanner
+    private enum Value {
+        /// Without its quotes.
+        case string(Range<Int>, hasEscapes: Bool)
+        case integer(Int64)
+        case bool(Bool)
+        /// A number that is no integer of 64 bits, an array, an object.
+        case other(Range<Int>)
+    }
+
+    private let bytes: UnsafeBufferPointer<UInt8>
     private let names: [StaticString]
-    private var position = 0
-    private var member: JSONMember?
+    private var plain: PlainMembers
+    /// How many members were read so far.
+    private var count = 0
+    private var scanner: JSONMemberScanner?
+    private var value: Value?
     /// What has no name that this version knows: new of Apple's, or written by a newer version.
     private(set) var unknownMembers: [JSONObject.Member] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, names: [StaticString]) throws {
-        do {
-            scanner = try JSONMemberScanner(bytes)
-        } catch {
-            throw Self.corrupt("\(error)")
-        }
-        guard scanner.isObject else { throw Self.corrupt("it is not an object") }
+        self.bytes = bytes
         self.names = names
+        plain = PlainMembers(bytes)
     }
 
     static func corrupt(_ detail: String) -> TransactionStoreError {
@@ -29,32 +38,56 @@ struct StoredObject {
 
     /// Goes to the next member with a known name and returns the index of that; nil after the last.
     mutating func next() throws -> Int? {
+        guard scanner == nil else { return try nextByScanner() }
+        switch plain.next(names) {
+        case .member(let index, let value):
+            count += 1
+            switch value {
+            case .string(let content): self.value = .string(content, hasEscapes: false)
+            case .integer(let integer): self.value = .integer(integer)
+            case .bool(let bool): self.value = .bool(bool)
+            }
+            return index
+        case .end: return nil
+        case .somethingElse:
+            try beginScanner()
+            return try nextByScanner()
+        }
+    }
+
+    /// Lets the scanner pass over what was read already.
+    private mutating func beginScanner() throws {
         do {
-            while let member = try scanner.next() {
+            var scanner = try JSONMemberScanner(bytes)
+            guard scanner.isObject else { throw Self.corrupt("it is not an object") }
+            for _ in 0..<count { _ = try scanner.next() }
+            self.scanner = scanner
+        } catch let error as JSONReadingError {
+            throw Self.corrupt("\(error)")
+        }
+    }
+
+    private mutating func nextByScanner() throws -> Int? {
+        do {
+            while let member = try scanner?.next() {
                 guard let key = member.key else { continue }
-                guard let index = index(of: key) else {
-                    let value = try JSONValue.parse(UnsafeBufferPointer(rebasing: scanner.bytes[member.value]))
-                    unknownMembers.append(JSONObject.Member(key: scanner.text(key), value: value))
+                let name = UnsafeBufferPointer(rebasing: bytes[key.content])
+                guard let index = names.firstIndex(where: { Self.isEqual($0, name) }) else {
+                    let value = try JSONValue.parse(UnsafeBufferPointer(rebasing: bytes[member.value]))
+                    unknownMembers.append(
+                        JSONObject.Member(key: JSONStringToken.text(key, in: bytes), value: value))
                     continue
                 }
-                guard member.kind != .null else { continue }
-                self.member = member
+                switch member.kind {
+                case .null: continue
+                case .string: value = .string(member.content, hasEscapes: member.hasEscapes)
+                case .bool: value = .bool(bytes[member.value.lowerBound] == UInt8(ascii: "t"))
+                case .number, .array, .object: value = .other(member.value)
+                }
                 return index
             }
         } catch {
             throw Self.corrupt("\(error)")
-        }
-        return nil
-    }
-
-    private mutating func index(of key: JSONStringToken) -> Int? {
-        let name = UnsafeBufferPointer(rebasing: scanner.bytes[key.content])
-        for step in 0..<names.count {
-            let index = (position + step) % names.count
-            if Self.isEqual(names[index], name) {
-                position = index + 1
-                return index
-            }
         }
         return nil
     }
@@ -65,17 +98,15 @@ struct StoredObject {
     }
 
     func string() throws -> String {
-        guard let member, let text = scanner.string(member) else { throw Self.corrupt("a member is not a string") }
-        return text
+        guard case .string(let content, let hasEscapes) = value else { throw Self.corrupt("a member is not a string") }
+        return JSONStringToken.text(JSONStringToken(content: content, hasEscapes: hasEscapes), in: bytes)
     }
 
     /// The string, which is `known` itself where it has the same octets; else it becomes `known`.
     func string(like known: inout String) throws -> String {
         // A string of up to 15 octets needs no memory of its own.
-        guard let member, case .string = member.kind, !member.hasEscapes, member.content.count > 15 else {
-            return try string()
-        }
-        let content = UnsafeBufferPointer(rebasing: scanner.bytes[member.content])
+        guard case .string(let place, hasEscapes: false) = value, place.count > 15 else { return try string() }
+        let content = UnsafeBufferPointer(rebasing: bytes[place])
         let isKnown = known.utf8.withContiguousStorageIfAvailable { known in
             guard known.count == content.count, let one = known.baseAddress, let other = content.baseAddress else {
                 return false
@@ -87,28 +118,19 @@ struct StoredObject {
     }
 
     func bool() throws -> Bool {
-        guard let member, case .bool = member.kind else { throw Self.corrupt("a member is not a bool") }
-        return scanner.bytes[member.value.lowerBound] == UInt8(ascii: "t")
+        guard case .bool(let bool) = value else { throw Self.corrupt("a member is not a bool") }
+        return bool
     }
 
     func int64() throws -> Int64 {
-        guard let member, case .number = member.kind else { throw Self.corrupt("a member is not a number") }
-        let range = member.value
-        var digits = range.lowerBound
-        let isNegative = scanner.bytes[digits] == UInt8(ascii: "-")
-        if isNegative { digits += 1 }
-        // Counts downwards from zero, because the negative half of Int64 is the larger one.
-        var negated: Int64 = 0
-        for position in digits..<range.upperBound {
-            let digit = scanner.bytes[position] &- UInt8(ascii: "0")
-            let (tenfold, overflow) = negated.multipliedReportingOverflow(by: 10)
-            let (sum, tooBig) = tenfold.subtractingReportingOverflow(Int64(digit))
-            guard digit < 10, !overflow, !tooBig else { throw Self.corrupt("a number is not an integer of 64 bits") }
-            negated = sum
+        switch value {
+        case .integer(let integer): return integer
+        case .other(let range):
+            guard let integer = try? JSONValue.parse(UnsafeBufferPointer(rebasing: bytes[range])).decode(Int64.self)
+            else { throw Self.corrupt("a member is not an integer of 64 bits") }
+            return integer
+        default: throw Self.corrupt("a member is not a number")
         }
-        if isNegative { return negated }
-        guard negated != .min else { throw Self.corrupt("a number is not an integer of 64 bits") }
-        return -negated
     }
 
     func int32() throws -> Int32 {
@@ -123,9 +145,9 @@ struct StoredObject {
 
     /// A nested value; only what is rare is nested.
     func decoded<Value: Decodable>() throws -> Value {
-        guard let member else { throw Self.corrupt("a member is missing") }
+        guard case .other(let range) = value else { throw Self.corrupt("a member is neither an object nor an array") }
         do {
-            return try JSONValue.parse(UnsafeBufferPointer(rebasing: scanner.bytes[member.value])).decode()
+            return try JSONValue.parse(UnsafeBufferPointer(rebasing: bytes[range])).decode()
         } catch {
             throw Self.corrupt("a nested value is not what it should be")
         }

@@ -39,6 +39,14 @@ enum Clock {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
+    /// What this process has had the disk read, in bytes; Linux only, 0 elsewhere.
+    static func bytesFromDisk() -> Int {
+        guard let account = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8),
+            let line = account.split(separator: "\n").first(where: { $0.hasPrefix("read_bytes:") })
+        else { return 0 }
+        return Int(line.filter(\.isNumber)) ?? 0
+    }
+
     /// The most memory that this process has had, in MB; Linux only, 0 elsewhere.
     static func peakMegabytes() -> Double {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),

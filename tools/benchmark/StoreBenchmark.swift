@@ -146,19 +146,25 @@ struct StoreBenchmark {
     private func measureLookups(_ store: SQLiteTransactionStore, _ condition: String) async throws {
         let customers = transactionCount / transactionsPerCustomer
         var times: [Double] = []
-        let processor = Clock.processorSeconds()
+        var fromDisk = 0
+        var processor = 0.0
         for lookup in 0..<lookups {
             let customer = Int((UInt64(lookup) &* 0x9E37_79B9_7F4A_7C15) >> 11) % customers
             let identity = CustomerIdentity(.originalTransactionId, String(original(customer)))
+            let (bytes, seconds) = (Clock.bytesFromDisk(), Clock.processorSeconds())
             let begin = DispatchTime.now().uptimeNanoseconds
             let found = try await store.customer([identity], in: scope)
             times.append(Double(DispatchTime.now().uptimeNanoseconds - begin) / 1e6)
+            processor += Clock.processorSeconds() - seconds
+            if Clock.bytesFromDisk() > bytes { fromDisk += 1 }
             guard found?.transactions.count == transactionsPerCustomer else {
                 throw Refusal(description: "a customer is not complete")
             }
         }
-        let milliseconds = (Clock.processorSeconds() - processor) * 1000 / Double(lookups)
+        let milliseconds = processor * 1000 / Double(lookups)
         Figure(name: "look-up, processor time, \(condition)", value: milliseconds, unit: "ms").report()
+        let share = Double(fromDisk) * 100 / Double(lookups)
+        Figure(name: "look-ups that read from the disk, \(condition)", value: share, unit: "%").report()
         times.sort()
         for (name, place) in [("p50", 0.5), ("p99", 0.99)] {
             let value = times[Int(Double(times.count - 1) * place)]

@@ -1,6 +1,6 @@
 /// Byte searches in the content of JSON strings, eight bytes at a time.
 package enum JSONStringScan {
-    static let highBitOfEachByte: UInt64 = 0x8080_8080_8080_8080
+    package static let highBitOfEachByte: UInt64 = 0x8080_8080_8080_8080
     private static let lowBitOfEachByte: UInt64 = 0x0101_0101_0101_0101
 
     /// The offset of the first quote, backslash or control character from `start` on, else `bytes.count`.

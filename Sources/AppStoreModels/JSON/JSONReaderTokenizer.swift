@@ -4,6 +4,11 @@ package struct JSONStringToken: Sendable, Equatable {
     package let content: Range<Int>
     /// Whether a backslash occurs, so that the content is not yet the string.
     package let hasEscapes: Bool
+
+    package init(content: Range<Int>, hasEscapes: Bool) {
+        self.content = content
+        self.hasEscapes = hasEscapes
+    }
 }
 
 enum JSONToken {

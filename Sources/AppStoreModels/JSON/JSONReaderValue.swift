@@ -206,7 +206,7 @@ private struct JSONValueBuilder {
 
 extension JSONStringToken {
     /// The string itself. The tokenizer has validated its UTF-8 and its escapes.
-    static func text(_ token: JSONStringToken, in bytes: UnsafeBufferPointer<UInt8>) -> String {
+    package static func text(_ token: JSONStringToken, in bytes: UnsafeBufferPointer<UInt8>) -> String {
         let content = UnsafeBufferPointer(rebasing: bytes[token.content])
         if token.hasEscapes { return String(decoding: JSONStringScan.unescaped(content), as: UTF8.self) }
         return String(decoding: content, as: UTF8.self)

@@ -101,16 +101,25 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     public var appTransactionId: String?
 
     /// What is particular to Advanced Commerce; absent for all other purchases.
-    public var advancedCommerceInfo: AdvancedCommerceTransactionInfo?
+    public var advancedCommerceInfo: AdvancedCommerceTransactionInfo? {
+        get { rareAdvancedCommerceInfo?.value }
+        set { rareAdvancedCommerceInfo = newValue.map { .value($0) } }
+    }
 
     /// How the customer pays for the period (App Store Server API 1.21).
     public var billingPlanType: BillingPlanType?
 
     /// The commitment behind a subscription that is billed monthly (App Store Server API 1.21).
-    public var commitmentInfo: TransactionCommitmentInfo?
+    public var commitmentInfo: TransactionCommitmentInfo? {
+        get { rareCommitmentInfo?.value }
+        set { rareCommitmentInfo = newValue.map { .value($0) } }
+    }
 
     /// Members of the JSON object that this package does not know. They are kept and written again.
     public var unknownMembers = UnknownMembers()
+
+    private var rareAdvancedCommerceInfo: Rare<AdvancedCommerceTransactionInfo>?
+    private var rareCommitmentInfo: Rare<TransactionCommitmentInfo>?
 
     /// Without any field: what a migration begins with, for each of millions.
     package init() {}
@@ -186,5 +195,17 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
         self.advancedCommerceInfo = advancedCommerceInfo
         self.billingPlanType = billingPlanType
         self.commitmentInfo = commitmentInfo
+    }
+}
+
+/// Keeps a member that few transactions have outside of the structure: migrations and stores move hundreds of transactions
+/// about, and these two members would be a third of each.
+private indirect enum Rare<Value: Hashable & Sendable>: Hashable, Sendable {
+    case value(Value)
+
+    var value: Value {
+        switch self {
+        case .value(let value): value
+        }
     }
 }

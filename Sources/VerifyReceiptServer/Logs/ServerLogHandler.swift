@@ -26,8 +26,10 @@ public struct ServerLogHandler: LogHandler {
 
     public func log(event: LogEvent) {
         var all = metadata
-        if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
-        if let own = event.metadata { all.merge(own) { _, new in new } }
+        for more in [metadataProvider?.get(), event.metadata] {
+            guard let more, !more.isEmpty else { continue }
+            if all.isEmpty { all = more } else { all.merge(more) { _, new in new } }
+        }
         if let error = event.error { all["error"] = "\(error)" }
         let time = Timestamp.text(milliseconds: SystemClock.now())
         switch format {

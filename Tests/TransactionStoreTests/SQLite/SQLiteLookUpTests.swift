@@ -1,0 +1,106 @@
+import Foundation
+import GRDB
+import SQLiteTransactionStore
+import Testing
+import TransactionStore
+
+@Suite("Look-ups that share a connection")
+struct SQLiteLookUpTests {
+    private typealias Samples = StoreSamples
+
+    private func store(in folder: TemporaryFolder, readers: Int) async throws -> SQLiteTransactionStore {
+        let store = try SQLiteTransactionStore.open(
+            path: folder.file("store.sqlite"), options: .init(readers: readers))
+        _ = try await store.apply((1...50).map { Samples.set(Samples.fact("\($0)", product: "p\($0)")) })
+        return store
+    }
+
+    @Test(arguments: [1, 4]) func eachGetsItsOwnAnswer(readers: Int) async throws {
+        let folder = try TemporaryFolder()
+        let store = try await store(in: folder, readers: readers)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<400 {
+                group.addTask {
+                    let id = number % 51
+                    let products = try await store.customer(original: "\(id)")?.transactions.map(\.payload.productId)
+                    #expect(products == (id == 0 ? nil : ["p\(id)"]))
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await store.close()
+    }
+
+    @Test func whatWasWrittenBeforeIsSeen() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await store(in: folder, readers: 1)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...50 {
+                group.addTask {
+                    for date in 1...5 {
+                        let product = "p\(number).\(date)"
+                        let fact = Samples.fact("\(number)", product: product, at: Samples.june + Int64(date))
+                        _ = try await store.apply([Samples.set(fact)])
+                        let found = try await store.customer(original: "\(number)")
+                        #expect(found?.transactions.first?.payload.productId == product)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await store.close()
+    }
+
+    @Test func oneThatCannotBeReadFailsAlone() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await store(in: folder, readers: 1)
+        let damage = try DatabaseQueue(path: folder.file("store.sqlite"))
+        try await damage.write { db in
+            try db.execute(sql: "UPDATE transactions SET payload = X'7B' WHERE transaction_id = '7'")
+        }
+        try damage.close()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...50 {
+                group.addTask { try await check(number, in: store, damaged: 7) }
+            }
+            try await group.waitForAll()
+        }
+        try await store.close()
+    }
+
+    private func check(_ number: Int, in store: SQLiteTransactionStore, damaged: Int) async throws {
+        guard number == damaged else {
+            #expect(try await store.customer(original: "\(number)")?.transactions.count == 1)
+            return
+        }
+        let error = await #expect(throws: TransactionStoreError.self) {
+            try await store.customer(original: "\(number)")
+        }
+        #expect(error?.code == .corrupt)
+    }
+
+    @Test func aStoreThatIsClosedAnswersAllWhoWait() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await store(in: folder, readers: 1)
+        await withTaskGroup(of: TransactionStoreError.Code?.self) { group in
+            for number in 1...200 {
+                group.addTask {
+                    do {
+                        #expect(try await store.customer(original: "\(number % 50 + 1)")?.transactions.count == 1)
+                        return nil
+                    } catch {
+                        return (error as? TransactionStoreError)?.code ?? .engine
+                    }
+                }
+            }
+            group.addTask {
+                try? await store.close()
+                return nil
+            }
+            for await code in group { #expect(code == nil || code == .closed) }
+        }
+        await #expect(throws: TransactionStoreError(.closed, "The store was closed.")) {
+            try await store.customer(original: "1")
+        }
+    }
+}
