@@ -33,6 +33,12 @@ public struct InAppPurchaseKey: Sendable, CustomStringConvertible {
     /// The identifier; never the key.
     public var description: String { "In-App Purchase key \(keyID)" }
 
+    /// Whether both are the same key with the same identifiers.
+    package func isSame(as other: InAppPurchaseKey) -> Bool {
+        keyID == other.keyID && issuerID == other.issuerID
+            && privateKey.publicKey.rawRepresentation == other.privateKey.publicKey.rawRepresentation
+    }
+
     /// A P-256 key in PEM is some 240 bytes long.
     private static let maximumLength = 16_384
 

@@ -14,4 +14,10 @@ public struct AppStoreCredentials: Sendable {
         self.productionURL = productionURL
         self.sandboxURL = sandboxURL
     }
+
+    /// Whether both ask the same server in the same name.
+    func areSame(as other: AppStoreCredentials) -> Bool {
+        bundleID == other.bundleID && productionURL == other.productionURL && sandboxURL == other.sandboxURL
+            && key.isSame(as: other.key)
+    }
 }

@@ -1,6 +1,5 @@
 import AppStoreModels
 public import AppStoreServer
-import Synchronization
 public import TransactionStore
 public import VerifyReceipt
 
@@ -21,11 +20,6 @@ public final class AppStoreRefresher: CustomerRefreshing {
     /// By how many identities a call under way can be found.
     private static let maximumKeys = 256
 
-    private struct AppKey: Hashable {
-        let bundleID: String
-        let environment: Environment
-    }
-
     private struct CustomerKey: Hashable {
         let scope: StoreScope
         let identity: CustomerIdentity
@@ -37,12 +31,11 @@ public final class AppStoreRefresher: CustomerRefreshing {
     private let credentials: [String: AppStoreCredentials]
     private let verifier: SignedDataVerifier
     private let store: any TransactionStore
-    private let transport: any APITransport
     private let patience: Duration
     private let clock: @Sendable () -> Int64
     private let onRefresh: @Sendable (RefreshOutcome) -> Void
-    private let apps = Mutex<[AppKey: AskedApp]>([:])
-    private let memory = RefreshMemory()
+    private let apps: AskedApps
+    private var memory: RefreshMemory { apps.memory }
     private let work = SharedWork<CustomerKey, Times>(maximum: AppStoreRefresher.maximumConcurrency)
 
     /// - Parameters:
@@ -53,15 +46,26 @@ public final class AppStoreRefresher: CustomerRefreshing {
     ///   - patience: how long a request waits.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - onRefresh: is told how each call ended.
-    public init(
+    public convenience init(
         credentials: [AppStoreCredentials], verifier: SignedDataVerifier, store: any TransactionStore,
         transport: any APITransport, patience: Duration = AppStoreRefresher.patience,
         clock: @escaping @Sendable () -> Int64, onRefresh: @escaping @Sendable (RefreshOutcome) -> Void = { _ in }
     ) {
+        self.init(
+            credentials: credentials, verifier: verifier, store: store, apps: AskedApps(transport: transport),
+            patience: patience, clock: clock, onRefresh: onRefresh)
+    }
+
+    /// - Parameter apps: what is known of asking; may be of another refresher with another configuration.
+    package init(
+        credentials: [AppStoreCredentials], verifier: SignedDataVerifier, store: any TransactionStore, apps: AskedApps,
+        patience: Duration, clock: @escaping @Sendable () -> Int64,
+        onRefresh: @escaping @Sendable (RefreshOutcome) -> Void
+    ) {
         self.credentials = Dictionary(credentials.map { ($0.bundleID, $0) }, uniquingKeysWith: { first, _ in first })
         self.verifier = verifier
         self.store = store
-        self.transport = transport
+        self.apps = apps
         self.patience = patience
         self.clock = clock
         self.onRefresh = onRefresh
@@ -112,7 +116,7 @@ public final class AppStoreRefresher: CustomerRefreshing {
             throw Unanswerable.away
         }
         let history: CustomerHistory?
-        do { history = try await app.history(of: id, now: clock) } catch {
+        do { history = try await app.history(of: id, verifier, clock: clock) } catch {
             onRefresh(.failed)
             throw error
         }
@@ -133,16 +137,8 @@ public final class AppStoreRefresher: CustomerRefreshing {
 
     private func app(_ scope: StoreScope) throws -> AskedApp {
         guard [.production, .sandbox].contains(scope.environment) else { throw Unanswerable.environment }
-        let key = AppKey(bundleID: scope.bundleId, environment: scope.environment)
-        return try apps.withLock { apps in
-            if let app = apps[key] { return app }
-            guard let credentials = credentials[scope.bundleId] else { throw Unanswerable.app }
-            let app = try AskedApp(
-                credentials, scope.environment, verifier: verifier, transport: transport, patience: patience,
-                clock: clock)
-            apps[key] = app
-            return app
-        }
+        guard let credentials = credentials[scope.bundleId] else { throw Unanswerable.app }
+        return try apps.app(credentials, scope.environment, patience: patience)
     }
 
     /// Why the App Store was not asked.

@@ -8,8 +8,8 @@ struct EndpointMaker: Sendable {
     let metrics: ServerMetrics
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let clock: @Sendable () -> Int64
-    /// Connections to the App Store; they outlive a reload.
-    private let transport = AsyncHTTPClientTransport()
+    /// Connections to the App Store, and what is known of asking it; they outlive a reload.
+    private let apps = AskedApps(transport: AsyncHTTPClientTransport())
 
     init(store: (any TransactionStore)?, metrics: ServerMetrics, clock: @escaping @Sendable () -> Int64) {
         self.store = store
@@ -25,7 +25,7 @@ struct EndpointMaker: Sendable {
                 credentials: configuration.appStore,
                 verifier: try SignedDataVerifier(
                     trust: configuration.signedDataTrust, revocation: configuration.revocation),
-                store: store, transport: transport, patience: configuration.timeouts.appStore, clock: clock
+                store: store, apps: apps, patience: configuration.timeouts.appStore, clock: clock
             ) { [metrics] in metrics.refreshes.add($0.rawValue) }
         }
         return try VerifyReceiptEndpoint(configuration: endpoint, store: store)

@@ -158,7 +158,8 @@ import VerifyReceiptServer
 struct RefresherSetting: Sendable {
     let api: AccountsAPI
     let store: any TransactionStore
-    let refresher: AppStoreRefresher
+    private(set) var refresher: AppStoreRefresher
+    private let makeRefresher: @Sendable ([AppStoreCredentials]) -> AppStoreRefresher
     private let folder: TemporaryFolder
     private let noted = Noted()
 
@@ -177,19 +178,30 @@ struct RefresherSetting: Sendable {
         folder = try TemporaryFolder()
         store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
         let roots = trustsAuthority ? [TestSignedDataAuthority.standard.rootCertificate] : []
-        refresher = AppStoreRefresher(
-            credentials: try credentials ?? [Self.credentials()],
-            verifier: try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: roots)), store: store,
-            transport: transport ?? api, patience: patience, clock: clock,
-            onRefresh: { [noted] outcome in noted.list.withLock { $0.append(outcome) } })
+        let verifier = try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: roots))
+        let apps = AskedApps(transport: transport ?? api)
+        makeRefresher = { [noted, store] credentials in
+            AppStoreRefresher(
+                credentials: credentials, verifier: verifier, store: store, apps: apps, patience: patience,
+                clock: clock, onRefresh: { outcome in noted.list.withLock { $0.append(outcome) } })
+        }
+        refresher = makeRefresher(try credentials ?? [Self.credentials()])
     }
 
-    static func credentials(_ bundleID: String = AccountsAPI.bundleID, url: String? = nil) throws -> AppStoreCredentials
-    {
+    /// The same after the configuration was read again.
+    func reloaded(_ credentials: AppStoreCredentials) -> RefresherSetting {
+        var reloaded = self
+        reloaded.refresher = makeRefresher([credentials])
+        return reloaded
+    }
+
+    static func credentials(
+        _ bundleID: String = AccountsAPI.bundleID, url: String? = nil, pem: String? = nil
+    ) throws -> AppStoreCredentials {
         AppStoreCredentials(
             bundleID: bundleID,
             key: try InAppPurchaseKey(
-                pem: P256.Signing.PrivateKey().pemRepresentation, keyID: "ABCDEFGHIJ",
+                pem: pem ?? P256.Signing.PrivateKey().pemRepresentation, keyID: "ABCDEFGHIJ",
                 issuerID: "99b16628-15e4-4668-972b-eeff55eeff55"), productionURL: url, sandboxURL: url)
     }
 

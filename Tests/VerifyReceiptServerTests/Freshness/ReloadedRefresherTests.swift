@@ -1,0 +1,57 @@
+import AppStoreModels
+import AppStoreServer
+import Crypto
+import Testing
+import VerifyReceiptServer
+
+@Suite("After a reload of the configuration")
+struct ReloadedRefresherTests {
+    private let pem = P256.Signing.PrivateKey().pemRepresentation
+    private static let now = AppStoreRefresherTests.now
+
+    /// The same credentials, read from their file once more.
+    private var credentials: AppStoreCredentials {
+        get throws { try RefresherSetting.credentials(pem: pem) }
+    }
+
+    private func setting() throws -> RefresherSetting {
+        try RefresherSetting(
+            try AccountsAPI(signed: Self.now, accounts: [[AccountsAPI.ada]]), credentials: [credentials],
+            clock: { Self.now })
+    }
+
+    private func failing() async throws -> RefresherSetting {
+        let setting = try setting()
+        setting.api.mode.withLock { $0 = .refuses(status: 500, code: 5_000_000) }
+        for _ in 0..<CircuitBreaker.failureLimit { _ = try? await setting.refresh() }
+        #expect(setting.outcomes == Array(repeating: .failed, count: CircuitBreaker.failureLimit))
+        setting.api.mode.withLock { $0 = .answers }
+        return setting
+    }
+
+    @Test func itIsKnownWhatTheAppStoreWasAsked() async throws {
+        let setting = try setting()
+        _ = try await setting.refresh()
+        #expect(try await setting.reloaded(credentials).refresh() == [AccountsAPI.ada: Self.now])
+        #expect(setting.api.histories == [AccountsAPI.ada])
+    }
+
+    @Test func anAppStoreThatIsAwayIsLeftAlone() async throws {
+        let setting = try await failing()
+        await #expect(throws: (any Error).self) { try await setting.reloaded(credentials).refresh() }
+        #expect(setting.outcomes.last == .notAsked)
+    }
+
+    @Test func withAnotherKeyItIsAskedAtOnce() async throws {
+        let setting = try await failing()
+        #expect(try await setting.reloaded(RefresherSetting.credentials()).refresh() == [AccountsAPI.ada: Self.now])
+        #expect(setting.outcomes.last == .refreshed)
+    }
+
+    @Test func atAnotherPlaceItIsAskedAtOnce() async throws {
+        let setting = try await failing()
+        let elsewhere = try RefresherSetting.credentials(url: "https://elsewhere.example.com", pem: pem)
+        #expect(try await setting.reloaded(elsewhere).refresh() == [AccountsAPI.ada: Self.now])
+        #expect(setting.outcomes.last == .refreshed)
+    }
+}
