@@ -178,23 +178,24 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .target(
             name: "OpenSSLOracle", dependencies: ["COpenSSL"], path: "Tests/OpenSSLOracle", swiftSettings: settings),
+        .target(name: "SharedReceipts", path: "Tests/SharedReceipts", swiftSettings: settings),
 
         .testTarget(name: "AppStoreModelsTests", dependencies: ["AppStoreModels"], swiftSettings: settings),
         .testTarget(
             name: "LegacyReceiptsTests",
             dependencies: [
-                "LegacyReceipts", "ReceiptForge", "OpenSSLOracle",
+                "LegacyReceipts", "ReceiptForge", "OpenSSLOracle", "SharedReceipts",
                 crypto,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "ReceiptMigrationTests",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge"],
+            dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge", "SharedReceipts"],
             exclude: ["ProductCatalog/Examples"],
             swiftSettings: settings),
         .testTarget(
             name: "ReceiptForgeTests",
-            dependencies: ["ReceiptForge", crypto],
+            dependencies: ["ReceiptForge", "SharedReceipts", crypto],
             swiftSettings: settings),
         .testTarget(
             name: "TransactionStoreTests",
@@ -206,15 +207,15 @@ let package = Package(
         .testTarget(
             name: "AppStoreServerTests",
             dependencies: [
-                "AppStoreModels", "AppStoreServer", "ReceiptForge", crypto, server("NIOCore", "swift-nio"),
-                server("NIOPosix", "swift-nio"),
+                "AppStoreModels", "AppStoreServer", "ReceiptForge", "SharedReceipts", crypto,
+                server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "VerifyReceiptTests",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration", "TransactionStore",
-                "SQLiteTransactionStore", "VerifyReceipt", crypto,
+                "SQLiteTransactionStore", "VerifyReceipt", "SharedReceipts", crypto,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -222,7 +223,8 @@ let package = Package(
             dependencies: [
                 "legacy-receipts", "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ReceiptForge",
                 "ReceiptMigration", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
-                "VerifyReceipt", "VerifyReceiptServer", crypto, server("AsyncHTTPClient", "async-http-client"),
+                "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", crypto,
+                server("AsyncHTTPClient", "async-http-client"),
                 server("Logging", "swift-log"), server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
                 server("NIOSSL", "swift-nio-ssl"), server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
@@ -241,7 +243,7 @@ let package = Package(
         .testTarget(
             name: "OpenSSLOracleTests",
             dependencies: [
-                "OpenSSLOracle", "COpenSSL",
+                "OpenSSLOracle", "COpenSSL", "SharedReceipts",
                 crypto, cryptoExtras,
             ],
             swiftSettings: settings),
@@ -254,7 +256,7 @@ let package = Package(
             dependencies: [
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration",
                 "AppStoreServer", "TransactionStore",
-                "SQLiteTransactionStore",
+                "SQLiteTransactionStore", "SharedReceipts",
             ],
             swiftSettings: settings),
     ]

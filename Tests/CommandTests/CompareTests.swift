@@ -1,6 +1,7 @@
 import Foundation
 import LegacyReceipts
 import ReceiptForge
+import SharedReceipts
 import Testing
 
 @Suite struct CompareTests {
@@ -129,8 +130,8 @@ import Testing
         #expect(outcome.output.hasPrefix("| status | field | supported | source |\n|---|---|---|---|\n"))
     }
 
-    @Test(.enabled(if: RealPairs.index != nil)) func theRecordedPairsOfTheAppStore() async throws {
-        let index = try #require(RealPairs.index)
+    @Test(.enabled(if: SharedReceipts.arePresent)) func theRecordedPairsOfTheAppStore() async throws {
+        let index = try #require(SharedReceipts.folder).appending(path: "index.json").path
         let outcome = try await Command.run("compare", "--learn-latest", "--json", index)
         let object = try outcome.object()
         #expect(object["pairs"] as? Int == 6)
@@ -145,19 +146,4 @@ import Testing
         #expect(entitlement["pairsCompared"] as? Int == 6 && entitlement["pairsDiffering"] as? Int == 1)
         #expect(object["isUpperBound"] as? Bool == true)
     }
-}
-
-/// Recorded pairs, which live beside the package and not in it.
-private enum RealPairs {
-    static let index: String? = {
-        var place = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-        while place.path != "/" {
-            if FileManager.default.fileExists(atPath: place.appending(path: "Package.swift").path) {
-                let index = place.deletingLastPathComponent().appending(path: "shared/receipts/index.json").path
-                return FileManager.default.fileExists(atPath: index) ? index : nil
-            }
-            place.deleteLastPathComponent()
-        }
-        return nil
-    }()
 }

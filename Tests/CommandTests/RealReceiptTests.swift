@@ -1,20 +1,10 @@
 import Foundation
+import SharedReceipts
 import Testing
 
 /// Real receipts, which live beside the package and not in it.
 private enum Real {
-    static let folder: URL? = {
-        var place = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-        while place.path != "/" {
-            if FileManager.default.fileExists(atPath: place.appending(path: "Package.swift").path) {
-                let receipts = place.deletingLastPathComponent().appending(path: "shared/receipts")
-                let index = receipts.appending(path: "index.json").path
-                return FileManager.default.fileExists(atPath: index) ? receipts : nil
-            }
-            place.deleteLastPathComponent()
-        }
-        return nil
-    }()
+    static var folder: URL? { SharedReceipts.folder }
 
     struct Entry: Decodable {
         let file: String

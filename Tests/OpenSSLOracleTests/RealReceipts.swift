@@ -1,4 +1,5 @@
 import Foundation
+import SharedReceipts
 
 /// Apple's real receipts, which live beside the package, not in it.
 enum RealReceipts {
@@ -17,18 +18,7 @@ enum RealReceipts {
         }
     }
 
-    static let folder: URL? = {
-        var place = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-        while place.path != "/" {
-            if FileManager.default.fileExists(atPath: place.appending(path: "Package.swift").path) {
-                let receipts = place.deletingLastPathComponent().appending(path: "shared/receipts")
-                let index = receipts.appending(path: "index.json").path
-                return FileManager.default.fileExists(atPath: index) ? receipts : nil
-            }
-            place.deleteLastPathComponent()
-        }
-        return nil
-    }()
+    static var folder: URL? { SharedReceipts.folder }
 
     static var arePresent: Bool { folder != nil }
 

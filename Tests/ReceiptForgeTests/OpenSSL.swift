@@ -1,5 +1,6 @@
 import Foundation
 import ReceiptForge
+import SharedReceipts
 
 /// The `openssl` command, an outside judge.
 enum OpenSSL {
@@ -62,23 +63,9 @@ enum OpenSSL {
 
 /// The real receipts beside the package, where they are there.
 enum RealReceipts {
-    static let directory: URL? = {
-        var folder = URL(filePath: #filePath).resolvingSymlinksInPath()
-        while folder.path.count > 1 {
-            folder.deleteLastPathComponent()
-            let manifest = folder.appending(path: "Package.swift")
-            guard FileManager.default.fileExists(atPath: manifest.path(percentEncoded: false)) else { continue }
-            let receipts = folder.deletingLastPathComponent().appending(path: "shared/receipts")
-            return FileManager.default.fileExists(atPath: receipts.path(percentEncoded: false)) ? receipts : nil
-        }
-        return nil
-    }()
-
     static func all(in folder: String) throws -> [[UInt8]] {
-        guard let directory = directory?.appending(path: folder) else { return [] }
-        return try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
-            .sorted { $0.path < $1.path }.compactMap { file in
-                Data(base64Encoded: try Data(contentsOf: file), options: .ignoreUnknownCharacters).map { [UInt8]($0) }
-            }
+        try SharedReceipts.files(folder).compactMap { file in
+            Data(base64Encoded: try Data(contentsOf: file), options: .ignoreUnknownCharacters).map { [UInt8]($0) }
+        }
     }
 }

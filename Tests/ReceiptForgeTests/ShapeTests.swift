@@ -1,5 +1,6 @@
 import Foundation
 import ReceiptForge
+import SharedReceipts
 import Testing
 
 /// A definite-length reader for the shapes of containers; the tests' own, so that the forge is not its own judge.
@@ -56,7 +57,7 @@ struct Node {
     }
 }
 
-@Suite("The shape of forged receipts is that of real ones", .enabled(if: RealReceipts.directory != nil))
+@Suite("The shape of forged receipts is that of real ones", .enabled(if: SharedReceipts.arePresent))
 struct ShapeTests {
     @Test(
         "attributes have the version and the kind of value that real ones have", arguments: ["production", "sandbox"])

@@ -1,5 +1,6 @@
 import Foundation
 import ReceiptForge
+import SharedReceipts
 import Testing
 
 @Suite("Forged transaction receipts")
@@ -92,7 +93,7 @@ struct TransactionReceiptTests {
         #expect(read == Dictionary(uniqueKeysWithValues: entries))
     }
 
-    @Test("keys stand in the order of real receipts", .enabled(if: RealReceipts.directory != nil))
+    @Test("keys stand in the order of real receipts", .enabled(if: SharedReceipts.arePresent))
     func keyOrder() throws {
         func keys(_ text: String) -> [String] { text.matches(of: #/"([a-z-]+)" = /#).map { String($0.1) } }
         func inner(_ receipt: [UInt8]) throws -> String {

@@ -1,12 +1,13 @@
 import AppStoreModels
 import Foundation
 import LegacyReceipts
+import SharedReceipts
 import Testing
 import TransactionStore
 import VerifyReceipt
 
 /// Our replies beside Apple's, over every recorded pair: `pairs/sandbox-007.json` is the reply to `sandbox/007`.
-@Suite(.enabled(if: RealRecords.folder != nil)) struct ParityTests {
+@Suite(.enabled(if: SharedReceipts.arePresent)) struct ParityTests {
     struct Pair {
         let name: String
         let receipt: [UInt8]
@@ -14,14 +15,14 @@ import VerifyReceipt
     }
 
     static func pairs() throws -> [Pair] {
-        try RealRecords.files("pairs").filter { $0.pathExtension == "json" }.map { file in
+        try SharedReceipts.files("pairs").filter { $0.pathExtension == "json" }.map { file in
             let name = file.deletingPathExtension().lastPathComponent
             let parts = name.split(separator: "-")
             let stored = try unwrap(
-                try RealRecords.files(String(parts[0])).first { $0.lastPathComponent.hasPrefix(parts[1]) }, name)
-            let octets = try ReceiptContainer(stored: try RealRecords.bytes(stored)).bytes
+                try SharedReceipts.files(String(parts[0])).first { $0.lastPathComponent.hasPrefix(parts[1]) }, name)
+            let octets = try ReceiptContainer(stored: try SharedReceipts.bytes(stored)).bytes
             return Pair(
-                name: name, receipt: octets, reply: try unwrap(try JSONValue.parse(RealRecords.bytes(file)).object))
+                name: name, receipt: octets, reply: try unwrap(try JSONValue.parse(SharedReceipts.bytes(file)).object))
         }
     }
 
@@ -125,7 +126,7 @@ extension Base64 {
 }
 
 /// Replies of which only the answer was kept, with the receipt that Apple issued with it: that one is submitted.
-@Suite(.enabled(if: RealRecords.folder != nil)) struct ReissuedReceiptTests {
+@Suite(.enabled(if: SharedReceipts.arePresent)) struct ReissuedReceiptTests {
     /// `receipt_creation_date` is that of the receipt that was sent, not of the one that came back (verifyreceipt
     /// reference, 3.3).
     private static let ofTheOtherReceipt: Set = [
@@ -156,9 +157,9 @@ extension Base64 {
     @Test func theReissuedReceiptGivesWhatItsReplySaid() async throws {
         var total = ParityTally()
         var count = 0
-        for file in try RealRecords.files("responses") {
+        for file in try SharedReceipts.files("responses") {
             let name = file.lastPathComponent
-            guard let apples = try JSONValue.parse(RealRecords.bytes(file)).object,
+            guard let apples = try JSONValue.parse(SharedReceipts.bytes(file)).object,
                 let text = apples["latest_receipt"]?.string, let receipt = apples["receipt"]?.object,
                 (try? ReceiptContainer(requestText: Array(text.utf8))) != nil,
                 let now = receipt.text("request_date_ms").flatMap({ Int64($0) }), apples["status"]?.integer == 0

@@ -1,5 +1,6 @@
 import AppStoreServer
 import Foundation
+import SharedReceipts
 import Testing
 
 /// Transactions that Apple signed, one compact JWS to a file, where there are any: in the folder that
@@ -17,13 +18,7 @@ enum RealSignedData {
         if let named = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_SIGNED_DATA"] {
             return URL(filePath: named)
         }
-        var place = URL(filePath: #filePath).resolvingSymlinksInPath()
-        while place.path.count > 1 {
-            place.deleteLastPathComponent()
-            guard FileManager.default.fileExists(atPath: place.appending(path: "Package.swift").path) else { continue }
-            return place.deletingLastPathComponent().appending(path: "shared/receipts/signed-data")
-        }
-        return nil
+        return SharedReceipts.folder?.appending(path: "signed-data")
     }()
 }
 

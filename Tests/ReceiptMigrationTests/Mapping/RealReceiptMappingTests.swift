@@ -2,40 +2,16 @@ import AppStoreModels
 import Foundation
 import LegacyReceipts
 import ReceiptMigration
+import SharedReceipts
 import Testing
 
-/// Real receipts beside the repository; they are not part of it.
-enum RealRecords {
-    /// `../shared/receipts` from the folder that holds Package.swift, following the real path of this file.
-    static let folder: URL? = {
-        var url = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-        while url.path != "/" {
-            if FileManager.default.fileExists(atPath: url.appendingPathComponent("Package.swift").path) {
-                let folder = url.appendingPathComponent("../shared/receipts").standardizedFileURL
-                return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
-            }
-            url.deleteLastPathComponent()
-        }
-        return nil
-    }()
-
-    static func files(_ name: String) throws -> [URL] {
-        guard let folder else { return [] }
-        let files = try FileManager.default.contentsOfDirectory(
-            at: folder.appendingPathComponent(name), includingPropertiesForKeys: nil)
-        return files.sorted { $0.path < $1.path }
-    }
-
-    static func bytes(_ url: URL) throws -> [UInt8] { [UInt8](try Data(contentsOf: url)) }
-}
-
-@Suite(.enabled(if: RealRecords.folder != nil)) struct RealReceiptMappingTests {
+@Suite(.enabled(if: SharedReceipts.arePresent)) struct RealReceiptMappingTests {
     @Test(arguments: ["production", "sandbox", "ios6"])
     func everyPurchaseBecomesATransactionWithItsIdentifiers(folder: String) throws {
         var count = 0
         var notes: [String: Int] = [:]
-        for file in try RealRecords.files(folder) where file.pathExtension != "json" {
-            let receipt = try ReceiptDecoder().decode(stored: RealRecords.bytes(file)).payload
+        for file in try SharedReceipts.files(folder) where file.pathExtension != "json" {
+            let receipt = try ReceiptDecoder().decode(stored: SharedReceipts.bytes(file)).payload
             let mapped = ReceiptMapper().map(MappingSupport.verified(receipt))
             let purchases: Int
             switch receipt {
@@ -63,8 +39,8 @@ enum RealRecords {
     }
 
     @Test func everyRealSubscriptionFormsChainsThatHoldAllItsTransactions() throws {
-        for file in try RealRecords.files("sandbox") {
-            let receipt = try ReceiptDecoder().decode(stored: RealRecords.bytes(file)).payload
+        for file in try SharedReceipts.files("sandbox") {
+            let receipt = try ReceiptDecoder().decode(stored: SharedReceipts.bytes(file)).payload
             let transactions = ReceiptMapper().map(MappingSupport.verified(receipt)).transactions
             let subscriptions = transactions.filter {
                 $0.payload.type == .autoRenewableSubscription || $0.isFreeSubscription

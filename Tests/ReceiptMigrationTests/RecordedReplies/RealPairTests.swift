@@ -2,22 +2,25 @@ import AppStoreModels
 import Foundation
 import LegacyReceipts
 import ReceiptMigration
+import SharedReceipts
 import Testing
 
-@Suite(.enabled(if: RealRecords.folder != nil)) struct RealPairTests {
+@Suite(.enabled(if: SharedReceipts.arePresent)) struct RealPairTests {
     /// A receipt and the reply that Apple gave to it are two records of the same purchases: `pairs/sandbox-007.json`
     /// belongs to `sandbox/007`.
     @Test func aReceiptAndItsRecordedReplyGiveTheSameTransactions() throws {
-        let folder = try MappingSupport.unwrap(RealRecords.folder)
+        let folder = try MappingSupport.unwrap(SharedReceipts.folder)
         var compared = 0
-        for file in try RealRecords.files("pairs") where file.pathExtension == "json" {
+        for file in try SharedReceipts.files("pairs") where file.pathExtension == "json" {
             let name = file.deletingPathExtension().lastPathComponent
             let parts = name.split(separator: "-")
-            let receipts = try RealRecords.files(String(parts[0])).filter { $0.lastPathComponent.hasPrefix(parts[1]) }
-            let stored = try MappingSupport.unwrap(receipts.first { $0.pathExtension != "json" }, folder.path)
-            let receipt = try ReceiptDecoder().decode(stored: RealRecords.bytes(stored)).payload
+            let stored = try MappingSupport.unwrap(
+                SharedReceipts.files(String(parts[0])).first {
+                    $0.lastPathComponent.hasPrefix(parts[1]) && $0.pathExtension != "json"
+                }, folder.path)
+            let receipt = try ReceiptDecoder().decode(stored: SharedReceipts.bytes(stored)).payload
             let signed = ReceiptMapper().map(MappingSupport.verified(receipt)).transactions
-            let recorded = ReceiptMapper().map(try RecordedReply(json: RealRecords.bytes(file))).transactions
+            let recorded = ReceiptMapper().map(try RecordedReply(json: SharedReceipts.bytes(file))).transactions
             for transaction in signed {
                 let id = transaction.payload.transactionId
                 let match = try MappingSupport.unwrap(

@@ -1,16 +1,17 @@
 import AppStoreModels
 import ReceiptMigration
+import SharedReceipts
 import Testing
 
-@Suite(.enabled(if: RealRecords.folder != nil)) struct RealRecordedReplyTests {
+@Suite(.enabled(if: SharedReceipts.arePresent)) struct RealRecordedReplyTests {
     @Test(arguments: ["responses", "pairs", "notifications-v1"])
     func everyRecordedDocumentMapsOrSaysWhyNot(folder: String) throws {
         var (transactions, renewals, errors) = (0, 0, [String]())
-        let files = try RealRecords.files(folder).filter { $0.pathExtension == "json" }
+        let files = try SharedReceipts.files(folder).filter { $0.pathExtension == "json" }
         #expect(!files.isEmpty)
         for file in files {
             let name = "\(folder)/\(file.lastPathComponent)"
-            let bytes = try RealRecords.bytes(file)
+            let bytes = try SharedReceipts.bytes(file)
             let reply: RecordedReply
             do throws(RecordedReplyError) {
                 reply = try RecordedReply(json: bytes)

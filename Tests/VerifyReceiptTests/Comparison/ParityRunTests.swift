@@ -1,12 +1,13 @@
 import AppStoreModels
 import Foundation
 import LegacyReceipts
+import SharedReceipts
 import Testing
 import TransactionStore
 import VerifyReceipt
 
 /// The recorded pairs as `compare` reads them: through the index of the real receipts.
-@Suite("Recorded pairs of the App Store", .enabled(if: RealRecords.folder != nil)) struct ParityRunTests {
+@Suite("Recorded pairs of the App Store", .enabled(if: SharedReceipts.arePresent)) struct ParityRunTests {
     // Real pairs that grant differently, and why.
     private static let namesReplaced = ["ios6-011.json": "the product's name was replaced in the reply"]
     private static let bought = ["sandbox-007.json": "bought after the receipt was made"]
@@ -16,7 +17,7 @@ import VerifyReceipt
     ]
 
     private func report(_ store: (any TransactionStore)?, learns: Bool) async throws -> ParityReport {
-        let folder = try unwrap(RealRecords.folder)
+        let folder = try unwrap(SharedReceipts.folder)
         let endpoint = try VerifyReceiptEndpoint(configuration: EndpointConfiguration(), store: store)
         let run = ParityRun(endpoint: endpoint, learning: learns ? .sameReply : .none, now: requestDate)
         let source = RecordedPairSource([folder.appending(path: "index.json").path])
@@ -75,8 +76,8 @@ import VerifyReceipt
         let endpoint = try VerifyReceiptEndpoint(configuration: EndpointConfiguration(), store: nil)
         let run = ParityRun(endpoint: endpoint, now: requestDate)
         var report = ParityReport()
-        for file in try RealRecords.files("responses") {
-            let reply = try JSONValue.parse(RealRecords.bytes(file))
+        for file in try SharedReceipts.files("responses") {
+            let reply = try JSONValue.parse(SharedReceipts.bytes(file))
             guard let text = reply["latest_receipt"]?.string,
                 (try? ReceiptContainer(requestText: Array(text.utf8))) != nil
             else { continue }

@@ -1,8 +1,10 @@
-import Foundation
+public import Foundation
 
-/// Real receipts and replies, which live beside the package and not in it; tests that need them are skipped without them.
-enum RealRecords {
-    static let folder: URL? = {
+/// Real receipts, recorded replies and notifications, which live beside the package and are no part of it. Tests that need
+/// them are skipped where they are not there.
+public enum SharedReceipts {
+    /// `../shared/receipts` as seen from the folder that holds Package.swift.
+    public static let folder: URL? = {
         var place = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
         while place.path != "/" {
             if FileManager.default.fileExists(atPath: place.appending(path: "Package.swift").path) {
@@ -15,12 +17,15 @@ enum RealRecords {
         return nil
     }()
 
-    static func files(_ name: String) throws -> [URL] {
+    public static var arePresent: Bool { folder != nil }
+
+    /// The files of one kind, which is the name of a folder, by name.
+    public static func files(_ kind: String) throws -> [URL] {
         guard let folder else { return [] }
         return try FileManager.default.contentsOfDirectory(
-            at: folder.appending(path: name), includingPropertiesForKeys: nil
+            at: folder.appending(path: kind), includingPropertiesForKeys: nil
         ).sorted { $0.path < $1.path }
     }
 
-    static func bytes(_ file: URL) throws -> [UInt8] { Array(try Data(contentsOf: file)) }
+    public static func bytes(_ file: URL) throws -> [UInt8] { Array(try Data(contentsOf: file)) }
 }
