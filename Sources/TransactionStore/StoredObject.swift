@@ -12,7 +12,7 @@ struct StoredObject {
         case string(Range<Int>, hasEscapes: Bool)
         case integer(Int64)
         case bool(Bool)
-        /// A number that is no integer of 64 bits, an array, an object.
+        /// A number that the short way did not take, an array, an object.
         case other(Range<Int>)
     }
 
@@ -26,7 +26,7 @@ struct StoredObject {
     /// What has no name that this version knows: new of Apple's, or written by a newer version.
     private(set) var unknownMembers: [JSONObject.Member] = []
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>, names: [StaticString]) throws {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, names: [StaticString]) {
         self.bytes = bytes
         self.names = names
         plain = PlainMembers(bytes)
@@ -126,8 +126,10 @@ struct StoredObject {
         switch value {
         case .integer(let integer): return integer
         case .other(let range):
-            guard let integer = try? JSONValue.parse(UnsafeBufferPointer(rebasing: bytes[range])).decode(Int64.self)
-            else { throw Self.corrupt("a member is not an integer of 64 bits") }
+            // No fractions and exponents, even where they add up to an integer: nothing here writes them.
+            guard let integer = Int64(String(decoding: bytes[range], as: UTF8.self)) else {
+                throw Self.corrupt("a member is not an integer of 64 bits")
+            }
             return integer
         default: throw Self.corrupt("a member is not a number")
         }

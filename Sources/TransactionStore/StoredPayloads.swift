@@ -24,7 +24,7 @@ extension JWSTransactionDecodedPayload {
     /// Reads what `FactEncoder` wrote.
     init(stored bytes: UnsafeBufferPointer<UInt8>, common: inout CommonTexts) throws {
         self.init()
-        var object = try StoredObject(bytes, names: Self.names)
+        var object = StoredObject(bytes, names: Self.names)
         while let index = try object.next() { try set(index, object, &common) }
         if !object.unknownMembers.isEmpty { unknownMembers = UnknownMembers(object.unknownMembers) }
     }
@@ -82,7 +82,7 @@ extension JWSRenewalInfoDecodedPayload {
     /// Reads what `FactEncoder` wrote.
     init(stored bytes: UnsafeBufferPointer<UInt8>) throws {
         self.init()
-        var object = try StoredObject(bytes, names: Self.names)
+        var object = StoredObject(bytes, names: Self.names)
         while let index = try object.next() { try set(index, object) }
         if !object.unknownMembers.isEmpty { unknownMembers = UnknownMembers(object.unknownMembers) }
     }
@@ -128,7 +128,7 @@ extension AppTransaction {
     /// Reads what `FactEncoder` wrote.
     init(stored bytes: UnsafeBufferPointer<UInt8>) throws {
         self.init()
-        var object = try StoredObject(bytes, names: Self.names)
+        var object = StoredObject(bytes, names: Self.names)
         while let index = try object.next() { try set(index, object) }
         if !object.unknownMembers.isEmpty { unknownMembers = UnknownMembers(object.unknownMembers) }
     }
@@ -162,7 +162,7 @@ extension LegacyTransactionFields {
     /// Reads what `FactEncoder` wrote.
     init(stored bytes: UnsafeBufferPointer<UInt8>) throws {
         self.init()
-        var object = try StoredObject(bytes, names: Self.names)
+        var object = StoredObject(bytes, names: Self.names)
         while let index = try object.next() {
             switch index {
             case 0: isTrialPeriod = try object.bool()

@@ -57,7 +57,8 @@ public final class VerifyReceiptServer: Service {
         let notifications = try NotificationIntake(configuration, store: store)
         let metrics = ServerMetrics()
         let clock = clock ?? { SystemClock.now() }
-        let makeEndpoint = EndpointMaker(store: store, metrics: metrics, clock: clock)
+        let makeEndpoint = EndpointMaker(
+            store: store, metrics: metrics, patience: configuration.timeouts.appStore, clock: clock)
         let endpoint = try makeEndpoint(configuration)
         shadow = configuration.shadow.map { shadow in
             ShadowForwarder(

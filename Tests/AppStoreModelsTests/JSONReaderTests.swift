@@ -236,7 +236,7 @@ struct JSONReaderTests {
             var strings: [String?] = []
             while let member = try scanner.next() {
                 #expect(member.key == nil)
-                strings.append(scanner.string(member))
+                strings.append(member.kind == .string ? String(decoding: bytes[member.content], as: UTF8.self) : nil)
             }
             #expect(strings == [nil, "two", nil])
         }

@@ -80,12 +80,6 @@ package struct JSONMemberScanner {
         JSONStringToken.text(token, in: bytes)
     }
 
-    /// The string that a member holds; nil when it holds another kind.
-    package func string(_ member: JSONMember) -> String? {
-        guard member.kind == .string else { return nil }
-        return text(JSONStringToken(content: member.content, hasEscapes: member.hasEscapes))
-    }
-
     private mutating func skipContainer() throws(JSONReadingError) {
         while tokenizer.depth > 1 {
             guard try tokenizer.next() != nil else { return }

@@ -87,7 +87,7 @@ extension JSONValue {
         let exact: Integer?
         switch self {
         case .integer(let value): exact = Integer(exactly: value)
-        case .number(let text): exact = Integer(text) ?? Double(text).flatMap { Integer(exactly: $0) }
+        case .number(let text): exact = Integer(text) ?? Self.exactDouble(text).flatMap { Integer(exactly: $0) }
         default: throw JSONValueDecoder.mismatch(type, self)
         }
         guard let exact else {
@@ -95,6 +95,11 @@ extension JSONValue {
                 .init(codingPath: [], debugDescription: "The number is not an integer that fits \(type)."))
         }
         return exact
+    }
+
+    /// Nil from 2^53 on, where the nearest `Double` of a number may be another number.
+    private static func exactDouble(_ text: String) -> Double? {
+        Double(text).flatMap { $0.magnitude < 9_007_199_254_740_992 ? $0 : nil }
     }
 
     fileprivate func double() throws -> Double {

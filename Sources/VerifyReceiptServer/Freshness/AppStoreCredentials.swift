@@ -1,3 +1,4 @@
+import AppStoreModels
 public import AppStoreServer
 
 /// With what the App Store Server API is asked for one app.
@@ -15,9 +16,8 @@ public struct AppStoreCredentials: Sendable {
         self.sandboxURL = sandboxURL
     }
 
-    /// Whether both ask the same server in the same name.
-    func areSame(as other: AppStoreCredentials) -> Bool {
-        bundleID == other.bundleID && productionURL == other.productionURL && sandboxURL == other.sandboxURL
-            && key.isSame(as: other.key)
+    /// Where the API of an environment is; nil for Apple's.
+    func server(_ environment: Environment) -> String? {
+        environment == .production ? productionURL : sandboxURL
     }
 }

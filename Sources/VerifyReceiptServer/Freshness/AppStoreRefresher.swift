@@ -1,5 +1,6 @@
 import AppStoreModels
 public import AppStoreServer
+import Synchronization
 public import TransactionStore
 public import VerifyReceipt
 
@@ -31,11 +32,11 @@ public final class AppStoreRefresher: CustomerRefreshing {
     private let credentials: [String: AppStoreCredentials]
     private let verifier: SignedDataVerifier
     private let store: any TransactionStore
-    private let patience: Duration
     private let clock: @Sendable () -> Int64
     private let onRefresh: @Sendable (RefreshOutcome) -> Void
     private let apps: AskedApps
-    private var memory: RefreshMemory { apps.memory }
+    /// Those that this value has asked already: requests that are under way during a reload must not undo it.
+    private let asked = Mutex<[StoreScope: AskedApp]>([:])
     private let work = SharedWork<CustomerKey, Times>(maximum: AppStoreRefresher.maximumConcurrency)
 
     /// - Parameters:
@@ -52,21 +53,19 @@ public final class AppStoreRefresher: CustomerRefreshing {
         clock: @escaping @Sendable () -> Int64, onRefresh: @escaping @Sendable (RefreshOutcome) -> Void = { _ in }
     ) {
         self.init(
-            credentials: credentials, verifier: verifier, store: store, apps: AskedApps(transport: transport),
-            patience: patience, clock: clock, onRefresh: onRefresh)
+            credentials: credentials, verifier: verifier, store: store,
+            apps: AskedApps(transport: transport, patience: patience), clock: clock, onRefresh: onRefresh)
     }
 
     /// - Parameter apps: what is known of asking; may be of another refresher with another configuration.
     package init(
         credentials: [AppStoreCredentials], verifier: SignedDataVerifier, store: any TransactionStore, apps: AskedApps,
-        patience: Duration, clock: @escaping @Sendable () -> Int64,
-        onRefresh: @escaping @Sendable (RefreshOutcome) -> Void
+        clock: @escaping @Sendable () -> Int64, onRefresh: @escaping @Sendable (RefreshOutcome) -> Void
     ) {
         self.credentials = Dictionary(credentials.map { ($0.bundleID, $0) }, uniquingKeysWith: { first, _ in first })
         self.verifier = verifier
         self.store = store
         self.apps = apps
-        self.patience = patience
         self.clock = clock
         self.onRefresh = onRefresh
     }
@@ -74,7 +73,7 @@ public final class AppStoreRefresher: CustomerRefreshing {
     public func refresh(
         originalTransactionIds: [String], identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
     ) async throws -> [String: Int64] {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + apps.patience
         let others = originalTransactionIds.map { CustomerIdentity(.originalTransactionId, $0) } + identities
         var times: Times = [:]
         var questions = 0
@@ -89,7 +88,7 @@ public final class AppStoreRefresher: CustomerRefreshing {
                 for: keys.map { CustomerKey(scope: scope, identity: $0) }, patience: deadline - .now
             ) { [self] in
                 // Whoever waited before may have done it meanwhile.
-                if let time = memory.time(id, in: scope, now: clock()), time >= notBefore { return [id: time] }
+                if let time = time(id, scope), time >= notBefore { return [id: time] }
                 return try await ask(app, id, scope)
             }
             times.merge(answered, uniquingKeysWith: max)
@@ -103,7 +102,7 @@ public final class AppStoreRefresher: CustomerRefreshing {
     ) -> String? {
         for id in ids {
             if let time = times[id], time >= notBefore { continue }
-            guard let time = memory.time(id, in: scope, now: clock()), time >= notBefore else { return id }
+            guard let time = time(id, scope), time >= notBefore else { return id }
             times[id] = time
         }
         return nil
@@ -130,7 +129,7 @@ public final class AppStoreRefresher: CustomerRefreshing {
             covered.formUnion(facts.transactions.map(\.storedOriginalTransactionId))
             covered.formUnion(facts.renewalInfos.compactMap(\.payload.originalTransactionId))
         }
-        memory.note(covered, in: scope, at: time)
+        apps.memory.note(covered, in: scope, of: app.server, at: time)
         onRefresh(history == nil ? .nothingKnown : .refreshed)
         return Dictionary(covered.map { ($0, time) }, uniquingKeysWith: max)
     }
@@ -138,7 +137,18 @@ public final class AppStoreRefresher: CustomerRefreshing {
     private func app(_ scope: StoreScope) throws -> AskedApp {
         guard [.production, .sandbox].contains(scope.environment) else { throw Unanswerable.environment }
         guard let credentials = credentials[scope.bundleId] else { throw Unanswerable.app }
-        return try apps.app(credentials, scope.environment, patience: patience)
+        return try asked.withLock { asked in
+            if let app = asked[scope] { return app }
+            let app = try apps.app(credentials, scope.environment)
+            asked[scope] = app
+            return app
+        }
+    }
+
+    /// When the App Store was last asked about a purchase, in milliseconds; nil if it is not known.
+    private func time(_ id: String, _ scope: StoreScope) -> Int64? {
+        let server = credentials[scope.bundleId]?.server(scope.environment)
+        return apps.memory.time(id, in: scope, of: server, now: clock())
     }
 
     /// Why the App Store was not asked.

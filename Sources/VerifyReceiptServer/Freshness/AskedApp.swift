@@ -6,19 +6,24 @@ import TransactionStore
 struct AskedApp: Sendable {
     private let client: AppStoreServerAPIClient
     private let bundleID: String
-    let breaker = CircuitBreaker()
+    let breaker: CircuitBreaker
+    /// Where it is asked; nil for Apple's server.
+    let server: String?
 
     /// - Parameter patience: how long a request waits. A call that could not be sent within half of it fails at once, so
     ///   that requests do not queue up for turns that nobody waits for any more.
     /// - Throws: `APIClientConfigurationError`
     init(
-        _ credentials: AppStoreCredentials, _ environment: Environment, transport: any APITransport, patience: Duration
+        _ credentials: AppStoreCredentials, _ environment: Environment, transport: any APITransport, patience: Duration,
+        breaker: CircuitBreaker
     ) throws {
         bundleID = credentials.bundleID
+        server = credentials.server(environment)
+        self.breaker = breaker
         client = try AppStoreServerAPIClient(
             key: credentials.key, bundleID: credentials.bundleID, environment: environment,
             configuration: APIClientConfiguration(
-                baseURL: environment == .production ? credentials.productionURL : credentials.sandboxURL,
+                baseURL: server,
                 rateBudgets: RateBudgets(maximumWait: patience / 2),
                 retryPolicy: RetryPolicy(maximumRetryAfter: patience / 2)),
             transport: transport)

@@ -5,36 +5,51 @@ import Synchronization
 /// What is known of asking the App Store for as long as the server runs: a reload of the configuration must not make it
 /// forget what was asked, nor how long the App Store wants to be left alone.
 package final class AskedApps: Sendable {
-    private struct Key: Hashable {
+    private struct Place: Hashable {
         let bundleID: String
         let environment: Environment
+        let server: String?
     }
 
     private struct Entry {
-        let credentials: AppStoreCredentials
-        let patience: Duration
+        let key: InAppPurchaseKey
         let app: AskedApp
     }
 
     let memory = RefreshMemory()
+    /// How long a request waits.
+    let patience: Duration
     private let transport: any APITransport
-    private let entries = Mutex<[Key: Entry]>([:])
+    private let entries = Mutex<[Place: Entry]>([:])
 
-    /// - Parameter transport: carries the requests.
-    package init(transport: any APITransport) { self.transport = transport }
+    /// - Parameters:
+    ///   - transport: carries the requests.
+    ///   - patience: how long a request waits.
+    package init(transport: any APITransport, patience: Duration) {
+        self.transport = transport
+        self.patience = patience
+    }
 
-    /// The app in one environment; made anew where it is asked about in another name, at another place, or with another
-    /// patience.
+    /// The app in one environment. With another key than before it is asked in another name, and a server that refused the
+    /// old key gets the chance to take the new one; but one that wanted to be left alone is.
     /// - Throws: `APIClientConfigurationError`
-    func app(_ credentials: AppStoreCredentials, _ environment: Environment, patience: Duration) throws -> AskedApp {
-        let key = Key(bundleID: credentials.bundleID, environment: environment)
+    func app(_ credentials: AppStoreCredentials, _ environment: Environment) throws -> AskedApp {
+        let server = credentials.server(environment)
+        let place = Place(bundleID: credentials.bundleID, environment: environment, server: server)
         return try entries.withLock { entries in
-            if let entry = entries[key], entry.patience == patience, entry.credentials.areSame(as: credentials) {
-                return entry.app
-            }
-            let app = try AskedApp(credentials, environment, transport: transport, patience: patience)
-            entries[key] = Entry(credentials: credentials, patience: patience, app: app)
+            let known = entries[place]
+            if let known, known.key.isSame(as: credentials.key) { return known.app }
+            let breaker = known?.app.breaker.withoutFailures() ?? CircuitBreaker()
+            let app = try AskedApp(
+                credentials, environment, transport: transport, patience: patience, breaker: breaker)
+            entries[place] = Entry(key: credentials.key, app: app)
             return app
         }
+    }
+
+    /// Forgets the apps that are not configured any more, and their keys.
+    func keep(_ configured: [AppStoreCredentials]) {
+        let bundleIDs = Set(configured.map(\.bundleID))
+        entries.withLock { $0 = $0.filter { bundleIDs.contains($0.key.bundleID) } }
     }
 }

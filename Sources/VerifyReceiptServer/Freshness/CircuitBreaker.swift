@@ -69,6 +69,16 @@ package final class CircuitBreaker: Sendable {
         }
     }
 
+    /// A breaker for whoever asks the same server in another name: it knows of the failures of the old one nothing, but of
+    /// the time for which the server wants no requests.
+    package func withoutFailures() -> CircuitBreaker {
+        let breaker = CircuitBreaker()
+        let state = state.withLock { $0 }
+        guard state.failures < Self.failureLimit else { return breaker }
+        breaker.state.withLock { $0.closedUntil = state.closedUntil }
+        return breaker
+    }
+
     /// What happened says nothing about whether the server is there.
     package func learnedNothing() { state.withLock { $0.isTrying = false } }
 }

@@ -9,12 +9,17 @@ struct EndpointMaker: Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let clock: @Sendable () -> Int64
     /// Connections to the App Store, and what is known of asking it; they outlive a reload.
-    private let apps = AskedApps(transport: AsyncHTTPClientTransport())
+    private let apps: AskedApps
 
-    init(store: (any TransactionStore)?, metrics: ServerMetrics, clock: @escaping @Sendable () -> Int64) {
+    /// - Parameter patience: how long a request waits for the App Store.
+    init(
+        store: (any TransactionStore)?, metrics: ServerMetrics, patience: Duration,
+        clock: @escaping @Sendable () -> Int64
+    ) {
         self.store = store
         self.metrics = metrics
         self.clock = clock
+        apps = AskedApps(transport: AsyncHTTPClientTransport(), patience: patience)
     }
 
     /// - Throws: `ReceiptError` or `SignedDataError` for a certificate of the configuration.
@@ -25,9 +30,11 @@ struct EndpointMaker: Sendable {
                 credentials: configuration.appStore,
                 verifier: try SignedDataVerifier(
                     trust: configuration.signedDataTrust, revocation: configuration.revocation),
-                store: store, apps: apps, patience: configuration.timeouts.appStore, clock: clock
+                store: store, apps: apps, clock: clock
             ) { [metrics] in metrics.refreshes.add($0.rawValue) }
         }
-        return try VerifyReceiptEndpoint(configuration: endpoint, store: store)
+        let made = try VerifyReceiptEndpoint(configuration: endpoint, store: store)
+        apps.keep(configuration.appStore)
+        return made
     }
 }

@@ -5,6 +5,7 @@ package import TransactionStore
 /// older is forgotten when the newer is full.
 package final class RefreshMemory: Sendable {
     private struct Key: Hashable {
+        let server: String?
         let scope: StoreScope
         let originalTransactionId: String
     }
@@ -21,21 +22,27 @@ package final class RefreshMemory: Sendable {
     package init(capacity: Int = 100_000) { self.capacity = max(1, capacity) }
 
     /// The last time, in milliseconds; nil if it is not known.
-    /// - Parameter now: milliseconds. What is later than that was noted before the clock was set back, and is not believed.
-    package func time(_ originalTransactionId: String, in scope: StoreScope, now: Int64) -> Int64? {
-        let key = Key(scope: scope, originalTransactionId: originalTransactionId)
+    /// - Parameters:
+    ///   - server: which App Store was asked; nil for Apple's.
+    ///   - now: milliseconds. What is later than that was noted before the clock was set back, and is not believed.
+    package func time(
+        _ originalTransactionId: String, in scope: StoreScope, of server: String? = nil, now: Int64
+    ) -> Int64? {
+        let key = Key(server: server, scope: scope, originalTransactionId: originalTransactionId)
         let time = generations.withLock { $0.newer[key] ?? $0.older[key] }
         return time.flatMap { $0 <= now ? $0 : nil }
     }
 
-    package func note(_ originalTransactionIds: some Sequence<String>, in scope: StoreScope, at time: Int64) {
+    package func note(
+        _ originalTransactionIds: some Sequence<String>, in scope: StoreScope, of server: String? = nil, at time: Int64
+    ) {
         generations.withLock { generations in
             for id in originalTransactionIds {
                 if generations.newer.count >= capacity {
                     generations.older = generations.newer
                     generations.newer = [:]
                 }
-                generations.newer[Key(scope: scope, originalTransactionId: id)] = time
+                generations.newer[Key(server: server, scope: scope, originalTransactionId: id)] = time
             }
         }
     }

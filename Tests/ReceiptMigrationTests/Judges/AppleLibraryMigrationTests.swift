@@ -2,6 +2,7 @@ import Foundation
 import LegacyReceipts
 import ReceiptForge
 import ReceiptMigration
+import SharedReceipts
 import Testing
 
 /// What `migrate` writes is read by Apple's own Python library. Runs when LEGACY_RECEIPTS_PYTHON names a Python interpreter
@@ -17,9 +18,9 @@ struct AppleLibraryMigrationTests {
 
     @Test(
         "Apple's library decodes every line that a migration of the real receipts writes",
-        .enabled(if: FileManager.default.fileExists(atPath: Judge.realReceipts.path), "no real receipts"))
+        .enabled(if: SharedReceipts.arePresent, "no real receipts"))
     func realReceipts() async throws {
-        try await judge(Judge.realReceipts)
+        try await judge(#require(SharedReceipts.folder))
     }
 
     private func judge(_ input: URL) async throws {
@@ -41,7 +42,6 @@ private enum Judge {
     static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
-    static let realReceipts = root.deletingLastPathComponent().appending(path: "shared/receipts")
 
     static func run(on file: URL) throws -> (status: Int32, output: String) {
         let process = Process()

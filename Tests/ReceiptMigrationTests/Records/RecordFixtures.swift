@@ -1,5 +1,6 @@
 import Foundation
 import ReceiptMigration
+import SharedReceipts
 
 /// Made-up receipts: enough of the outside for the input side, nothing inside.
 enum Made {
@@ -107,17 +108,7 @@ extension InputRecord {
 
 /// The folder of real receipts beside the repository, if it is there.
 enum RealRecordFiles {
-    static let folder: String? = {
-        var url = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
-        while url.path != "/" {
-            url.deleteLastPathComponent()
-            if FileManager.default.fileExists(atPath: url.appendingPathComponent("Package.swift").path) {
-                let path = url.appendingPathComponent("../shared/receipts").standardizedFileURL.path
-                return FileManager.default.fileExists(atPath: path) ? path : nil
-            }
-        }
-        return nil
-    }()
+    static var folder: String? { SharedReceipts.folder?.path }
 }
 
 /// A folder that is gone when the test is over.

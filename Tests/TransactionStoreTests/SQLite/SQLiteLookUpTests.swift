@@ -4,7 +4,7 @@ import SQLiteTransactionStore
 import Testing
 import TransactionStore
 
-@Suite("Look-ups that share a connection")
+@Suite("Look-ups that share a connection", .timeLimit(.minutes(5)))
 struct SQLiteLookUpTests {
     private typealias Samples = StoreSamples
 
@@ -77,6 +77,33 @@ struct SQLiteLookUpTests {
             try await store.customer(original: "\(number)")
         }
         #expect(error?.code == .corrupt)
+    }
+
+    @Test func whoIsCancelledGetsAnAnswerToo() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await store(in: folder, readers: 1)
+        await withTaskGroup(of: Bool.self) { group in
+            for number in 1...200 {
+                group.addTask {
+                    do {
+                        return try await store.customer(original: "\(number % 50 + 1)")?.transactions.count == 1
+                    } catch {
+                        return error is TransactionStoreError
+                    }
+                }
+            }
+            group.cancelAll()
+            for await isAnswered in group { #expect(isAnswered) }
+        }
+        #expect(try await store.customer(original: "1")?.transactions.count == 1)
+        try await store.close()
+    }
+
+    @Test func anyNumberOfReadersWillDo() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await store(in: folder, readers: .max)
+        #expect(try await store.customer(original: "1")?.transactions.count == 1)
+        try await store.close()
     }
 
     @Test func aStoreThatIsClosedAnswersAllWhoWait() async throws {

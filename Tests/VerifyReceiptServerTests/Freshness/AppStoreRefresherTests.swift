@@ -179,11 +179,11 @@ struct RefresherSetting: Sendable {
         store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
         let roots = trustsAuthority ? [TestSignedDataAuthority.standard.rootCertificate] : []
         let verifier = try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: roots))
-        let apps = AskedApps(transport: transport ?? api)
+        let apps = AskedApps(transport: transport ?? api, patience: patience)
         makeRefresher = { [noted, store] credentials in
             AppStoreRefresher(
-                credentials: credentials, verifier: verifier, store: store, apps: apps, patience: patience,
-                clock: clock, onRefresh: { outcome in noted.list.withLock { $0.append(outcome) } })
+                credentials: credentials, verifier: verifier, store: store, apps: apps, clock: clock,
+                onRefresh: { outcome in noted.list.withLock { $0.append(outcome) } })
         }
         refresher = makeRefresher(try credentials ?? [Self.credentials()])
     }

@@ -2,6 +2,7 @@ import AppStoreModels
 import AppStoreServer
 import Crypto
 import Testing
+import VerifyReceipt
 import VerifyReceiptServer
 
 @Suite("After a reload of the configuration")
@@ -48,10 +49,57 @@ struct ReloadedRefresherTests {
         #expect(setting.outcomes.last == .refreshed)
     }
 
-    @Test func atAnotherPlaceItIsAskedAtOnce() async throws {
-        let setting = try await failing()
+    @Test(arguments: [false, true]) func atAnotherPlaceItIsAskedAtOnce(answeredBefore: Bool) async throws {
+        let setting = answeredBefore ? try setting() : try await failing()
+        if answeredBefore { _ = try await setting.refresh() }
         let elsewhere = try RefresherSetting.credentials(url: "https://elsewhere.example.com", pem: pem)
         #expect(try await setting.reloaded(elsewhere).refresh() == [AccountsAPI.ada: Self.now])
         #expect(setting.outcomes.last == .refreshed)
+        #expect(setting.api.histories.count == (answeredBefore ? 2 : 1 + CircuitBreaker.failureLimit))
+    }
+
+    @Test func anAppStoreThatWantsFewerRequestsIsLeftAloneWithAnotherKeyToo() async throws {
+        let setting = try setting()
+        setting.api.mode.withLock { $0 = .refuses(status: 429, code: 4_290_000, retryAfter: "2400") }
+        _ = try? await setting.refresh()
+        #expect(setting.outcomes == [.failed])
+        setting.api.mode.withLock { $0 = .answers }
+        await #expect(throws: (any Error).self) { try await setting.reloaded(RefresherSetting.credentials()).refresh() }
+        #expect(setting.outcomes == [.failed, .notAsked])
+    }
+
+    @Test func requestsUnderWayDoNotUndoIt() async throws {
+        let setting = try await failing()
+        let reloaded = setting.reloaded(try RefresherSetting.credentials())
+        _ = try await reloaded.refresh()
+        _ = try? await setting.refresh(["77000000000001"])
+        #expect(setting.outcomes.last == .notAsked, "the old one still knows what it knew")
+        _ = try await reloaded.refresh(["77000000000002"])
+        #expect(setting.outcomes.last == .nothingKnown)
+    }
+}
+
+extension ServerTests {
+    @Suite struct ReloadedFreshness {
+        @Test func theServerStillKnowsWhatTheAppStoreWasAsked() async throws {
+            let appStore = try await LiveServiceStub(
+                .answer(#"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#, status: 404))
+            let credentials = try RefresherSetting.credentials(Sent.bundleId, url: appStore.url)
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.endpoint.freshness = Freshness(source: .appStore, isRequired: true)
+                $0.appStore = [credentials]
+            }
+            try await Notifications.withStore { store in
+                try await TestServer.run(configuration, store: store) { server in
+                    #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 0)
+                    let questions = appStore.received.count
+                    #expect(questions > 0)
+                    try server.server.reload(configuration)
+                    #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 0)
+                    #expect(appStore.received.count == questions)
+                }
+            }
+            try await appStore.stop()
+        }
     }
 }
