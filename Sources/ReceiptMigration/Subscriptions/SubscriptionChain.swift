@@ -40,9 +40,11 @@ extension SubscriptionChain {
     /// Groups the auto-renewable and free subscriptions among some transactions into chains; other products are passed
     /// over. The chains come in the order in which their first transactions stand in `transactions`.
     ///
-    /// - Parameter renewalInfos: what is said of the next renewals, by the newest document that has some: a renewal info of a
-    ///   recorded document has no date of its own, so that an older one cannot be told from a newer one. The first about
-    ///   each subscription counts.
+    /// - Parameters:
+    ///   - transactions: of one customer, in any order.
+    ///   - renewalInfos: what is said of the next renewals, by the newest document that has some: a renewal info of a
+    ///     recorded document has no date of its own, so that an older one cannot be told from a newer one. The first about
+    ///     each subscription counts.
     public static func chains(
         of transactions: some Sequence<MappedTransaction>, renewalInfos: some Sequence<MappedRenewalInfo> = []
     ) -> [SubscriptionChain] {
