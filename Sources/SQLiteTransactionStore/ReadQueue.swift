@@ -8,17 +8,12 @@ import Synchronization
 ///
 /// A call sees everything that was committed before it was made, since a transaction begins after its calls were taken.
 final class ReadQueue: Sendable {
-    private final class Call: Sendable {
+    private struct Call: Sendable {
         let read: @Sendable (Database) -> Void
         let fail: @Sendable (any Error) -> Void
-
-        init(read: @escaping @Sendable (Database) -> Void, fail: @escaping @Sendable (any Error) -> Void) {
-            self.read = read
-            self.fail = fail
-        }
     }
 
-    /// A call from before it waits until it is cancelled.
+    /// By what a call is found when its task is cancelled, which may be before it waits.
     private final class Ticket: Sendable {
         let isCancelled = Atomic<Bool>(false)
     }

@@ -9,6 +9,12 @@ package final class AskedApps: Sendable {
         let bundleID: String
         let environment: Environment
         let server: String?
+
+        init(_ credentials: AppStoreCredentials, _ environment: Environment) {
+            bundleID = credentials.bundleID
+            self.environment = environment
+            server = credentials.server(environment)
+        }
     }
 
     private struct Entry {
@@ -34,8 +40,7 @@ package final class AskedApps: Sendable {
     /// old key gets the chance to take the new one; but one that wanted to be left alone is.
     /// - Throws: `APIClientConfigurationError`
     func app(_ credentials: AppStoreCredentials, _ environment: Environment) throws -> AskedApp {
-        let server = credentials.server(environment)
-        let place = Place(bundleID: credentials.bundleID, environment: environment, server: server)
+        let place = Place(credentials, environment)
         return try entries.withLock { entries in
             let known = entries[place]
             if let known, known.key.isSame(as: credentials.key) { return known.app }
@@ -47,9 +52,9 @@ package final class AskedApps: Sendable {
         }
     }
 
-    /// Forgets the apps that are not configured any more, and their keys.
+    /// Forgets what is not configured any more, keys included.
     func keep(_ configured: [AppStoreCredentials]) {
-        let bundleIDs = Set(configured.map(\.bundleID))
-        entries.withLock { $0 = $0.filter { bundleIDs.contains($0.key.bundleID) } }
+        let places = Set(configured.flatMap { [Place($0, .production), Place($0, .sandbox)] })
+        entries.withLock { $0 = $0.filter { places.contains($0.key) } }
     }
 }
