@@ -2,35 +2,52 @@ import GRDB
 import TransactionStore
 
 extension SQLiteTransactionStore {
-    static func scopeId(_ scope: StoreScope, _ db: Database) throws -> Int64? {
+    static func scopeId(_ scope: StoreScope, _ db: some StatementSource) throws -> Int64? {
         let find = try SQLStatement(db, "SELECT id FROM scopes WHERE environment = ?1 AND bundle_id = ?2")
         try find.bind(1, scope.environment.rawValue)
         try find.bind(2, scope.bundleId)
         return try find.integer()
     }
 
-    static func customer(_ identities: [CustomerIdentity], _ scope: StoreScope, _ db: Database) throws -> Customer? {
+    static func customer(
+        _ identities: [CustomerIdentity], _ scope: StoreScope, _ db: some StatementSource
+    ) throws -> Customer? {
         guard let scopeId = try scopeId(scope, db) else { return nil }
         let find = try SQLStatement(
             db, "SELECT customer_id FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
         var customers: Set<Int64> = []
-        for identity in identities where identity.isMeaningful {
+        var assembler = CustomerAssembler(scope: scope)
+        // An identity is of one customer: those of a customer who was found need not be asked for.
+        for identity in identities where identity.isMeaningful && !assembler.hasIdentity(identity) {
             try find.bind(1, scopeId)
             try find.bind(2, Int64(identity.kind.rawValue))
             try find.bind(3, identity.value)
-            if let id = try find.integer() { customers.insert(id) }
+            guard let id = try find.integer(), customers.insert(id).inserted else { continue }
+            try readIdentities(id, into: &assembler, db)
         }
         guard !customers.isEmpty else { return nil }
-        var assembler = CustomerAssembler(scope: scope)
-        for customer in customers.sorted() { try read(customer, into: &assembler, db) }
+        for customer in customers.sorted() { try readFacts(customer, into: &assembler, db) }
         return assembler.customer()
     }
 
-    static func read(_ customer: Int64, into assembler: inout CustomerAssembler, _ db: Database) throws {
+    static func read(
+        _ customer: Int64, into assembler: inout CustomerAssembler, _ db: some StatementSource
+    ) throws {
+        try readIdentities(customer, into: &assembler, db)
+        try readFacts(customer, into: &assembler, db)
+    }
+
+    private static func readIdentities(
+        _ customer: Int64, into assembler: inout CustomerAssembler, _ db: some StatementSource
+    ) throws {
         let identities = try SQLStatement(db, "SELECT kind, value FROM identities WHERE customer_id = ?1")
         try identities.bind(1, customer)
         try identities.forEachRow { try assembler.addIdentity(kind: $0.integer(0), value: $0.text(1)) }
+    }
 
+    private static func readFacts(
+        _ customer: Int64, into assembler: inout CustomerAssembler, _ db: some StatementSource
+    ) throws {
         // CROSS JOIN keeps the order of the tables: from the identities to what they name.
         let transactions = try SQLStatement(
             db,

@@ -1,34 +1,58 @@
 import GRDB
 import GRDBSQLite
 
+/// A connection that keeps the statements that it has prepared.
+protocol StatementSource {
+    func statement(_ sql: String) throws -> SQLStatement
+}
+
+extension Database: StatementSource {
+    func statement(_ sql: String) throws -> SQLStatement {
+        guard let connection = sqliteConnection else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the connection is closed")
+        }
+        return SQLStatement(try cachedStatement(sql: sql), on: connection)
+    }
+}
+
+extension DatabaseError {
+    /// What a connection reports of its last call.
+    init(connection: OpaquePointer) {
+        self.init(
+            resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
+            message: String(cString: sqlite3_errmsg(connection)))
+    }
+}
+
 /// A prepared statement, bound and stepped without a value object per column: a bulk load binds ten values per row, and a
 /// look-up reads hundreds of rows.
 ///
 /// The connection keeps the statement; this must not leave the closure that has the connection.
 struct SQLStatement {
-    private let statement: Statement
+    private let handle: OpaquePointer
     private let connection: OpaquePointer
-    private var handle: OpaquePointer { statement.sqliteStatement }
+    /// Who finalizes the statement, if that is not the connection alone.
+    private let owner: Statement?
 
-    init(_ db: Database, _ sql: String) throws {
-        guard let connection = db.sqliteConnection else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the connection is closed")
-        }
-        statement = try db.cachedStatement(sql: sql)
+    init(_ handle: OpaquePointer, on connection: OpaquePointer) {
+        self.handle = handle
         self.connection = connection
+        owner = nil
     }
+
+    fileprivate init(_ statement: Statement, on connection: OpaquePointer) {
+        handle = statement.sqliteStatement
+        self.connection = connection
+        owner = statement
+    }
+
+    init(_ source: some StatementSource, _ sql: String) throws { self = try source.statement(sql) }
 
     // SQLITE_TRANSIENT is a C macro with a cast, which Swift does not import: SQLite copies the octets at once.
     private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
     private func check(_ code: Int32) throws {
-        guard code == SQLITE_OK else { throw error(code) }
-    }
-
-    private func error(_ code: Int32) -> DatabaseError {
-        DatabaseError(
-            resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
-            message: String(cString: sqlite3_errmsg(connection)))
+        guard code == SQLITE_OK else { throw DatabaseError(connection: connection) }
     }
 
     func bind(_ index: Int32, _ value: Int64) throws { try check(sqlite3_bind_int64(handle, index, value)) }
@@ -64,7 +88,7 @@ struct SQLStatement {
     func run() throws -> Int {
         defer { sqlite3_reset(handle) }
         let code = sqlite3_step(handle)
-        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw error(code) }
+        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
         return Int(sqlite3_changes(connection))
     }
 
@@ -74,7 +98,7 @@ struct SQLStatement {
         while true {
             let code = sqlite3_step(handle)
             if code == SQLITE_DONE { return }
-            guard code == SQLITE_ROW else { throw error(code) }
+            guard code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
             try body(SQLRow(handle: handle))
         }
     }
@@ -84,7 +108,7 @@ struct SQLStatement {
         defer { sqlite3_reset(handle) }
         let code = sqlite3_step(handle)
         if code == SQLITE_DONE { return false }
-        guard code == SQLITE_ROW else { throw error(code) }
+        guard code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
         let row = SQLRow(handle: handle)
         return row.integer(0) == number && row.bytes(1).elementsEqual(text.utf8)
     }
@@ -94,7 +118,7 @@ struct SQLStatement {
         defer { sqlite3_reset(handle) }
         let code = sqlite3_step(handle)
         if code == SQLITE_DONE { return nil }
-        guard code == SQLITE_ROW else { throw error(code) }
+        guard code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
         return SQLRow(handle: handle).integer(0)
     }
 }

@@ -40,13 +40,13 @@ public final class SQLiteTransactionStore: TransactionStore {
 
         /// How long to wait for another program that writes, in seconds.
         public var busyTimeout: Double
-        /// How many look-ups may run at once.
+        /// How many look-ups may run at once, at most four per core and four more.
         public var readers: Int
         public var durability: Durability
         /// The size in pages at which the file counts as full; for tests.
         package var maximumPageCount: Int?
 
-        public init(busyTimeout: Double = 5, readers: Int = 4, durability: Durability = .full) {
+        public init(busyTimeout: Double = 5, readers: Int = .max, durability: Durability = .full) {
             self.busyTimeout = busyTimeout
             self.readers = readers
             self.durability = durability
@@ -55,12 +55,10 @@ public final class SQLiteTransactionStore: TransactionStore {
 
     private let file: StoreFile
     private let queue: WriteQueue
-    private let lookUps: ReadQueue
 
     private init(_ file: StoreFile, _ options: Options) {
         self.file = file
         queue = WriteQueue { calls in try await Self.write(calls, to: file) }
-        lookUps = ReadQueue(readers: options.readers) { try file.pool() }
     }
 
     /// Opens the store at a path, making the file if it is not there and bringing an older schema up to date.
@@ -115,8 +113,16 @@ public final class SQLiteTransactionStore: TransactionStore {
     }
 
     public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+        guard !BlockingThreads.isCurrent else { return try lookUp(identities, scope) }
+        return try await withTaskExecutorPreference(BlockingThreads.shared) { try lookUp(identities, scope) }
+    }
+
+    /// Waits for the disk.
+    private func lookUp(_ identities: [CustomerIdentity], _ scope: StoreScope) throws -> Customer? {
         do {
-            return try await lookUps.read { db in try Self.customer(identities, scope, db) }
+            return try BlockingThreads.wait {
+                try file.lookUps().read { try Self.customer(identities, scope, $0) }
+            }
         } catch {
             throw file.error(error)
         }

@@ -14,6 +14,8 @@ import TransactionStore
 final class StoreFile: Sendable {
     /// Connections, and what they are connected to.
     private struct Connected {
+        // Closed before the pool, whose last connection empties the log.
+        let lookUps: LookUpConnections
         let pool: DatabasePool
         let file: FileIdentity
         /// Without symbolic links.
@@ -33,6 +35,10 @@ final class StoreFile: Sendable {
             log = FileIdentity(logPath)
             indexPath = resolvedPath + "-shm"
             index = FileIdentity(indexPath)
+            let (logPath, log) = (logPath, log)
+            lookUps = LookUpConnections(path, maximum: options.readers, busyTimeout: options.busyTimeout) {
+                FileIdentity(path) == file && FileIdentity(logPath) == log
+            }
         }
     }
 
@@ -46,7 +52,7 @@ final class StoreFile: Sendable {
     private let state: Mutex<State>
     /// Connections to files that are no longer at the path. Closing them would remove the log of the file that is there
     /// now, because SQLite finds the log by its name.
-    private let retired = Mutex<[DatabasePool]>([])
+    private let retired = Mutex<[Connected]>([])
 
     init(path: String, options: SQLiteTransactionStore.Options) throws {
         self.path = path
@@ -71,24 +77,43 @@ final class StoreFile: Sendable {
         unavailable("The file of the store is gone", path)
     }
 
+    static func replaced(_ path: String) -> TransactionStoreError {
+        unavailable("The file of the store was replaced", path)
+    }
+
     /// Connections to the file at the path.
-    func pool() throws -> DatabasePool {
-        try state.withLock { state in
-            guard case .open(let connected) = state else { throw Self.closed }
-            guard let now = FileIdentity(path) else { throw Self.gone(path) }
-            if now == connected.file {
-                guard FileIdentity(connected.logPath) == connected.log else {
-                    throw Self.unavailable("The log of the store is gone", connected.logPath)
-                }
-                return connected.pool
+    func pool() throws -> DatabasePool { try connected().pool }
+
+    /// Connections to look customers up in the file at the path.
+    func lookUps() throws -> LookUpConnections { try connected().lookUps }
+
+    private func connected() throws -> Connected {
+        let connected = try state.withLock { try Self.opened($0) }
+        if FileIdentity(path) == connected.file, FileIdentity(connected.logPath) == connected.log { return connected }
+        return try state.withLock { try reconnected(&$0) }
+    }
+
+    private static func opened(_ state: State) throws -> Connected {
+        guard case .open(let connected) = state else { throw closed }
+        return connected
+    }
+
+    /// Where not everything is in its place.
+    private func reconnected(_ state: inout State) throws -> Connected {
+        let connected = try Self.opened(state)
+        guard let now = FileIdentity(path) else { throw Self.gone(path) }
+        if now == connected.file {
+            guard FileIdentity(connected.logPath) == connected.log else {
+                throw Self.unavailable("The log of the store is gone", connected.logPath)
             }
-            if FileIdentity.isEmpty(path) { throw Self.unavailable("The file of the store is empty", path) }
-            try removeLog(of: connected)
-            let reopened = try Connected(path, options)
-            retired.withLock { $0.append(connected.pool) }
-            state = .open(reopened)
-            return reopened.pool
+            return connected
         }
+        if FileIdentity.isEmpty(path) { throw Self.unavailable("The file of the store is empty", path) }
+        try removeLog(of: connected)
+        let reopened = try Connected(path, options)
+        retired.withLock { $0.append(connected) }
+        state = .open(reopened)
+        return reopened
     }
 
     /// Takes away what the file that was replaced has left beside the one that is there now. The retired connections keep
@@ -112,42 +137,48 @@ final class StoreFile: Sendable {
 
     /// Throws if the path no longer leads to the file that `pool` writes to.
     func checkStillThere(_ pool: DatabasePool) throws {
-        guard try self.pool() === pool else { throw Self.unavailable("The file of the store was replaced", path) }
+        guard try self.pool() === pool else { throw Self.replaced(path) }
     }
 
     func close() throws {
-        let pool: DatabasePool? = state.withLock { state in
+        let connected: Connected? = state.withLock { state in
             guard case .open(let connected) = state else { return nil }
             state = .closed
             guard FileIdentity(path) == connected.file else {
                 // Else whoever opens the new file next would write the old log into it.
                 if FileIdentity(path) != nil { try? removeLog(of: connected) }
-                retired.withLock { $0.append(connected.pool) }
+                retired.withLock { $0.append(connected) }
                 return nil
             }
-            return connected.pool
+            return connected
         }
-        guard let pool else { return }
+        guard let connected else { return }
+        connected.lookUps.close()
         // The whole store in one file, so that somebody who copies that file has all of it. Another program that has the
         // store open may keep the log from being emptied; nothing is lost by that.
-        try? pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
-        try pool.close()
+        try? connected.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        try connected.pool.close()
     }
 
     // MARK: Opening
+
+    /// How much of the file a connection that reads keeps: the upper pages of the indices of any store.
+    static let readerCacheKibibytes = 16_384
 
     private static func openPool(_ path: String, _ options: SQLiteTransactionStore.Options) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "TransactionStore"
         configuration.busyMode = .timeout(options.busyTimeout)
-        configuration.maximumReaderCount = max(1, options.readers)
+        // For all but look-ups.
+        configuration.maximumReaderCount = min(max(1, options.readers), 4)
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
             // For new files: the transactions of a customer are tens of kilobytes side by side, which are then read from
             // the disk in few pieces.
             try db.execute(sql: "PRAGMA page_size = 16384")
-            // 64 MB: the index of a bulk load is written all over.
-            try db.execute(sql: "PRAGMA cache_size = -65536")
+            // The index of a bulk load is written all over.
+            let cache = db.configuration.readonly ? readerCacheKibibytes : 65_536
+            try db.execute(sql: "PRAGMA cache_size = -\(cache)")
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)

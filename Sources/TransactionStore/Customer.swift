@@ -70,7 +70,13 @@ extension Customer {
     package func hasTakenIn(_ facts: FactSet) -> Bool {
         guard let receipt = facts.receipt else { return false }
         let newest = receipt.form == .app ? newestAppReceipt : newestTransactionReceipt
-        return newest == receipt && Set(facts.identities).isSubset(of: identities)
+        guard let newest, newest.isSame(as: receipt) else { return false }
+        // Both are in order.
+        var known = identities[...]
+        return facts.identities.allSatisfy { identity in
+            known = known.drop { $0 < identity }
+            return known.first == identity
+        }
     }
 }
 

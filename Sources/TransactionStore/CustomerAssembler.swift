@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Foundation
 internal import ReceiptMigration
 
 /// Makes a ``Customer`` from the rows of an engine. Rows may come in any order.
@@ -42,6 +43,9 @@ package struct CustomerAssembler {
         self.scope = scope
         facts.reserveCapacity(32)
     }
+
+    /// Whether the identity is of a customer whose identities were added.
+    package func hasIdentity(_ identity: CustomerIdentity) -> Bool { identities.contains(identity) }
 
     package mutating func addIdentity(kind: Int64, value: String) throws {
         guard let kind = Int(exactly: kind).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
@@ -106,30 +110,12 @@ package struct CustomerAssembler {
     }
 
     private static func precedes(_ left: String, _ right: String) -> Bool {
-        if let precedes = precedesOfOneLength(left, right) { return precedes }
-        return switch TransactionIdOrder.compare(left, right) {
+        switch TransactionIdOrder.compare(left, right) {
         case .before: true
         case .after: false
         // 07 and 7 have the same value, and sorting must not depend on where they came from.
         case .same: left.utf8.count < right.utf8.count
         }
-    }
-
-    /// Nearly all ids of a customer are decimal numbers of one length, whose order is that of their octets.
-    private static func precedesOfOneLength(_ left: String, _ right: String) -> Bool? {
-        guard left.utf8.count == right.utf8.count else { return nil }
-        let outcome = left.utf8.withContiguousStorageIfAvailable { left in
-            right.utf8.withContiguousStorageIfAvailable { right -> Bool? in
-                var precedes: Bool?
-                for place in left.indices {
-                    let (one, other) = (left[place], right[place])
-                    guard one &- 0x30 < 10, other &- 0x30 < 10 else { return nil }
-                    if precedes == nil, one != other { precedes = one < other }
-                }
-                return precedes ?? false
-            }
-        }
-        return (outcome ?? nil) ?? nil
     }
 
     /// One transaction per id, the greatest id first.
@@ -167,6 +153,17 @@ package struct CustomerAssembler {
 }
 
 extension KnownReceipt {
+    /// What `==` says. That compares octet by octet.
+    func isSame(as other: KnownReceipt) -> Bool {
+        guard signedDate == other.signedDate, form == other.form, bytes.count == other.bytes.count else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            other.bytes.withUnsafeBytes { others in
+                guard let bytes = bytes.baseAddress, let start = others.baseAddress else { return true }
+                return memcmp(bytes, start, others.count) == 0
+            }
+        }
+    }
+
     /// Whether the receipt is the one to keep of two of the same form: by date, then by octets, so that the order in which
     /// they come does not matter.
     package func isNewer(than other: KnownReceipt) -> Bool {

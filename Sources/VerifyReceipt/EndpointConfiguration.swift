@@ -116,6 +116,9 @@ public struct EndpointConfiguration: Sendable {
     /// Whose signatures count.
     public var trust: TrustPolicy
     public var limits: DecodingLimits
+    /// How much memory genuine receipts may take that were submitted lately and are not judged again, in bytes; 0 to judge
+    /// each anew.
+    public var receiptCacheBytes = 32 << 20
     /// Whether each verified receipt is applied to the store before it is answered.
     public var learnsFromReceipts: Bool
     /// How long an answer waits for that. Comparing has more time than a client.

@@ -5,7 +5,7 @@ public import TransactionStore
 /// Apple's verifyReceipt: a request's body in, a reply's body out. It knows nothing of sockets, and the time is a
 /// parameter.
 ///
-/// Make one and keep it: it remembers certificate chains that it has judged. It may be used from any number of threads.
+/// Make one and keep it: it remembers certificate chains and receipts that it has judged. It may be used from any number of threads.
 ///
 /// ```swift
 /// let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)
@@ -29,12 +29,16 @@ public struct VerifyReceiptEndpoint: Sendable {
         reader = SubmissionReader(
             verifier: try ReceiptVerifier(trust: configuration.trust, limits: configuration.limits),
             decoder: ReceiptDecoder(limits: configuration.limits), isLenient: configuration.base64 == .lenient,
-            acceptsXcodeReceipts: configuration.trust.acceptsXcodeReceipts)
+            acceptsXcodeReceipts: configuration.trust.acceptsXcodeReceipts,
+            cache: ReceiptCache(maximum: configuration.receiptCacheBytes), statesFacts: store != nil)
         apps = Dictionary(grouping: configuration.apps, by: \.bundleId).mapValues { ConfiguredApp($0) }
     }
 
     /// How often a remembered certificate chain was used, and how often one had to be judged, since this value was made.
     public var chainLookups: (hits: Int, misses: Int) { reader.verifier.chainLookups }
+
+    /// How often a submitted receipt was one that had been found genuine lately, and how often it was not.
+    public var receiptLookups: (hits: Int, misses: Int) { reader.cache.lookups }
 
     /// The answer to a request. Every failure is a reply with a status; nothing is thrown.
     ///
@@ -67,9 +71,12 @@ public struct VerifyReceiptEndpoint: Sendable {
         let request = try VerifyReceiptRequest.read(body).get()
         if request.isSignedTransaction { return try await answer(signedTransaction: request, exchange) }
         let container = try reader.container(request.receiptText)
-        exchange.facts.receiptName = Self.name(container.bytes)
+        let name = Fingerprint(of: container.bytes)
+        exchange.facts.receiptName = Self.text(name)
         let started = ContinuousClock.now
-        let outcome = Result { try reader.submission(container, text: request.receiptText, at: exchange.environment) }
+        let outcome = Result {
+            try reader.submission(container, name, text: request.receiptText, at: exchange.environment)
+        }
         exchange.facts.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
         let submission = try outcome.get()
         exchange.facts.bundleId = submission.receipt.payload.bundleId
@@ -87,8 +94,9 @@ public struct VerifyReceiptEndpoint: Sendable {
         let password = PasswordCheck(
             password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
         try password.check(hasAutoRenewable: receipt.inAppPurchases.contains { TransactionEntry($0).isAutoRenewable })
-        let facts = store == nil ? nil : FactSet(submission.receipt, octets: submission.octets)
-        let knowledge = try await currentKnowledge(of: facts, app, exchange) { try await self.knowledge(of: $0, $1) }
+        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange) {
+            try await self.knowledge(of: $0, $1)
+        }
         let reply = AppReceiptReply(
             receipt, text: submission.text, environment: exchange.environment, now: exchange.now,
             excludesOldTransactions: request.excludesOldTransactions, configuration: configuration, app: app,
@@ -109,8 +117,7 @@ public struct VerifyReceiptEndpoint: Sendable {
                 password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets]
             ).check(hasAutoRenewable: true)
         }
-        let facts = store == nil ? nil : FactSet(submission.receipt, octets: submission.octets)
-        let knowledge = try await currentKnowledge(of: facts, app, exchange) {
+        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange) {
             try await self.knowledge(ofTransactionReceipt: $0, $1)
         }
         let reply = TransactionReceiptReply(
@@ -142,9 +149,9 @@ public struct VerifyReceiptEndpoint: Sendable {
     func hasConfigured(_ bundleId: String) -> Bool { apps[bundleId] != nil }
 
     /// The first 12 hexadecimal digits of the SHA-256 of a receipt.
-    static func name(_ octets: [UInt8]) -> String {
-        String(Fingerprint(of: octets).description.prefix(12))
-    }
+    static func name(_ octets: [UInt8]) -> String { text(Fingerprint(of: octets)) }
+
+    private static func text(_ fingerprint: Fingerprint) -> String { String(fingerprint.description.prefix(12)) }
 }
 
 /// One request while it is answered. Confined to the task that answers it.

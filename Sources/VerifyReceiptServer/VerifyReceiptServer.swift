@@ -69,6 +69,7 @@ public final class VerifyReceiptServer: Service {
             configuration: configuration, endpoint: endpoint, notifications: notifications, store: store,
             observers: [observer].compactMap { $0 }, shadow: shadow, metrics: metrics, logger: logger, clock: clock)
         metrics.add(chainLookups: { state.current.endpoint.chainLookups })
+        metrics.add(receiptLookups: { state.current.endpoint.receiptLookups })
         self.makeEndpoint = makeEndpoint
         self.configuration = configuration
         self.state = state

@@ -23,12 +23,24 @@ struct ServerBenchmark {
         defer { try? FileManager.default.removeItem(atPath: file) }
         let bare = try await measure("bare Hummingbird handler", file) { try await withBareServer($0) }
         report(bare, against: nil)
-        report(try await measure("server", file) { try await withServer(store: nil, $0) }, against: bare)
+        try await measureServer("server", file, store: nil, against: bare)
         for (name, open) in stores {
             let store = try await open()
-            report(
-                try await measure("server, \(name)", file) { try await withServer(store: store, $0) }, against: bare)
+            try await measureServer("server, \(name)", file, store: store, against: bare)
             try await store.close()
+        }
+    }
+
+    /// With the few receipts of the load remembered after the first time, as those that apps send at each start, and with
+    /// each judged anew, as if all were different.
+    private func measureServer(
+        _ name: String, _ file: String, store: (any TransactionStore)?, against bare: Measured
+    ) async throws {
+        for (name, isRemembering) in [(name, true), ("\(name), each receipt judged anew", false)] {
+            let measured = try await measure(name, file) {
+                try await withServer(store: store, isRemembering: isRemembering, $0)
+            }
+            report(measured, against: bare)
         }
     }
 
@@ -102,12 +114,14 @@ struct ServerBenchmark {
     }
 
     private func withServer(
-        store: (any TransactionStore)?, _ body: (Int) async throws -> Measured
+        store: (any TransactionStore)?, isRemembering: Bool, _ body: (Int) async throws -> Measured
     ) async throws -> Measured {
         let log = LogWriter(descriptor: open("/dev/null", O_WRONLY), closesDescriptor: true)
         let logger = Logger(label: "server") { _ in ServerLogHandler(level: .info, writer: log) }
         let trust = TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])
-        var configuration = VerifyReceiptServerConfiguration(endpoint: EndpointConfiguration(trust: trust))
+        var endpoint = EndpointConfiguration(trust: trust)
+        if !isRemembering { endpoint.receiptCacheBytes = 0 }
+        var configuration = VerifyReceiptServerConfiguration(endpoint: endpoint)
         configuration.listeners = [.init(port: 0)]
         configuration.admin = nil
         let (stream, continuation) = AsyncStream<Int>.makeStream()

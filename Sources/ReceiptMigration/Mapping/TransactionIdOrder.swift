@@ -10,6 +10,7 @@ package enum TransactionIdOrder {
         case (nil, _): return .before
         case (_, nil): return .after
         case (let left?, let right?):
+            if let order = compareOfOneLength(left, right) { return order }
             if left == right { return .same }
             switch (digits(left), digits(right)) {
             case (let left?, let right?): return compareDecimal(left, right)
@@ -18,6 +19,24 @@ package enum TransactionIdOrder {
             case (nil, nil): return left < right ? .before : .after
             }
         }
+    }
+
+    /// Nearly all ids of a customer are decimal numbers of one length, whose order is that of their octets; nil for others.
+    private static func compareOfOneLength(_ left: String, _ right: String) -> TransactionIdOrder? {
+        guard left.utf8.count == right.utf8.count else { return nil }
+        let order = left.utf8.withContiguousStorageIfAvailable { left in
+            right.utf8.withContiguousStorageIfAvailable { right -> TransactionIdOrder? in
+                var order = TransactionIdOrder.same
+                for place in left.indices {
+                    let (one, other) = (left[place], right[place])
+                    guard one &- 0x30 < 10, other &- 0x30 < 10 else { return nil }
+                    if order == .same, one != other { order = one < other ? .before : .after }
+                }
+                // No text at all is no number.
+                return left.isEmpty ? nil : order
+            }
+        }
+        return (order ?? nil) ?? nil
     }
 
     /// The digits without leading zeros; nil if it is not a decimal number.

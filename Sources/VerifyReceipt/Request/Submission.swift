@@ -1,11 +1,12 @@
 internal import AppStoreModels
 internal import LegacyReceipts
+internal import TransactionStore
 
 /// A genuine receipt that was submitted.
 struct Submission {
     let receipt: Verified<LegacyReceipt>
-    /// The octets without transport encoding.
-    let octets: [UInt8]
+    /// What a store is told of it; nil without a store, or if there is nothing that could be filed.
+    let facts: FactSet?
     let text: ReceiptText
 }
 
@@ -16,6 +17,9 @@ struct SubmissionReader: Sendable {
     let decoder: ReceiptDecoder
     let isLenient: Bool
     let acceptsXcodeReceipts: Bool
+    let cache: ReceiptCache
+    /// Whether there is a store.
+    let statesFacts: Bool
 
     /// - Throws: ``Refusal``
     func container(_ text: ArraySlice<UInt8>) throws -> ReceiptContainer {
@@ -28,14 +32,23 @@ struct SubmissionReader: Sendable {
         }
     }
 
+    /// - Parameter name: the SHA-256 of the container's octets.
     /// - Throws: ``Refusal``
     func submission(
-        _ container: ReceiptContainer, text: ArraySlice<UInt8>, at endpoint: EndpointEnvironment
+        _ container: ReceiptContainer, _ name: Fingerprint, text: ArraySlice<UInt8>, at endpoint: EndpointEnvironment
     ) throws -> Submission {
-        let receipt = try verified(container, at: endpoint)
+        let entry: ReceiptCache.Entry
+        if let known = cache.entry(name) {
+            try Self.checkEnvironment(of: known.receipt.payload, at: endpoint)
+            entry = known
+        } else {
+            let receipt = try verified(container, at: endpoint)
+            let facts = statesFacts ? FactSet(receipt, octets: container.bytes) : nil
+            entry = ReceiptCache.Entry(receipt: receipt, facts: facts, octets: container.bytes)
+            cache.insert(entry, name)
+        }
         return Submission(
-            receipt: receipt, octets: container.bytes,
-            text: isLenient ? .octets(container.bytes) : .verbatim(text))
+            receipt: entry.receipt, facts: entry.facts, text: isLenient ? .octets(entry.octets) : .verbatim(text))
     }
 
     private func verified(

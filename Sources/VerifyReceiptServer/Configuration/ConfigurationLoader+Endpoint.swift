@@ -38,6 +38,7 @@ extension ConfigurationLoader {
         endpoint.presumedMembers.introductoryOfferPeriod = presumed.contains("introductory-offer-period")
         endpoint.presumedMembers.lists = presumed.contains("lists")
         endpoint.trust = trust()
+        endpoint.receiptCacheBytes = values.integer("endpoint.receipt-cache-bytes")
         if endpoint.unknownBundleIds == .refused, endpoint.apps.isEmpty {
             values.note("endpoint.unknown-bundle-ids", "refuses every receipt, since there are no apps")
         }

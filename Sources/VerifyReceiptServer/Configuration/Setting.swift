@@ -72,6 +72,7 @@ package struct Setting: Sendable {
         Setting("account-secret-files", .paths),
         Setting("endpoint.unknown-bundle-ids", .choice(["accepted", "refused"]), "accepted"),
         Setting("endpoint.base64", .choice(["strict", "lenient"]), "strict"),
+        Setting("endpoint.receipt-cache-bytes", .integer(0...(1 << 40)), "33554432"),
         Setting("endpoint.learn", .boolean, "true"),
         Setting("endpoint.recorded-facts", .choice(["completing", "granting"]), "completing"),
         Setting("endpoint.when-store-fails", .choice(["unavailable", "receipt-only"]), "unavailable"),

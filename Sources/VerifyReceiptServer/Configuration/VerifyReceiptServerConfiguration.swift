@@ -64,8 +64,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// Connections of all listeners together; a further one is closed at once.
         public var connections = 8192
         /// Requests being answered at the same time; 0 means four per core. More than cores, because an answer also waits
-        /// for the store. Verification never runs on more threads than there are cores: it uses Swift's cooperative
-        /// pool, which has one per core and is none of the threads that do the input and output.
+        /// for the store.
         public var concurrentRequests = 0
         /// Requests that wait for their turn; beyond: 503 with 21005.
         public var waitingRequests = 1024

@@ -5,6 +5,7 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 import Synchronization
+import TransactionStore
 
 /// Sets up the connections of one listener: counts them, bounds the TLS handshake, speaks HTTP/1.1 or, by ALPN, HTTP/2.
 final class ListenerChannel: ServerChildChannel {
@@ -93,7 +94,12 @@ final class ListenerChannel: ServerChildChannel {
         return future
     }
 
+    /// On threads that may wait for the store.
     func handle(value: Value, logger: Logger) async {
+        await withTaskExecutorPreference(BlockingThreads.shared) { await serve(value, logger) }
+    }
+
+    private func serve(_ value: Value, _ logger: Logger) async {
         switch value {
         case .plain(let value):
             // Handling is the same whichever instance does it.

@@ -7,11 +7,14 @@ import Synchronization
 public final class LogWriter: Sendable {
     /// Bytes.
     private static let maximumBuffer = 4 << 20
+    private static let maximumSpare = 256 << 10
     /// Lines that come close together are written together: waking a thread for each costs more than the line.
     private static let delay = DispatchTimeInterval.milliseconds(10)
 
     private struct State {
         var buffer: [UInt8] = []
+        /// An empty buffer that has memory: whoever writes a line must not hold the others up to get more.
+        var spare: [UInt8] = []
         var isScheduled = false
         var dropped = 0
     }
@@ -60,22 +63,23 @@ public final class LogWriter: Sendable {
         _ = done.wait(timeout: .now() + 2)
     }
 
+    /// Writes what has come so far. What comes meanwhile waits for the next time, so that it is written together too.
     private func drain() {
-        while true {
-            let (bytes, dropped) = state.withLock { state -> ([UInt8], Int) in
-                defer {
-                    state.buffer = []
-                    state.dropped = 0
-                    if state.buffer.isEmpty { state.isScheduled = false }
-                }
-                return (state.buffer, state.dropped)
-            }
-            if dropped > 0 {
-                put(Array("{\"level\":\"warning\",\"message\":\"log lines dropped\",\"count\":\(dropped)}\n".utf8))
-            }
-            guard !bytes.isEmpty else { return }
-            put(bytes)
+        var (bytes, dropped) = state.withLock { state -> ([UInt8], Int) in
+            var taken = state.spare
+            state.spare = []
+            swap(&state.buffer, &taken)
+            defer { state.dropped = 0 }
+            state.isScheduled = false
+            return (taken, state.dropped)
         }
+        if dropped > 0 {
+            put(Array("{\"level\":\"warning\",\"message\":\"log lines dropped\",\"count\":\(dropped)}\n".utf8))
+        }
+        put(bytes)
+        guard bytes.count <= Self.maximumSpare else { return }
+        bytes.removeAll(keepingCapacity: true)
+        state.withLock { $0.spare = bytes }
     }
 
     private func put(_ bytes: [UInt8]) {

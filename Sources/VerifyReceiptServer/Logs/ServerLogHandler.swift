@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 public import Logging
+import Synchronization
 
 /// Writes one line per event: a JSON object, or a text for people.
 public struct ServerLogHandler: LogHandler {
@@ -59,13 +60,27 @@ public struct ServerLogHandler: LogHandler {
     }
 
     private static func write(_ value: Logger.MetadataValue, to writer: inout JSONWriter) {
-        if case .stringConvertible(let convertible) = value {
-            if let integer = convertible as? Int64 { return writer.integer(integer) }
-            if let integer = convertible as? Int { return writer.integer(integer) }
-            if let boolean = convertible as? Bool { return writer.boolean(boolean) }
-            if let number = convertible as? Double { return writer.number(number) }
+        switch value {
+        case .string(let text): writer.string(text)
+        case .stringConvertible(let convertible): write(convertible, to: &writer)
+        default: writer.string("\(value)")
         }
-        writer.string("\(value)")
+    }
+
+    /// A cast that fails costs more than all the rest of a line, so that types are compared first.
+    private static func write(_ value: any CustomStringConvertible & Sendable, to writer: inout JSONWriter) {
+        let type = type(of: value) as Any.Type
+        if type == Double.self, let number = value as? Double {
+            writer.number(number)
+        } else if type == Int.self, let integer = value as? Int {
+            writer.integer(integer)
+        } else if type == Int64.self, let integer = value as? Int64 {
+            writer.integer(integer)
+        } else if type == Bool.self, let boolean = value as? Bool {
+            writer.boolean(boolean)
+        } else {
+            writer.string(value.description)
+        }
     }
 }
 
@@ -88,9 +103,14 @@ enum Timestamp {
 
     /// RFC 3339 with milliseconds.
     static func text(milliseconds: Int64) -> String {
-        let (date, time, _) = parts(Int64((Double(milliseconds) / 1_000).rounded(.down)))
+        let second = Int64((Double(milliseconds) / 1_000).rounded(.down))
         let rest = ((milliseconds % 1_000) + 1_000) % 1_000
-        return "\(pad(date.year, 4))-\(pad(date.month, 2))-\(pad(date.day, 2))T\(time).\(pad(rest, 3))Z"
+        return "\(lastSecond.text(second)).\(pad(rest, 3))Z"
+    }
+
+    private static let lastSecond = LastSecond { second in
+        let (date, time, _) = parts(second)
+        return "\(pad(date.year, 4))-\(pad(date.month, 2))-\(pad(date.day, 2))T\(time)"
     }
 
     /// IMF-fixdate (RFC 9110, 5.6.7).
@@ -121,7 +141,25 @@ enum Timestamp {
     }
 
     private static func pad(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        var digits = String(number)
+        while digits.utf8.count < width { digits = "0" + digits }
+        return digits
+    }
+}
+
+/// The text of one second, made once in it.
+final class LastSecond: Sendable {
+    private let make: @Sendable (Int64) -> String
+    private let last = Mutex<(second: Int64, text: String)?>(nil)
+
+    init(_ make: @escaping @Sendable (Int64) -> String) { self.make = make }
+
+    func text(_ second: Int64) -> String {
+        last.withLock { last in
+            if let last, last.second == second { return last.text }
+            let text = make(second)
+            last = (second, text)
+            return text
+        }
     }
 }

@@ -105,6 +105,16 @@ final class ServerMetrics: Sendable {
         }
     }
 
+    /// How often a submitted receipt had been found genuine lately. A reload begins with an empty cache.
+    func add(receiptLookups: @escaping @Sendable () -> (hits: Int, misses: Int)) {
+        registry.readings(
+            "legacy_receipts_receipt_cache_lookups_total", "Look-ups of genuine receipts by result.", label: "result"
+        ) {
+            let lookups = receiptLookups()
+            return [("hit", UInt64(max(0, lookups.hits))), ("miss", UInt64(max(0, lookups.misses)))]
+        }
+    }
+
     /// What has become of requests in shadow mode.
     func add(_ shadow: ShadowForwarder) {
         registry.readings(

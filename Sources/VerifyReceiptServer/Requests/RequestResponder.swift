@@ -14,8 +14,8 @@ struct ConnectionMustClose: Error {}
 
 /// Answers the requests of one listener.
 ///
-/// Runs on Swift's cooperative pool, never on a thread of the event loops, so that verifying a receipt does not hold up
-/// other connections' input and output.
+/// Runs on `BlockingThreads`, never on a thread of the event loops, so that neither verifying a receipt nor a store that
+/// reads from a disk holds up other connections' input and output.
 struct RequestResponder: Sendable {
     let state: ServerState
     let role: VerifyReceiptServerConfiguration.Role

@@ -20,7 +20,7 @@ final class ServerState: Sendable {
     let logsRequests: Bool
     private let replaceable: Mutex<Replaceable>
     private let draining = Atomic<Bool>(false)
-    private let date = Mutex<(second: Int64, text: String)>((.min, ""))
+    private let date = LastSecond { Timestamp.http(seconds: $0) }
 
     /// What a reload exchanges. A class, since every request takes a copy.
     final class Replaceable: Sendable {
@@ -93,14 +93,8 @@ final class ServerState: Sendable {
 
     func beginDraining() { draining.store(true, ordering: .relaxed) }
 
-    /// The value of the header `Date`, made once a second.
-    func httpDate() -> String {
-        let second = SystemClock.now() / 1_000
-        return date.withLock { date in
-            if date.second != second { date = (second, Timestamp.http(seconds: second)) }
-            return date.text
-        }
-    }
+    /// The value of the header `Date`.
+    func httpDate() -> String { date.text(SystemClock.now() / 1_000) }
 }
 
 /// Open connections of all listeners.

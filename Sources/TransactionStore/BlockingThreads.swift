@@ -1,0 +1,236 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A task executor whose threads may wait for a disk, which those of Swift's own pool must not: there are only as many as
+/// processors, and everything else waits with them.
+///
+/// An engine that reads synchronously does it here. A server that runs its connections here saves each look-up the way to
+/// another thread and back, which costs as much as a small look-up.
+///
+/// One thread more than there are processors works. Each further one would cost switches between them; it runs only while
+/// others have waited (``wait(_:)``) for ``patience``.
+package final class BlockingThreads: TaskExecutor {
+    private struct State {
+        var jobs = Jobs()
+        /// What wakes those that have nothing to do. The one that went to sleep last comes first: its memory is in the caches.
+        var idle: [DispatchSemaphore] = []
+        var workers: [Worker] = []
+        /// Whether a worker is on its way. It sees itself whether another one is needed.
+        var isWaking = false
+        /// Whether somebody will look at the jobs again after ``patience``.
+        var isWatched = false
+    }
+
+    /// First come, first served.
+    private struct Jobs {
+        private var jobs: [UnownedJob] = []
+        /// The first that waits; what is before it has gone.
+        private var head = 0
+
+        var isEmpty: Bool { head == jobs.count }
+
+        mutating func append(_ job: UnownedJob) { jobs.append(job) }
+
+        mutating func popFirst() -> UnownedJob? {
+            guard head < jobs.count else { return nil }
+            defer {
+                head += 1
+                if head == jobs.count {
+                    jobs.removeAll(keepingCapacity: head <= 1_024)
+                    head = 0
+                } else if head >= 1_024 {
+                    jobs.removeFirst(head)
+                    head = 0
+                }
+            }
+            return jobs[head]
+        }
+    }
+
+    private final class Worker: Sendable {
+        /// Since when it waits, in nanoseconds of uptime; 0 if it does not.
+        let waitsSince = Atomic<UInt64>(0)
+    }
+
+    private enum Step {
+        case wake(DispatchSemaphore)
+        case start(Worker)
+        case watch
+        case nothing
+    }
+
+    /// The threads of this process; none before the first job.
+    package static let shared = BlockingThreads(maximum: sharedMaximum)
+    package static let sharedMaximum = 4 * ProcessInfo.processInfo.activeProcessorCount + 4
+
+    /// How long a thread may wait before another one takes its place.
+    private static let patience = DispatchTimeInterval.nanoseconds(Int(patienceNanoseconds))
+    private static let patienceNanoseconds: UInt64 = 2_000_000
+    /// A serial queue has a thread of its own.
+    private static let watch = DispatchQueue(label: "BlockingThreads.watch")
+
+    /// Of a thread that may wait its `Worker`, which lives as long as the thread; null of all others.
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// Whether the present thread is one that may wait.
+    package static var isCurrent: Bool { pthread_getspecific(key) != nil }
+
+    /// Does what may have to wait for a disk.
+    package static func wait<Value>(_ body: () throws -> Value) rethrows -> Value {
+        guard let pointer = pthread_getspecific(key) else { return try body() }
+        let worker = Unmanaged<Worker>.fromOpaque(pointer).takeUnretainedValue()
+        worker.waitsSince.store(DispatchTime.now().uptimeNanoseconds, ordering: .relaxed)
+        defer { worker.waitsSince.store(0, ordering: .relaxed) }
+        return try body()
+    }
+
+    private let maximum: Int
+    private let sufficient = ProcessInfo.processInfo.activeProcessorCount + 1
+    private let state = Mutex(State())
+
+    /// - Parameter maximum: how many threads there may be. They stay as long as the process.
+    package init(maximum: Int) { self.maximum = max(1, maximum) }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        take(
+            state.withLock { state in
+                state.jobs.append(job)
+                return nextStep(&state)
+            })
+    }
+
+    /// What has to be done for the jobs that wait.
+    private func nextStep(_ state: inout State) -> Step {
+        guard !state.jobs.isEmpty, !state.isWaking else { return .nothing }
+        guard isAnotherNeeded(state) else { return watch(&state) }
+        if let worker = state.idle.popLast() {
+            state.isWaking = true
+            return .wake(worker)
+        }
+        guard state.workers.count < maximum else { return .nothing }
+        let worker = Worker()
+        state.workers.append(worker)
+        state.isWaking = true
+        return .start(worker)
+    }
+
+    /// Those that run may begin to wait, and nothing else may happen meanwhile.
+    private func watch(_ state: inout State) -> Step {
+        guard !state.isWatched else { return .nothing }
+        state.isWatched = true
+        return .watch
+    }
+
+    private func isAnotherNeeded(_ state: State) -> Bool {
+        let running = state.workers.count - state.idle.count
+        if running < sufficient { return true }
+        guard state.workers.count < maximum || !state.idle.isEmpty else { return false }
+        let now = DispatchTime.now().uptimeNanoseconds
+        let waiting = state.workers.count { worker in
+            let start = worker.waitsSince.load(ordering: .relaxed)
+            return start > 0 && now > start && now - start >= Self.patienceNanoseconds
+        }
+        return running - waiting < sufficient
+    }
+
+    private func take(_ step: Step) {
+        switch step {
+        case .wake(let worker): worker.signal()
+        case .start(let worker):
+            if !startThread(worker) { take(state.withLock { notStarted(worker, &$0) }) }
+        case .watch:
+            Self.watch.asyncAfter(deadline: .now() + Self.patience) {
+                self.take(
+                    self.state.withLock { state in
+                        state.isWatched = false
+                        return self.nextStep(&state)
+                    })
+            }
+        case .nothing: break
+        }
+    }
+
+    /// The system may have no thread to give. Then others do the work, or it is tried again.
+    private func notStarted(_ worker: Worker, _ state: inout State) -> Step {
+        state.workers.removeAll { $0 === worker }
+        state.isWaking = false
+        guard let idle = state.idle.popLast() else { return watch(&state) }
+        state.isWaking = true
+        return .wake(idle)
+    }
+
+    private final class Start: Sendable {
+        let threads: BlockingThreads
+        let worker: Worker
+
+        init(_ threads: BlockingThreads, _ worker: Worker) {
+            self.threads = threads
+            self.worker = worker
+        }
+    }
+
+    /// Foundation's `Thread` does not say whether there is one.
+    private func startThread(_ worker: Worker) -> Bool {
+        let start = Unmanaged.passRetained(Start(self, worker))
+        #if canImport(Darwin)
+            var thread: pthread_t?
+            let code = pthread_create(&thread, nil, { BlockingThreads.begin($0) }, start.toOpaque())
+            let created = thread
+        #else
+            var thread = pthread_t()
+            let code = pthread_create(&thread, nil, { $0.flatMap { BlockingThreads.begin($0) } }, start.toOpaque())
+            let created: pthread_t? = thread
+        #endif
+        guard code == 0, let created else {
+            start.release()
+            return false
+        }
+        pthread_detach(created)
+        return true
+    }
+
+    private static func begin(_ pointer: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
+        withExtendedLifetime(start.worker) {
+            pthread_setspecific(key, UnsafeRawPointer(Unmanaged.passUnretained(start.worker).toOpaque()))
+            start.threads.work()
+        }
+        return nil
+    }
+
+    /// Does not return: the thread stays as long as the process.
+    private func work() {
+        let wakeUp = DispatchSemaphore(value: 0)
+        let executor = asUnownedTaskExecutor()
+        var isComing = true
+        while true {
+            let (job, step) = state.withLock { state -> (UnownedJob?, Step) in
+                if isComing { state.isWaking = false }
+                guard let job = state.jobs.popFirst() else {
+                    state.idle.append(wakeUp)
+                    return (nil, .nothing)
+                }
+                return (job, nextStep(&state))
+            }
+            isComing = false
+            take(step)
+            if let job {
+                #if canImport(Darwin)
+                    // The thread never ends, and with it what Foundation keeps for its end.
+                    autoreleasepool { job.runSynchronously(on: executor) }
+                #else
+                    job.runSynchronously(on: executor)
+                #endif
+            } else {
+                wakeUp.wait()
+                isComing = true
+            }
+        }
+    }
+}

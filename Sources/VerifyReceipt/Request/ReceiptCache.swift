@@ -1,0 +1,98 @@
+internal import LegacyReceipts
+internal import Synchronization
+internal import TransactionStore
+
+/// Genuine receipts that were submitted lately: apps send the same one at each start, and judging it is most of the work
+/// of an answer.
+///
+/// Whether a receipt is genuine hangs on its octets and on the trust policy alone; no clock, no store and no other receipt
+/// has a part in it (`ReceiptVerifier`). An entry is found only by the SHA-256 of all octets, and the cache goes with the
+/// trust policy that filled it. What is answered beside (environment, secrets, what the store knows) is never kept here.
+/// Receipts that are refused are not kept, nor those with octets after their end, which nobody signed and anybody can make
+/// up; nor Xcode's, whose key everybody has.
+///
+/// Bounded by the memory that entries take: of two halves the newer one is filled, and the older one forgotten when it is
+/// full. What is asked for again moves to the newer half.
+final class ReceiptCache: Sendable {
+    struct Entry: Sendable {
+        let receipt: Verified<LegacyReceipt>
+        /// What a store is told; nil without a store, or if there is nothing that could be filed.
+        let facts: FactSet?
+        let octets: [UInt8]
+
+        /// About the bytes that it takes. The octets count twice: receipts that are not of Apple's plain form are held once
+        /// more in another one.
+        var size: Int {
+            guard case .app(let receipt) = receipt.payload else { return 2 * octets.count + 8 << 10 }
+            let unknown = receipt.inAppPurchases.reduce(receipt.unknownAttributes.count) {
+                $0 + $1.unknownAttributes.count
+            }
+            let purchase = facts == nil ? 1 << 10 : 3 << 10
+            return 2 * octets.count + 4 << 10 + receipt.inAppPurchases.count * purchase + unknown * 64
+        }
+
+        /// Whether anybody but Apple could make any number of receipts like it.
+        var isMadeByAnybody: Bool {
+            if receipt.evidence.anchor == .xcode { return true }
+            guard case .app(let receipt) = receipt.payload else { return false }
+            return receipt.trailingByteCount > 0
+        }
+    }
+
+    private struct State {
+        var newer: [Fingerprint: Entry] = [:]
+        var older: [Fingerprint: Entry] = [:]
+        /// Of the newer half.
+        var size = 0
+    }
+
+    /// Bytes.
+    private let maximumOfHalf: Int
+    private let state = Mutex(State())
+    private let hits = Atomic<Int>(0)
+    private let misses = Atomic<Int>(0)
+
+    /// - Parameter maximum: bytes; 0 for no cache.
+    init(maximum: Int) { maximumOfHalf = maximum / 2 }
+
+    func entry(_ name: Fingerprint) -> Entry? {
+        guard maximumOfHalf > 0 else { return nil }
+        let (newer, older) = state.withLock { state -> (Entry?, Entry?) in
+            if let entry = state.newer[name] { return (entry, nil) }
+            return (nil, state.older.removeValue(forKey: name))
+        }
+        if let older { insert(older, name) }
+        guard let entry = newer ?? older else {
+            misses.add(1, ordering: .relaxed)
+            return nil
+        }
+        hits.add(1, ordering: .relaxed)
+        return entry
+    }
+
+    func insert(_ entry: Entry, _ name: Fingerprint) {
+        let size = entry.size
+        // One customer with a very long history must not drive out all the others.
+        guard size <= maximumOfHalf / 16, !entry.isMadeByAnybody else { return }
+        let forgotten = state.withLock { state -> [Fingerprint: Entry] in
+            // Two threads may have judged the same receipt at the same time.
+            guard state.newer[name] == nil else { return [:] }
+            var forgotten: [Fingerprint: Entry] = [:]
+            if state.size + size > maximumOfHalf {
+                swap(&forgotten, &state.older)
+                swap(&state.older, &state.newer)
+                state.size = 0
+            }
+            state.newer[name] = entry
+            state.size += size
+            return forgotten
+        }
+        // Thousands of small pieces of memory: not while others wait for the lock.
+        withExtendedLifetime(forgotten) {}
+    }
+
+    var lookups: (hits: Int, misses: Int) { (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed)) }
+
+    /// How many receipts are kept.
+    var count: Int { state.withLock { $0.newer.count + $0.older.count } }
+}

@@ -1,0 +1,160 @@
+import LegacyReceipts
+import ReceiptForge
+import Testing
+import TransactionStore
+import VerifyReceipt
+
+/// A receipt that was found genuine is not judged again; everything else about it is.
+@Suite struct ReceiptCacheTests {
+    @Test func aRememberedReceiptIsAnsweredAsTheFirstTime() async throws {
+        for octets in [
+            try appReceipt([month(0), month(1), nonConsumable]), try appReceipt(), try transactionReceipt(),
+        ] {
+            let endpoint = try testEndpoint()
+            let first = try await endpoint.ask(body(octets)).reply
+            let second = try await endpoint.ask(body(octets)).reply
+            #expect([0, 21006].contains(first.status) && first.body == second.body)
+            #expect(endpoint.receiptLookups == (1, 1))
+            // Dates of the request are its own.
+            let later = try await endpoint.ask(body(octets), now: requestDate + 86_400_000).reply
+            #expect(
+                later.body == (try await testEndpoint().ask(body(octets), now: requestDate + 86_400_000)).reply.body)
+        }
+    }
+
+    @Test func withAStoreToo() async throws {
+        let octets = try appReceipt([month(0), month(1)])
+        let renewed = try appReceipt([month(0), month(1), month(2)], at: created.adding(months: 1))
+        let endpoint = try testEndpoint(store: MemoryStore())
+        #expect(try await endpoint.ask(body(octets)).latest?.count == 2)
+        #expect(try await endpoint.ask(body(renewed)).latest?.count == 3)
+        // What the store has learned since is in the answer to a receipt that is remembered.
+        #expect(try await endpoint.ask(body(octets)).latest?.count == 3)
+        #expect(endpoint.receiptLookups == (1, 2))
+    }
+
+    @Test func aStoreThatForgotARememberedReceiptLearnsItAgain() async throws {
+        let octets = try appReceipt([month(0)])
+        let store = EmptiedStore()
+        let endpoint = try testEndpoint(store: store)
+        _ = try await endpoint.ask(body(octets))
+        await store.empty()
+        _ = try await endpoint.ask(body(octets))
+        #expect(await store.applied == 2 && endpoint.receiptLookups == (1, 1))
+    }
+
+    @Test func oneOctetMoreOrLessOrOtherwiseIsAnotherReceipt() async throws {
+        let octets = try appReceipt([month(0)])
+        let endpoint = try testEndpoint()
+        let judge = try testEndpoint { $0.receiptCacheBytes = 0 }
+        #expect(try await endpoint.ask(body(octets)).status == 0)
+        for place in stride(from: 0, to: octets.count, by: 61) {
+            var changed = octets
+            changed[place] ^= 1
+            let reply = try await endpoint.ask(body(changed))
+            #expect(reply.reply.body == (try await judge.ask(body(changed))).reply.body)
+        }
+        #expect(try await endpoint.ask(body(Array(octets.dropLast()))).status != 0)
+        #expect(endpoint.receiptLookups.hits == 0)
+    }
+
+    @Test func theEnvironmentIsJudgedEachTime() async throws {
+        let endpoint = try testEndpoint()
+        let octets = try sandboxReceipt([month(0)])
+        for _ in 0..<2 {
+            #expect(try await endpoint.ask(body(octets), at: .sandbox).status == 0)
+            #expect(try await endpoint.ask(body(octets), at: .production).status == 21007)
+        }
+        let production = try appReceipt([month(0)])
+        for _ in 0..<2 {
+            #expect(try await endpoint.ask(body(production)).status == 0)
+            #expect(try await endpoint.ask(body(production), at: .sandbox).status == 21008)
+        }
+    }
+
+    @Test func thePasswordIsJudgedEachTime() async throws {
+        let endpoint = try testEndpoint { $0.accountSecrets = [SharedSecret("s3cret")] }
+        let octets = try appReceipt([month(0)])
+        for _ in 0..<2 {
+            #expect(try await endpoint.ask(body(octets, password: "s3cret")).status == 0)
+            #expect(try await endpoint.ask(body(octets, password: "wrong")).status == 21004)
+            #expect(try await endpoint.ask(body(octets)).status == 21004)
+        }
+    }
+
+    @Test func whatIsRefusedIsNotRemembered() async throws {
+        let endpoint = try testEndpoint()
+        let forged = damaged(try appReceipt([month(0)]))
+        for _ in 0..<3 { #expect(try await endpoint.ask(body(forged)).status == 21003) }
+        #expect(endpoint.receiptLookups == (0, 3))
+    }
+
+    /// Else one genuine receipt would make any number that fill the memory.
+    @Test func octetsAfterTheEndAreNotRemembered() async throws {
+        let endpoint = try testEndpoint()
+        let octets = try appReceipt([month(0)]) + [0, 1, 2]
+        for _ in 0..<2 { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        #expect(endpoint.receiptLookups == (0, 2))
+    }
+
+    @Test func trustInSomebodyElseRemembersNothing() async throws {
+        let octets = try appReceipt([month(0)])
+        #expect(try await testEndpoint().ask(body(octets)).status == 0)
+        #expect(try await testEndpoint { $0.trust = .apple }.ask(body(octets)).status == 21003)
+    }
+
+    @Test func withoutMemoryNothingIsRemembered() async throws {
+        let endpoint = try testEndpoint { $0.receiptCacheBytes = 0 }
+        let octets = try appReceipt([month(0)])
+        for _ in 0..<3 { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        #expect(endpoint.receiptLookups == (0, 0))
+    }
+
+    /// Of receipts that come once the memory does not grow, and one that comes all the time stays.
+    @Test func theMemoryIsBoundedAndWhatIsAskedForStays() async throws {
+        let endpoint = try testEndpoint { $0.receiptCacheBytes = 1 << 20 }
+        let often = try appReceipt([month(0)])
+        #expect(try await endpoint.ask(body(often)).status == 0)
+        let others = try (0..<300).map { try appReceipt([consumable("5300012345\(10_000 + $0)")]) }
+        for other in others {
+            #expect(try await endpoint.ask(body(other)).status == 0)
+            #expect(try await endpoint.ask(body(often)).status == 0)
+        }
+        #expect(endpoint.receiptLookups == (300, 301))
+        // Each takes more than 8 KiB, so that the first ones have gone.
+        for other in others.prefix(50) { #expect(try await endpoint.ask(body(other)).status == 0) }
+        #expect(endpoint.receiptLookups == (300, 351))
+    }
+
+    @Test func aVeryLargeReceiptIsNotRemembered() async throws {
+        let endpoint = try testEndpoint { $0.receiptCacheBytes = 1 << 20 }
+        let octets = try appReceipt((0..<60).map { month($0) })
+        for _ in 0..<2 { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        #expect(endpoint.receiptLookups == (0, 2))
+    }
+}
+
+/// A store that knows nothing any more when it is told to.
+private actor EmptiedStore: TransactionStore {
+    private var store = MemoryStore()
+    private(set) var applied = 0
+
+    func empty() { store = MemoryStore() }
+
+    func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
+        applied += 1
+        return try await store.apply(sets)
+    }
+
+    func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+        try await store.customer(identities, in: scope)
+    }
+
+    func hasProcessed(notificationUUID: String) async throws -> Bool {
+        try await store.hasProcessed(notificationUUID: notificationUUID)
+    }
+
+    func counts() async throws -> StoreCounts { try await store.counts() }
+    func checkReadiness() async throws {}
+    func close() async throws {}
+}
