@@ -12,9 +12,13 @@ extension SQLiteTransactionStore {
     static func customer(
         _ identities: [CustomerIdentity], _ scope: StoreScope, _ db: some StatementSource
     ) throws -> Customer? {
-        guard let scopeId = try scopeId(scope, db) else { return nil }
+        guard let scopeId = try db.scopeId(scope) else { return nil }
         let find = try SQLStatement(
-            db, "SELECT customer_id FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
+            db,
+            """
+            SELECT o.customer_id, o.kind, o.value FROM identities i CROSS JOIN identities o
+            WHERE i.scope_id = ?1 AND i.kind = ?2 AND i.value = ?3 AND o.customer_id = i.customer_id
+            """)
         var customers: Set<Int64> = []
         var assembler = CustomerAssembler(scope: scope)
         // An identity is of one customer: those of a customer who was found need not be asked for.
@@ -22,8 +26,10 @@ extension SQLiteTransactionStore {
             try find.bind(1, scopeId)
             try find.bind(2, Int64(identity.kind.rawValue))
             try find.bind(3, identity.value)
-            guard let id = try find.integer(), customers.insert(id).inserted else { continue }
-            try readIdentities(id, into: &assembler, db)
+            try find.forEachRow {
+                customers.insert($0.integer(0))
+                try assembler.addIdentity(kind: $0.integer(1), value: $0.text(2))
+            }
         }
         guard !customers.isEmpty else { return nil }
         for customer in customers.sorted() { try readFacts(customer, into: &assembler, db) }
@@ -33,16 +39,10 @@ extension SQLiteTransactionStore {
     static func read(
         _ customer: Int64, into assembler: inout CustomerAssembler, _ db: some StatementSource
     ) throws {
-        try readIdentities(customer, into: &assembler, db)
-        try readFacts(customer, into: &assembler, db)
-    }
-
-    private static func readIdentities(
-        _ customer: Int64, into assembler: inout CustomerAssembler, _ db: some StatementSource
-    ) throws {
         let identities = try SQLStatement(db, "SELECT kind, value FROM identities WHERE customer_id = ?1")
         try identities.bind(1, customer)
         try identities.forEachRow { try assembler.addIdentity(kind: $0.integer(0), value: $0.text(1)) }
+        try readFacts(customer, into: &assembler, db)
     }
 
     private static func readFacts(

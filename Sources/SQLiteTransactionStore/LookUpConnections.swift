@@ -93,6 +93,10 @@ final class LookUpConnection: StatementSource, @unchecked Sendable {
     /// Fewer than ten, whose texts are told apart at once: searching costs less than hashing such long ones.
     private var statements: [(sql: String, handle: OpaquePointer)] = []
 
+    /// What is never taken away again need not be asked for twice. Bounded, since strangers' apps may be stored too.
+    private var scopeIds: [StoreScope: Int64] = [:]
+    private static let maximumScopes = 256
+
     /// - Parameter connection: is closed together with this.
     fileprivate init(_ connection: OpaquePointer) { self.connection = connection }
 
@@ -124,6 +128,13 @@ final class LookUpConnection: StatementSource, @unchecked Sendable {
         guard code == SQLITE_OK, let prepared else { throw DatabaseError(connection: connection) }
         statements.append((sql, prepared))
         return SQLStatement(prepared, on: connection)
+    }
+
+    func scopeId(_ scope: StoreScope) throws -> Int64? {
+        if let known = scopeIds[scope] { return known }
+        guard let id = try SQLiteTransactionStore.scopeId(scope, self) else { return nil }
+        if scopeIds.count < Self.maximumScopes { scopeIds[scope] = id }
+        return id
     }
 
     fileprivate var isInsideTransaction: Bool { sqlite3_get_autocommit(connection) == 0 }

@@ -1,9 +1,16 @@
 import GRDB
 import GRDBSQLite
+import TransactionStore
 
 /// A connection that keeps the statements that it has prepared.
 protocol StatementSource {
     func statement(_ sql: String) throws -> SQLStatement
+    /// The number of a scope; nil if the store has none.
+    func scopeId(_ scope: StoreScope) throws -> Int64?
+}
+
+extension StatementSource {
+    func scopeId(_ scope: StoreScope) throws -> Int64? { try SQLiteTransactionStore.scopeId(scope, self) }
 }
 
 extension Database: StatementSource {

@@ -16,8 +16,8 @@ package final class BlockingThreads: TaskExecutor {
         /// What wakes those that have nothing to do. The one that went to sleep last comes first: its memory is in the caches.
         var idle: [DispatchSemaphore] = []
         var workers: [Worker] = []
-        /// Whether a worker is on its way. It sees itself whether another one is needed.
-        var isWaking = false
+        /// How many workers are on their way to a job. The system may take its time with each of them.
+        var coming = 0
         /// Whether somebody will look at the jobs again after ``patience``.
         var isWatched = false
     }
@@ -28,7 +28,7 @@ package final class BlockingThreads: TaskExecutor {
         /// The first that waits; what is before it has gone.
         private var head = 0
 
-        var isEmpty: Bool { head == jobs.count }
+        var count: Int { jobs.count - head }
 
         mutating func append(_ job: UnownedJob) { jobs.append(job) }
 
@@ -107,16 +107,16 @@ package final class BlockingThreads: TaskExecutor {
 
     /// What has to be done for the jobs that wait.
     private func nextStep(_ state: inout State) -> Step {
-        guard !state.jobs.isEmpty, !state.isWaking else { return .nothing }
+        guard state.jobs.count > state.coming else { return .nothing }
         guard isAnotherNeeded(state) else { return watch(&state) }
         if let worker = state.idle.popLast() {
-            state.isWaking = true
+            state.coming += 1
             return .wake(worker)
         }
         guard state.workers.count < maximum else { return .nothing }
         let worker = Worker()
         state.workers.append(worker)
-        state.isWaking = true
+        state.coming += 1
         return .start(worker)
     }
 
@@ -159,9 +159,9 @@ package final class BlockingThreads: TaskExecutor {
     /// The system may have no thread to give. Then others do the work, or it is tried again.
     private func notStarted(_ worker: Worker, _ state: inout State) -> Step {
         state.workers.removeAll { $0 === worker }
-        state.isWaking = false
+        state.coming -= 1
         guard let idle = state.idle.popLast() else { return watch(&state) }
-        state.isWaking = true
+        state.coming += 1
         return .wake(idle)
     }
 
@@ -211,7 +211,7 @@ package final class BlockingThreads: TaskExecutor {
         var isComing = true
         while true {
             let (job, step) = state.withLock { state -> (UnownedJob?, Step) in
-                if isComing { state.isWaking = false }
+                if isComing { state.coming -= 1 }
                 guard let job = state.jobs.popFirst() else {
                     state.idle.append(wakeUp)
                     return (nil, .nothing)

@@ -108,6 +108,9 @@ struct LatestTransactions {
 
     /// Equal ids keep the order they came in.
     private mutating func sort() {
+        // Receipts list purchases in any order, and often in that of time.
+        if isOrdered(by: .before) { return entries.reverse() }
+        if isOrdered(by: .after) { return }
         let order = entries.indices.sorted { left, right in
             switch TransactionIdOrder.compare(entries[left].transactionId, entries[right].transactionId) {
             case .before: false
@@ -116,6 +119,13 @@ struct LatestTransactions {
             }
         }
         entries = order.map { entries[$0] }
+    }
+
+    /// Whether each id and the next one stand in this relation.
+    private func isOrdered(by relation: TransactionIdOrder) -> Bool {
+        entries.indices.dropFirst().allSatisfy {
+            TransactionIdOrder.compare(entries[$0 - 1].transactionId, entries[$0].transactionId) == relation
+        }
     }
 
     /// `exclude-old-transactions`: of each auto-renewable subscription the transaction that counts; all else stays, because
