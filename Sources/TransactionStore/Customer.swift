@@ -70,7 +70,7 @@ extension Customer {
     package func hasTakenIn(_ facts: FactSet) -> Bool {
         guard let receipt = facts.receipt else { return false }
         let newest = receipt.form == .app ? newestAppReceipt : newestTransactionReceipt
-        guard let newest, newest.isSame(as: receipt) else { return false }
+        guard newest == receipt else { return false }
         // Both are in order.
         var known = identities[...]
         return facts.identities.allSatisfy { identity in

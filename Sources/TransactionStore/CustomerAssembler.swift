@@ -1,5 +1,4 @@
 internal import AppStoreModels
-internal import Foundation
 internal import ReceiptMigration
 
 /// Makes a ``Customer`` from the rows of an engine. Rows may come in any order.
@@ -153,17 +152,6 @@ package struct CustomerAssembler {
 }
 
 extension KnownReceipt {
-    /// What `==` says. That compares octet by octet.
-    func isSame(as other: KnownReceipt) -> Bool {
-        guard signedDate == other.signedDate, form == other.form, bytes.count == other.bytes.count else { return false }
-        return bytes.withUnsafeBytes { bytes in
-            other.bytes.withUnsafeBytes { others in
-                guard let bytes = bytes.baseAddress, let start = others.baseAddress else { return true }
-                return memcmp(bytes, start, others.count) == 0
-            }
-        }
-    }
-
     /// Whether the receipt is the one to keep of two of the same form: by date, then by octets, so that the order in which
     /// they come does not matter.
     package func isNewer(than other: KnownReceipt) -> Bool {

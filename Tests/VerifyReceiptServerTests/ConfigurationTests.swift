@@ -45,6 +45,7 @@ import VerifyReceiptServer
         #expect(endpoint.base64 == standard.base64)
         #expect(endpoint.learnsFromReceipts == standard.learnsFromReceipts)
         #expect(endpoint.recordedFacts == standard.recordedFacts)
+        #expect(endpoint.receiptCacheBytes == standard.receiptCacheBytes)
         #expect(endpoint.whenStoreFails == standard.whenStoreFails)
         #expect(endpoint.presumedMembers == standard.presumedMembers)
     }
@@ -63,6 +64,12 @@ import VerifyReceiptServer
         let variable = "LEGACY_RECEIPTS_" + key.uppercased().replacing(".", with: "_").replacing("-", with: "_")
         #expect(Self.problems("#", flags: [key: ""]).contains { $0.key == key })
         #expect(Self.problems("#", environment: [variable: ""]).contains { $0.key == key })
+    }
+
+    @Test func theMemoryForReceiptsThatComeAgainIsRead() throws {
+        #expect(try Self.load("endpoint: {receipt-cache-bytes: 0}").endpoint.receiptCacheBytes == 0)
+        #expect(try Self.load("endpoint: {receipt-cache-bytes: 1048576}").endpoint.receiptCacheBytes == 1 << 20)
+        #expect(Self.problems("endpoint: {receipt-cache-bytes: -1}").map(\.key) == ["endpoint.receipt-cache-bytes"])
     }
 
     @Test func freshnessIsReadForAllAndForEachApp() throws {

@@ -29,6 +29,18 @@ extension ServerTests {
             #expect(answer.verifyStatus == status)
         }
 
+        @Test func metricsTellHowManyReceiptsCameAgain() async throws {
+            try await TestServer.run { server in
+                for _ in 0..<3 {
+                    let answer = try await Wire.ask(server.port, Sent.post(Sent.body()))
+                    #expect(answer.verifyStatus == 0)
+                }
+                let name = "legacy_receipts_receipt_cache_lookups_total"
+                #expect(server.server.metricsText.contains("\(name){result=\"hit\"} 2\n"))
+                #expect(server.server.metricsText.contains("\(name){result=\"miss\"} 1\n"))
+            }
+        }
+
         @Test func bodyThatIsNotUTF8Gets21002() async throws {
             let answer = try await TestServer.run { server in
                 try await Wire.run {

@@ -58,6 +58,17 @@ import VerifyReceipt
         #expect(endpoint.receiptLookups.hits == 0)
     }
 
+    /// Of a receipt that differs in one octet the store is told, even of the same date.
+    @Test func receiptsThatDiffer() throws {
+        func known(_ bytes: [UInt8], _ date: Int64 = 1) -> KnownReceipt {
+            KnownReceipt(form: .app, bytes: bytes, signedDate: date)
+        }
+        #expect(known([1, 2, 3]) == known([1, 2, 3]) && known([]) == known([]))
+        #expect(known([1, 2, 3]) != known([1, 2, 4]) && known([1, 2, 3]) != known([1, 2]))
+        #expect(known([1, 2, 3]) != known([1, 2, 3], 2) && known([1]) != known([]))
+        #expect(known([1]) != KnownReceipt(form: .transaction, bytes: [1], signedDate: 1))
+    }
+
     @Test func theEnvironmentIsJudgedEachTime() async throws {
         let endpoint = try testEndpoint()
         let octets = try sandboxReceipt([month(0)])

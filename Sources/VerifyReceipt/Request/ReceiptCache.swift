@@ -2,8 +2,8 @@ internal import LegacyReceipts
 internal import Synchronization
 internal import TransactionStore
 
-/// Genuine receipts that were submitted lately: apps send the same one at each start, and judging it is most of the work
-/// of an answer.
+/// Genuine receipts that were submitted lately: apps send the same one at each start, and judging it is more than
+/// half of the work of an answer without a store.
 ///
 /// Whether a receipt is genuine hangs on its octets and on the trust policy alone; no clock, no store and no other receipt
 /// has a part in it (`ReceiptVerifier`). An entry is found only by the SHA-256 of all octets, and the cache goes with the
@@ -92,7 +92,4 @@ final class ReceiptCache: Sendable {
     }
 
     var lookups: (hits: Int, misses: Int) { (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed)) }
-
-    /// How many receipts are kept.
-    var count: Int { state.withLock { $0.newer.count + $0.older.count } }
 }
