@@ -9,80 +9,78 @@ extension SQLiteTransactionStore {
         return try find.integer()
     }
 
+    /// The customer of the identities, as the store knows it at one moment.
     static func customer(
-        _ identities: [CustomerIdentity], _ scope: StoreScope, _ db: some StatementSource
+        _ identities: [CustomerIdentity], _ scope: StoreScope, _ connection: LookUpConnection
     ) throws -> Customer? {
-        guard let scopeId = try db.scopeId(scope) else { return nil }
-        let find = try SQLStatement(
-            db,
-            """
-            SELECT o.customer_id, o.kind, o.value FROM identities i CROSS JOIN identities o
-            WHERE i.scope_id = ?1 AND i.kind = ?2 AND i.value = ?3 AND o.customer_id = i.customer_id
-            """)
-        var customers: Set<Int64> = []
+        guard let scopeId = try connection.scopeId(scope) else { return nil }
         var assembler = CustomerAssembler(scope: scope)
-        // An identity is of one customer: those of a customer who was found need not be asked for.
-        for identity in identities where identity.isMeaningful && !assembler.hasIdentity(identity) {
-            try find.bind(1, scopeId)
-            try find.bind(2, Int64(identity.kind.rawValue))
-            try find.bind(3, identity.value)
-            try find.forEachRow {
-                customers.insert($0.integer(0))
-                try assembler.addIdentity(kind: $0.integer(1), value: $0.text(2))
+        // A statement by itself sees the store of one moment, and nearly always the first identity leads to all.
+        if let first = identities.first(where: \.isMeaningful) {
+            try readAll(of: Int64(first.kind.rawValue), first.value, scopeId, into: &assembler, connection)
+        }
+        if identities.allSatisfy({ assembler.hasIdentity($0) || !$0.isMeaningful }) { return assembler.customer() }
+        return try connection.transaction {
+            var assembler = CustomerAssembler(scope: scope)
+            // An identity is of one customer: those of a customer who was found need not be asked for.
+            for identity in identities where identity.isMeaningful && !assembler.hasIdentity(identity) {
+                try readAll(
+                    of: Int64(identity.kind.rawValue), identity.value, scopeId, into: &assembler, connection)
+            }
+            return assembler.customer()
+        }
+    }
+
+    /// Everything about the customer of one identity.
+    static func readAll(
+        of kind: Int64, _ value: String, _ scopeId: Int64, into assembler: inout CustomerAssembler,
+        _ db: some StatementSource
+    ) throws {
+        let find = try db.statement(everything)
+        try find.bind(1, scopeId)
+        try find.bind(2, kind)
+        try find.bind(3, value)
+        try find.forEachRow { found in
+            switch found.integer(0) {
+            case 0: try assembler.addIdentity(kind: found.integer(1), value: found.text(4))
+            case 1: try assembler.addTransaction(row(found, 1), payload: found.bytes(4), legacy: found.bytes(5))
+            case 2: try assembler.addRenewalInfo(row(found, 1), payload: found.bytes(4))
+            case 3: try assembler.addAppTransaction(row(found, 1), payload: found.bytes(4))
+            default:
+                try assembler.addReceipt(
+                    form: found.integer(1), signedDate: found.integer(3), bytes: Array(found.bytes(4)))
             }
         }
-        guard !customers.isEmpty else { return nil }
-        for customer in customers.sorted() { try readFacts(customer, into: &assembler, db) }
-        return assembler.customer()
     }
 
-    static func read(
-        _ customer: Int64, into assembler: inout CustomerAssembler, _ db: some StatementSource
-    ) throws {
-        let identities = try SQLStatement(db, "SELECT kind, value FROM identities WHERE customer_id = ?1")
-        try identities.bind(1, customer)
-        try identities.forEachRow { try assembler.addIdentity(kind: $0.integer(0), value: $0.text(1)) }
-        try readFacts(customer, into: &assembler, db)
-    }
+    // CROSS JOIN keeps the order of the tables: from the identity that was asked for to all of the customer's, and from
+    // these to what they name.
+    private static let everything = """
+        SELECT 0, o.kind, NULL, NULL, o.value, NULL FROM identities asked CROSS JOIN identities o
+        WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND o.customer_id = asked.customer_id
+        UNION ALL
+        SELECT 1, t.kind, t.source, t.signed_date, t.payload, t.legacy
+        FROM identities asked CROSS JOIN identities i CROSS JOIN transactions t
+        WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND i.customer_id = asked.customer_id
+            AND i.kind = 1 AND t.scope_id = i.scope_id AND t.original_transaction_id = i.value
+        UNION ALL
+        SELECT 2, r.kind, r.source, r.signed_date, r.payload, NULL
+        FROM identities asked CROSS JOIN identities i CROSS JOIN renewal_infos r
+        WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND i.customer_id = asked.customer_id
+            AND i.kind = 1 AND r.scope_id = i.scope_id AND r.original_transaction_id = i.value
+        UNION ALL
+        SELECT 3, a.kind, a.source, a.signed_date, a.payload, NULL
+        FROM identities asked CROSS JOIN app_transactions a
+        WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND a.customer_id = asked.customer_id
+        UNION ALL
+        SELECT 4, r.form, NULL, r.signed_date, r.bytes, NULL FROM identities asked CROSS JOIN receipts r
+        WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND r.customer_id = asked.customer_id
+        """
 
-    private static func readFacts(
-        _ customer: Int64, into assembler: inout CustomerAssembler, _ db: some StatementSource
-    ) throws {
-        // CROSS JOIN keeps the order of the tables: from the identities to what they name.
-        let transactions = try SQLStatement(
-            db,
-            """
-            SELECT t.kind, t.source, t.signed_date, t.payload, t.legacy FROM identities i CROSS JOIN transactions t
-            WHERE i.customer_id = ?1 AND i.kind = 1 AND t.scope_id = i.scope_id AND t.original_transaction_id = i.value
-            """)
-        try transactions.bind(1, customer)
-        try transactions.forEachRow {
-            try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
-        }
-
-        let renewalInfos = try SQLStatement(
-            db,
-            """
-            SELECT r.kind, r.source, r.signed_date, r.payload FROM identities i CROSS JOIN renewal_infos r
-            WHERE i.customer_id = ?1 AND i.kind = 1 AND r.scope_id = i.scope_id AND r.original_transaction_id = i.value
-            """)
-        try renewalInfos.bind(1, customer)
-        try renewalInfos.forEachRow { try assembler.addRenewalInfo(row($0), payload: $0.bytes(3)) }
-
-        let appTransactions = try SQLStatement(
-            db, "SELECT kind, source, signed_date, payload FROM app_transactions WHERE customer_id = ?1")
-        try appTransactions.bind(1, customer)
-        try appTransactions.forEachRow { try assembler.addAppTransaction(row($0), payload: $0.bytes(3)) }
-
-        let receipts = try SQLStatement(db, "SELECT form, signed_date, bytes FROM receipts WHERE customer_id = ?1")
-        try receipts.bind(1, customer)
-        try receipts.forEachRow {
-            try assembler.addReceipt(form: $0.integer(0), signedDate: $0.integer(1), bytes: Array($0.bytes(2)))
-        }
-    }
-
-    private static func row(_ row: SQLRow) -> CustomerAssembler.Row {
-        CustomerAssembler.Row(kind: row.integer(0), source: row.integer(1), signedDate: row.integer(2))
+    /// - Parameter first: the first of three columns.
+    private static func row(_ row: SQLRow, _ first: Int32 = 0) -> CustomerAssembler.Row {
+        CustomerAssembler.Row(
+            kind: row.integer(first), source: row.integer(first + 1), signedDate: row.integer(first + 2))
     }
 
     /// What is known about one transaction as it is filed.

@@ -37,7 +37,7 @@ final class LookUpConnections: Sendable {
         free = DispatchSemaphore(value: self.maximum)
     }
 
-    /// Gives `body` a connection for one transaction, which sees the store of one moment. Waits for a connection.
+    /// Gives `body` a connection, outside of a transaction. Waits for one.
     /// - Throws: what `body` throws; `DatabaseError`; `TransactionStoreError` `closed` or `unavailable`;
     ///   `CancellationError`.
     func read<Value>(_ body: (LookUpConnection) throws -> Value) throws -> Value {
@@ -46,7 +46,7 @@ final class LookUpConnections: Sendable {
         try Task.checkCancellation()
         let connection = try take()
         defer { giveBack(connection) }
-        return try connection.transaction { try body(connection) }
+        return try body(connection)
     }
 
     private func take() throws -> LookUpConnection {
@@ -139,7 +139,8 @@ final class LookUpConnection: StatementSource, @unchecked Sendable {
 
     fileprivate var isInsideTransaction: Bool { sqlite3_get_autocommit(connection) == 0 }
 
-    fileprivate func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+    /// All statements of `body` see the store of one moment.
+    func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         try statement("BEGIN").run()
         do {
             let value = try body()

@@ -94,7 +94,7 @@ extension SQLiteTransactionStore: CustomerDirectory {
                     try least.bind(2, scopeId)
                     guard try least.isFirst(identity.kind, identity.value) else { continue }
                     var assembler = CustomerAssembler(scope: scope)
-                    try Self.read(identity.customer, into: &assembler, db)
+                    try Self.readAll(of: identity.kind, identity.value, scopeId, into: &assembler, db)
                     if let customer = assembler.customer() { page.add(customer) }
                 }
             }

@@ -20,6 +20,8 @@ public import TransactionStore
 /// | the file is no store, or damaged | `corrupt` |
 /// | the schema is newer than this program | `newerSchema` |
 ///
+/// Look-ups notice a file or log that was removed or replaced within 10 milliseconds, everything else at once.
+///
 /// Keep the file on a local disk: the log needs shared memory (SQLite, "Write-Ahead Logging").
 ///
 /// A file that programs have open is replaced by moving a *closed* store over it in one step (`mv`). The store then takes the

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import GRDB
 import Synchronization
@@ -13,7 +14,7 @@ import TransactionStore
 /// taken away first, and only that: with a log of unknown origin nothing is opened.
 final class StoreFile: Sendable {
     /// Connections, and what they are connected to.
-    private struct Connected {
+    private final class Connected: Sendable {
         // Closed before the pool, whose last connection empties the log.
         let lookUps: LookUpConnections
         let pool: DatabasePool
@@ -25,6 +26,8 @@ final class StoreFile: Sendable {
         let log: FileIdentity?
         let indexPath: String
         let index: FileIdentity?
+        /// When everything was seen in its place last, in nanoseconds of uptime.
+        let lastSeen = Atomic<UInt64>(0)
 
         init(_ path: String, _ options: SQLiteTransactionStore.Options) throws {
             pool = try StoreFile.openPool(path, options)
@@ -84,8 +87,21 @@ final class StoreFile: Sendable {
     /// Connections to the file at the path.
     func pool() throws -> DatabasePool { try connected().pool }
 
-    /// Connections to look customers up in the file at the path.
-    func lookUps() throws -> LookUpConnections { try connected().lookUps }
+    /// Connections to look customers up in the file that is at the path, or was ``patience`` ago: what is read from a file
+    /// that has gone meanwhile is what it would have been then, and asking the system for it each time costs a quarter of
+    /// a small look-up.
+    func lookUps() throws -> LookUpConnections {
+        let connected = try state.withLock { try Self.opened($0) }
+        let now = DispatchTime.now().uptimeNanoseconds
+        let lastSeen = connected.lastSeen.load(ordering: .relaxed)
+        if lastSeen > 0, now < lastSeen &+ Self.patience { return connected.lookUps }
+        let checked = try self.connected()
+        checked.lastSeen.store(now, ordering: .relaxed)
+        return checked.lookUps
+    }
+
+    /// Nanoseconds.
+    private static let patience: UInt64 = 10_000_000
 
     private func connected() throws -> Connected {
         let connected = try state.withLock { try Self.opened($0) }

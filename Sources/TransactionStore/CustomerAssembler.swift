@@ -25,18 +25,16 @@ package struct CustomerAssembler {
         }
     }
 
-    private struct AppRow {
-        let fact: AppTransactionFact
-        let bytes: [UInt8]
-    }
-
     private let scope: StoreScope
     private var identities: Set<CustomerIdentity> = []
     private var facts: [TransactionFact] = []
     private var texts = JWSTransactionDecodedPayload.CommonTexts()
-    private var renewals: [String: [FactKind: RenewalInfoFact]] = [:]
-    private var appTransactions: [FactKind: AppRow] = [:]
-    private var receipts: [KnownReceipt.Form: KnownReceipt] = [:]
+    private var renewals: [String: ByKind<RenewalInfoFact>] = [:]
+    private var appTransactions = ByKind<AppTransactionFact>()
+    /// What the facts above were read from.
+    private var appOctets = ByKind<[UInt8]>()
+    private var appReceipt: KnownReceipt?
+    private var transactionReceipt: KnownReceipt?
 
     package init(scope: StoreScope) {
         self.scope = scope
@@ -69,22 +67,22 @@ package struct CustomerAssembler {
         let origin = try row.origin
         let fact = RenewalInfoFact(payload: try JWSRenewalInfoDecodedPayload(stored: payload), origin: origin)
         guard let id = fact.payload.originalTransactionId else { throw StoredObject.corrupt("renewal without an id") }
-        renewals[id, default: [:]][origin.source.kind] = fact
+        renewals[id, default: ByKind()][origin.source.kind] = fact
     }
 
     package mutating func addAppTransaction(_ row: Row, payload: UnsafeBufferPointer<UInt8>) throws {
         let origin = try row.origin
-        let bytes = Array(payload)
+        let kind = origin.source.kind
+        let octets = Array(payload)
         // Two only where the customer is several that no document has joined.
-        if let known = appTransactions[origin.source.kind] {
-            let knownDate = known.fact.origin.signedDate
+        if let known = appTransactions[kind], let knownOctets = appOctets[kind] {
             let isNewer =
-                origin.signedDate == knownDate
-                ? known.bytes.lexicographicallyPrecedes(bytes) : origin.signedDate > knownDate
+                origin.signedDate == known.origin.signedDate
+                ? knownOctets.lexicographicallyPrecedes(octets) : origin.signedDate > known.origin.signedDate
             guard isNewer else { return }
         }
-        let fact = AppTransactionFact(payload: try AppTransaction(stored: payload), origin: origin)
-        appTransactions[origin.source.kind] = AppRow(fact: fact, bytes: bytes)
+        appTransactions[kind] = AppTransactionFact(payload: try AppTransaction(stored: payload), origin: origin)
+        appOctets[kind] = octets
     }
 
     package mutating func addReceipt(form: Int64, signedDate: Int64, bytes: [UInt8]) throws {
@@ -92,8 +90,15 @@ package struct CustomerAssembler {
             throw StoredObject.corrupt("unknown form of receipt")
         }
         let receipt = KnownReceipt(form: form, bytes: bytes, signedDate: signedDate)
-        if let known = receipts[form], !receipt.isNewer(than: known) { return }
-        receipts[form] = receipt
+        switch form {
+        case .app: Self.keepNewer(receipt, &appReceipt)
+        case .transaction: Self.keepNewer(receipt, &transactionReceipt)
+        }
+    }
+
+    private static func keepNewer(_ receipt: KnownReceipt, _ known: inout KnownReceipt?) {
+        if let known, !receipt.isNewer(than: known) { return }
+        known = receipt
     }
 
     /// The customer; nil if there was no identity.
@@ -104,8 +109,8 @@ package struct CustomerAssembler {
             renewalInfos: renewals.keys.sorted(by: Self.precedes).compactMap { id in
                 renewals[id].flatMap { StoredRenewalInfo(joining: $0, in: scope) }
             },
-            appTransaction: StoredAppTransaction(joining: appTransactions.mapValues(\.fact), in: scope),
-            newestAppReceipt: receipts[.app], newestTransactionReceipt: receipts[.transaction])
+            appTransaction: StoredAppTransaction(joining: appTransactions, in: scope), newestAppReceipt: appReceipt,
+            newestTransactionReceipt: transactionReceipt)
     }
 
     private static func precedes(_ left: String, _ right: String) -> Bool {

@@ -3,33 +3,33 @@ internal import AppStoreModels
 extension StoredRenewalInfo {
     /// The newest signed statement; what nobody signed only where there is none, because a signed renewal information
     /// states everything.
-    init?(joining facts: [FactKind: RenewalInfoFact], in scope: StoreScope) {
-        guard let fact = facts[.signedTransaction] ?? facts[.receipt] ?? facts[.recorded] else { return nil }
+    init?(joining facts: ByKind<RenewalInfoFact>, in scope: StoreScope) {
+        guard let fact = facts.signed ?? facts.receipt ?? facts.recorded else { return nil }
         var payload = fact.payload
         payload.environment = scope.environment
-        self.init(payload: payload, origins: FactKind.allCases.compactMap { facts[$0]?.origin })
+        self.init(payload: payload, origins: facts.map(\.origin))
     }
 }
 
 extension StoredAppTransaction {
     /// Receipts and app transactions state the same facts, except that only the latter have the ids of the download and of
     /// the device: per field the newest of the two, recorded documents only on their own.
-    init?(joining facts: [FactKind: AppTransactionFact], in scope: StoreScope) {
+    init?(joining facts: ByKind<AppTransactionFact>, in scope: StoreScope) {
         var payload: AppTransaction
-        if let signed = facts[.signedTransaction] {
+        if let signed = facts.signed {
             payload = signed.payload
-            if let receipt = facts[.receipt] {
+            if let receipt = facts.receipt {
                 payload.complete(
                     from: receipt.payload, isNewer: receipt.origin.signedDate > signed.origin.signedDate)
             }
-        } else if let fact = facts[.receipt] ?? facts[.recorded] {
+        } else if let fact = facts.receipt ?? facts.recorded {
             payload = fact.payload
         } else {
             return nil
         }
         payload.bundleId = scope.bundleId
         payload.receiptType = scope.environment
-        self.init(payload: payload, origins: FactKind.allCases.compactMap { facts[$0]?.origin })
+        self.init(payload: payload, origins: facts.map(\.origin))
     }
 }
 

@@ -20,13 +20,13 @@ internal import AppStoreModels
 //
 // Ids and dates of a purchase never change; that a newer receipt has whole seconds is no news, so milliseconds stay.
 
-/// One fact of each kind about one transaction, as places in a list.
-struct FactsOfTransaction {
-    var receipt: Int?
-    var signed: Int?
-    var recorded: Int?
+/// At most one value of each kind: the facts that become one.
+struct ByKind<Value> {
+    var receipt: Value?
+    var signed: Value?
+    var recorded: Value?
 
-    subscript(kind: FactKind) -> Int? {
+    subscript(kind: FactKind) -> Value? {
         get {
             switch kind {
             case .receipt: receipt
@@ -42,7 +42,20 @@ struct FactsOfTransaction {
             }
         }
     }
+
+    /// In the order of ``FactKind``.
+    func map<Result>(_ transform: (Value) -> Result) -> [Result] {
+        var results: [Result] = []
+        results.reserveCapacity(1)
+        if let receipt { results.append(transform(receipt)) }
+        if let signed { results.append(transform(signed)) }
+        if let recorded { results.append(transform(recorded)) }
+        return results
+    }
 }
+
+/// The facts about one transaction, as places in a list.
+typealias FactsOfTransaction = ByKind<Int>
 
 extension StoredTransaction {
     /// Joins the facts at `places`. There is at least one.
@@ -77,7 +90,7 @@ extension StoredTransaction {
         payload.environment = scope.environment
         self.init(
             payload: payload, legacy: legacy,
-            origins: FactKind.allCases.compactMap { kind in places[kind].map { facts[$0].origin } },
+            origins: places.map { facts[$0].origin },
             recordedCancellation: cancellation.date == nil ? Self.recordedCancellation(places, facts) : nil)
     }
 }

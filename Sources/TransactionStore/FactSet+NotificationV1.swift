@@ -62,7 +62,7 @@ extension ProcessedNotification {
         func text(_ object: JSONObject) -> [UInt8] {
             var writer = JSONWriter(reservingCapacity: 2_048)
             writer.value(.object(object))
-            return writer.bytes
+            return writer.finish()
         }
         let content = object.removing(["password"])
         let receiptNames: Set<String> = ["latest_receipt", "latest_expired_receipt"]

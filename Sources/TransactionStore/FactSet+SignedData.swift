@@ -134,7 +134,7 @@ extension ProcessedNotification {
         }
         var writer = JSONWriter(reservingCapacity: 512)
         writer.value(.object(object.changing("data", stripped).changing("appData", stripped)))
-        return writer.bytes
+        return writer.finish()
     }
 }
 

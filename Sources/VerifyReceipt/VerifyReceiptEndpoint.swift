@@ -11,7 +11,7 @@ public import TransactionStore
 /// let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)
 /// let reply = await endpoint.reply(to: body, at: .production, now: milliseconds)
 /// ```
-public struct VerifyReceiptEndpoint: Sendable {
+public final class VerifyReceiptEndpoint: Sendable {
     public let configuration: EndpointConfiguration
     let store: (any TransactionStore)?
     let reader: SubmissionReader

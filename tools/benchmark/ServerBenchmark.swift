@@ -9,69 +9,84 @@ import VerifyReceipt
 import VerifyReceiptServer
 
 /// Requests per second of the server with 6 kB receipts, held against a bare Hummingbird handler that parses and echoes
-/// the same JSON: same run, same cores, same load from a second process; then the latency of both at half of their own
+/// the same JSON: same run, same cores, same load from a second process; then the latency of each at half of its own
 /// highest load.
+///
+/// All servers run for the whole time, and the load goes from one to the next every second: the speed of a machine that
+/// others use too changes within a minute by more than what is measured.
 struct ServerBenchmark {
-    /// Seconds per measurement.
-    var seconds = 5.0
+    /// Seconds of load on one server before it is the next one's turn, and how many turns each has.
+    var turn = 1.0
+    var turns = 8
+    /// Seconds at half load.
+    var halfLoad = 5.0
     var connections = 32
     /// Stores to measure with beside none, by name.
     var stores: [(name: String, open: () async throws -> any TransactionStore)] = []
 
+    /// Gives `body` the port of a server as long as it runs.
+    private struct Server {
+        typealias Body = (Int) async throws -> Void
+        let name: String
+        let run: (Body) async throws -> Void
+    }
+
     func run() async throws {
         let file = try bodies()
         defer { try? FileManager.default.removeItem(atPath: file) }
-        let bare = try await measure("bare Hummingbird handler", file) { try await withBareServer($0) }
-        report(bare, against: nil)
-        try await measureServer("server", file, store: nil, against: bare)
+        var opened: [any TransactionStore] = []
+        var servers = [Server(name: "bare Hummingbird handler") { try await withBareServer($0) }]
+        servers += self.servers("server", store: nil)
         for (name, open) in stores {
             let store = try await open()
-            try await measureServer("server, \(name)", file, store: store, against: bare)
-            try await store.close()
+            opened.append(store)
+            servers += self.servers("server, \(name)", store: store)
         }
+        try await withAll(servers[...]) { ports in try await measure(servers, ports, file) }
+        for store in opened { try await store.close() }
     }
 
     /// With the few receipts of the load remembered after the first time, as those that apps send at each start, and with
     /// each judged anew, as if all were different.
-    private func measureServer(
-        _ name: String, _ file: String, store: (any TransactionStore)?, against bare: Measured
+    private func servers(_ name: String, store: (any TransactionStore)?) -> [Server] {
+        [(name, true), ("\(name), each receipt judged anew", false)].map { name, isRemembering in
+            Server(name: name) { try await withServer(store: store, isRemembering: isRemembering, $0) }
+        }
+    }
+
+    private func withAll(
+        _ servers: ArraySlice<Server>, ports: [Int] = [], _ body: ([Int]) async throws -> Void
     ) async throws {
-        for (name, isRemembering) in [(name, true), ("\(name), each receipt judged anew", false)] {
-            let measured = try await measure(name, file) {
-                try await withServer(store: store, isRemembering: isRemembering, $0)
+        guard let first = servers.first else { return try await body(ports) }
+        try await first.run { port in try await withAll(servers.dropFirst(), ports: ports + [port], body) }
+    }
+
+    private func measure(_ servers: [Server], _ ports: [Int], _ file: String) async throws {
+        // Not counted: buffers and caches fill.
+        for port in ports { _ = try await load(port, seconds: 2, rate: 0, file) }
+        var all = servers.map { _ in (requests: 0, seconds: 0.0, failures: 0) }
+        for _ in 0..<turns {
+            for index in servers.indices {
+                let result = try await load(ports[index], seconds: turn, rate: 0, file)
+                all[index].requests += result.requests
+                all[index].seconds += result.seconds
+                all[index].failures += result.failures
             }
-            report(measured, against: bare)
         }
-    }
-
-    private struct Measured {
-        let name: String
-        let rate: Double
-        let half: LoadGenerator.Result
-    }
-
-    private func report(_ measured: Measured, against bare: Measured?) {
-        Figure(
-            name: "requests per second, \(measured.name)", value: measured.rate, unit: "1/s", reference: bare?.name,
-            ratio: bare.map { measured.rate / $0.rate }
-        ).report()
-        for (name, value) in [("p50", measured.half.p50), ("p99", measured.half.p99)] {
-            Figure(name: "\(name) at half load, \(measured.name)", value: value, unit: "ms").report()
+        let rates = all.map { Double($0.requests) / $0.seconds }
+        for (index, server) in servers.enumerated() {
+            Figure(
+                name: "requests per second, \(server.name)", value: rates[index], unit: "1/s",
+                reference: index == 0 ? nil : servers[0].name, ratio: index == 0 ? nil : rates[index] / rates[0]
+            ).report()
         }
-    }
-
-    private func measure(
-        _ name: String, _ file: String, _ serve: ((Int) async throws -> Measured) async throws -> Measured
-    ) async throws -> Measured {
-        try await serve { port in
-            // Not counted: buffers and caches fill.
-            _ = try await load(port, seconds: 2, rate: 0, file)
-            let full = try await load(port, seconds: seconds, rate: 0, file)
-            let rate = Double(full.requests) / full.seconds
-            let half = try await load(port, seconds: seconds, rate: rate / 2, file)
-            let failures = full.failures + half.failures
-            if failures > 0 { FileHandle.standardError.write(Data("\(name): \(failures) failures\n".utf8)) }
-            return Measured(name: name, rate: rate, half: half)
+        for (index, server) in servers.enumerated() {
+            let half = try await load(ports[index], seconds: halfLoad, rate: rates[index] / 2, file)
+            for (name, value) in [("p50", half.p50), ("p99", half.p99)] {
+                Figure(name: "\(name) at half load, \(server.name)", value: value, unit: "ms").report()
+            }
+            let failures = all[index].failures + half.failures
+            if failures > 0 { FileHandle.standardError.write(Data("\(server.name): \(failures) failures\n".utf8)) }
         }
     }
 
@@ -101,7 +116,7 @@ struct ServerBenchmark {
         }
     }
 
-    private func withBareServer(_ body: (Int) async throws -> Measured) async throws -> Measured {
+    private func withBareServer(_ body: Server.Body) async throws {
         let router = Router()
         router.post("verifyReceipt") { request, context in try await request.decode(as: Echo.self, context: context) }
         let (stream, continuation) = AsyncStream<Int>.makeStream()
@@ -110,12 +125,12 @@ struct ServerBenchmark {
         let application = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: logger)
-        return try await serving(application, stream, logger, body)
+        try await BenchmarkService.run(application, stream, logger, body)
     }
 
     private func withServer(
-        store: (any TransactionStore)?, isRemembering: Bool, _ body: (Int) async throws -> Measured
-    ) async throws -> Measured {
+        store: (any TransactionStore)?, isRemembering: Bool, _ body: Server.Body
+    ) async throws {
         let log = LogWriter(descriptor: open("/dev/null", O_WRONLY), closesDescriptor: true)
         let logger = Logger(label: "server") { _ in ServerLogHandler(level: .info, writer: log) }
         let trust = TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])
@@ -128,13 +143,7 @@ struct ServerBenchmark {
         let server = try VerifyReceiptServer(
             configuration: configuration, store: store, logger: logger,
             onListening: { continuation.yield($0.ports[0]) })
-        return try await serving(server, stream, logger, body)
-    }
-
-    private func serving(
-        _ service: any Service, _ ports: AsyncStream<Int>, _ logger: Logger, _ body: (Int) async throws -> Measured
-    ) async throws -> Measured {
-        try await BenchmarkService.run(service, ports, logger, body)
+        try await BenchmarkService.run(server, stream, logger, body)
     }
 }
 

@@ -145,7 +145,7 @@ public struct AdvancedCommerceSignatureCreator: Sendable {
         writer.member("token", signedRequest)
         writer.endObject()
         writer.endObject()
-        return writer.bytes
+        return writer.finish()
     }
 
     /// The `advancedCommerceData` of a retention message: the wrapper as standard base64.

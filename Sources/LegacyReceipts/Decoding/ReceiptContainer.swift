@@ -15,6 +15,14 @@ public struct ReceiptContainer: Sendable {
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(requestText text: [UInt8], limits: DecodingLimits = .standard) throws(ReceiptError) {
+        try self.init(requestText: text[...], limits: limits)
+    }
+
+    /// Reads a receipt as a verifyReceipt request carries it, out of a larger buffer: offsets in errors are those of `text`
+    /// itself, from 0.
+    ///
+    /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
+    public init(requestText text: ArraySlice<UInt8>, limits: DecodingLimits = .standard) throws(ReceiptError) {
         guard text.count / 4 * 3 <= limits.maximumSize + 2 else { throw Self.tooLarge(text.count / 4 * 3, limits) }
         try self.init(octets: try Base64.decodeStrictly(text.span), limits: limits)
     }

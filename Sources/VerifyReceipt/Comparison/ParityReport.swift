@@ -184,7 +184,7 @@ public struct ParityReport: Sendable {
         writer.endArray()
         writer.member("leftOut", reasons)
         writer.endObject()
-        return writer.bytes
+        return writer.finish()
     }
 
     private func writeStatuses(to writer: inout JSONWriter) {

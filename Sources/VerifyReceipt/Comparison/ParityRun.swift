@@ -84,6 +84,6 @@ package struct ParityRun: Sendable {
             writer.member("password", (try? JSONValue.parse(pair.request))?["password"]?.string)
         }
         writer.endObject()
-        return writer.bytes
+        return writer.finish()
     }
 }

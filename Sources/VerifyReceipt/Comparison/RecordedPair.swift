@@ -94,7 +94,7 @@ extension RecordedPair {
             }
         }
         writer.endObject()
-        return writer.bytes
+        return writer.finish()
     }
 
     private static func milliseconds(_ value: JSONValue?) -> Int64? {

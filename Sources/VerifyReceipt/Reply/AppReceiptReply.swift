@@ -62,7 +62,7 @@ struct AppReceiptReply {
         write(to: &writer)
         tail.write(to: &writer) { $0.latestReceipt(newestReceipt, submittedReceipt) }
         writer.endObject()
-        return writer.bytes
+        return writer.finish()
     }
 
     /// The newest receipt of the store if it is newer than the submitted one.

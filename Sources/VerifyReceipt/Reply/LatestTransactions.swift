@@ -51,49 +51,31 @@ struct LatestTransactions {
         _ store: StoreKnowledge, _ indices: [String: Int], _ signedDate: Int64?, newestList: Int64?,
         _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
     ) {
-        // A notification of version 1 came with the app's secret; other records are as good as who kept them.
-        func cancelling(_ entry: TransactionEntry, _ stored: StoredTransaction) -> TransactionEntry {
-            guard let cancellation = stored.recordedCancellation, entry.cancellationDate == nil,
-                recordedFacts == .granting || cancellation.source == .notificationV1
-            else { return entry }
-            var entry = entry
-            entry.cancellationDate = cancellation.date
-            entry.cancellationReason = cancellation.reason
-            return entry
-        }
-        for stored in store.customer.transactions {
-            guard let id = stored.payload.transactionId else { continue }
-            let receiptDate = stored.origins.first { $0.source.kind == .receipt }?.signedDate
+        let transactions = store.customer.transactions
+        // By place, because a transaction is large and copying one costs more than all that is asked of it here.
+        for place in transactions.indices {
+            guard let id = transactions[place].payload.transactionId else { continue }
+            let receiptDate = transactions[place].origins.first { $0.source.kind == .receipt }?.signedDate
             if let index = indices[id] {
-                let newest = stored.origins.lazy.filter(\.source.kind.isSigned).map(\.signedDate).max() ?? .min
+                let newest = transactions[place].newestSignature
                 let own = signedDate ?? .min
                 let storeWins = store.hasLearnedSubmission || newest >= own
-                let both = joined(
-                    entries[index], TransactionEntry(stored), storeWins: storeWins, takesBack: newest > own)
-                entries[index] = cancelling(both, stored)
+                entries[index].join(
+                    TransactionEntry(transactions[place]), storeWins: storeWins, takesBack: newest > own)
+                entries[index].cancel(transactions[place].recordedCancellation, recordedFacts)
                 continue
             }
-            guard stored.isSigned || recordedFacts == .granting else { continue }
+            guard transactions[place].isSigned || recordedFacts == .granting else { continue }
             // Transaction receipts do not state the type.
-            let type = stored.payload.type ?? stored.payload.productId.flatMap { catalog?.product($0)?.type }
+            let type =
+                transactions[place].payload.type
+                ?? transactions[place].payload.productId.flatMap { catalog?.product($0)?.type }
             let isFinished = (receiptDate ?? .min) < (newestList ?? .max)
             if type == .consumable, isFinished { continue }
-            entries.append(cancelling(TransactionEntry(stored), stored))
+            entries.append(TransactionEntry(transactions[place]))
+            entries[entries.count - 1].cancel(transactions[place].recordedCancellation, recordedFacts)
             storeOnlyCount += 1
         }
-    }
-
-    /// - Parameter takesBack: whether the store, without a cancellation, takes one back that was submitted.
-    private func joined(
-        _ submitted: TransactionEntry, _ stored: TransactionEntry, storeWins: Bool, takesBack: Bool
-    ) -> TransactionEntry {
-        var winner = storeWins ? stored : submitted
-        winner.complete(with: storeWins ? submitted : stored)
-        if storeWins, takesBack || stored.cancellationDate != nil {
-            winner.cancellationDate = stored.cancellationDate
-            winner.cancellationReason = stored.cancellationReason
-        }
-        return winner
     }
 
     private mutating func complete(from catalog: ProductCatalog?) {
@@ -171,7 +153,35 @@ extension StoreKnowledge {
     }
 }
 
+extension StoredTransaction {
+    /// The date of the newest signed document; `Int64.min` if there is none.
+    fileprivate var newestSignature: Int64 {
+        origins.reduce(.min) { $1.source.kind.isSigned ? max($0, $1.signedDate) : $0 }
+    }
+}
+
 extension TransactionEntry {
+    /// - Parameter takesBack: whether the store, without a cancellation, takes one back that was submitted.
+    fileprivate mutating func join(_ stored: consuming TransactionEntry, storeWins: Bool, takesBack: Bool) {
+        guard storeWins else { return complete(with: stored) }
+        let cancellation = (stored.cancellationDate, stored.cancellationReason)
+        stored.complete(with: self)
+        self = stored
+        guard takesBack || cancellation.0 != nil else { return }
+        (cancellationDate, cancellationReason) = cancellation
+    }
+
+    /// A notification of version 1 came with the app's secret; other records are as good as who kept them.
+    fileprivate mutating func cancel(
+        _ cancellation: RecordedCancellation?, _ recordedFacts: EndpointConfiguration.RecordedFacts
+    ) {
+        guard let cancellation, cancellationDate == nil,
+            recordedFacts == .granting || cancellation.source == .notificationV1
+        else { return }
+        cancellationDate = cancellation.date
+        cancellationReason = cancellation.reason
+    }
+
     /// Whether the period has begun to count and does so still.
     func isRunning(at now: Int64) -> Bool {
         cancellationDate == nil && !isUpgraded && (expiresDate ?? .min) > now

@@ -36,7 +36,7 @@ struct SignedTransactionReply {
         write(own, to: &writer)
         tail.write(to: &writer) { $0.latestReceipt(store?.customer.newestAppReceipt, .verbatim(text)) }
         writer.endObject()
-        return (writer.bytes, latest.hasAutoRenewable, latest.storeOnlyCount)
+        return (writer.finish(), latest.hasAutoRenewable, latest.storeOnlyCount)
     }
 
     private func write(_ own: TransactionEntry, to writer: inout JSONWriter) {

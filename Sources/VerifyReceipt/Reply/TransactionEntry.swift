@@ -107,9 +107,14 @@ extension TransactionEntry {
     ///   younger than the legacy format, and have no key in it.
     /// - `cancellation_date` and `cancellation_reason` are those of a revocation. An upgrade is no revocation in the modern
     ///   model: it gives `is_upgraded`, and the date only where a legacy document told it.
-    init(_ stored: StoredTransaction) {
-        let payload = stored.payload
-        let legacy = stored.legacy
+    init(_ stored: borrowing StoredTransaction) {
+        let isStated = stored.origins.contains { $0.source.kind == .signedTransaction }
+        self.init(stored.payload, stored.legacy, isStated: isStated)
+    }
+
+    private init(
+        _ payload: borrowing JWSTransactionDecodedPayload, _ legacy: borrowing LegacyTransactionFields, isStated: Bool
+    ) {
         quantity = payload.quantity.map(Int64.init)
         productId = payload.productId
         transactionId = payload.transactionId
@@ -120,7 +125,6 @@ extension TransactionEntry {
         webOrderLineItemId = payload.webOrderLineItemId.flatMap { $0 == "0" ? nil : $0 }
         type = payload.type
         itemId = legacy.itemId
-        let isStated = stored.origins.contains { $0.source.kind == .signedTransaction }
         let isIntroductory = payload.offerType == .introductory
         let isFree = payload.offerDiscountType == .freeTrial
         isTrialPeriod = legacy.isTrialPeriod ?? (isStated ? isIntroductory && isFree : nil)
@@ -140,7 +144,7 @@ extension TransactionEntry {
     }
 
     /// Takes over what this entry lacks.
-    mutating func complete(with other: TransactionEntry) {
+    mutating func complete(with other: borrowing TransactionEntry) {
         func fill<Value>(_ value: inout Value?, _ other: Value?) { if value == nil { value = other } }
         fill(&quantity, other.quantity)
         fill(&productId, other.productId)

@@ -32,7 +32,7 @@ struct TransactionReceiptReply {
         guard receipt.isAutoRenewable else {
             writer.member("status", 0)
             writer.endObject()
-            return (.valid, writer.bytes, 0)
+            return (.valid, writer.finish(), 0)
         }
         let known = latest(own)
         let entry = known.entry
@@ -55,7 +55,7 @@ struct TransactionReceiptReply {
         }
         writer.member("status", StatusTable.row(condition).status.lowerBound)
         writer.endObject()
-        return (condition, writer.bytes, known.storeOnlyCount)
+        return (condition, writer.finish(), known.storeOnlyCount)
     }
 
     /// A cancellation counts even before the period is over (reference, 2.1).

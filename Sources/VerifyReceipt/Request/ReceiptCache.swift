@@ -14,11 +14,17 @@ internal import TransactionStore
 /// Bounded by the memory that entries take: of two halves the newer one is filled, and the older one forgotten when it is
 /// full. What is asked for again moves to the newer half.
 final class ReceiptCache: Sendable {
-    struct Entry: Sendable {
+    final class Entry: Sendable {
         let receipt: Verified<LegacyReceipt>
         /// What a store is told; nil without a store, or if there is nothing that could be filed.
         let facts: FactSet?
         let octets: [UInt8]
+
+        init(receipt: Verified<LegacyReceipt>, facts: FactSet?, octets: [UInt8]) {
+            self.receipt = receipt
+            self.facts = facts
+            self.octets = octets
+        }
 
         /// About the bytes that it takes. The octets count twice: receipts that are not of Apple's plain form are held once
         /// more in another one.

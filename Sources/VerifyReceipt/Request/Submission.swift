@@ -4,10 +4,12 @@ internal import TransactionStore
 
 /// A genuine receipt that was submitted.
 struct Submission {
-    let receipt: Verified<LegacyReceipt>
-    /// What a store is told of it; nil without a store, or if there is nothing that could be filed.
-    let facts: FactSet?
+    let entry: ReceiptCache.Entry
     let text: ReceiptText
+
+    var receipt: Verified<LegacyReceipt> { entry.receipt }
+    /// What a store is told of it; nil without a store, or if there is nothing that could be filed.
+    var facts: FactSet? { entry.facts }
 }
 
 /// Takes a receipt out of `receipt-data`, step by step in the order of the verifyreceipt reference, 1.6: base64 and form,
@@ -26,7 +28,7 @@ struct SubmissionReader: Sendable {
         do {
             return isLenient
                 ? try ReceiptContainer(stored: text, limits: decoder.limits)
-                : try ReceiptContainer(requestText: Array(text), limits: decoder.limits)
+                : try ReceiptContainer(requestText: text, limits: decoder.limits)
         } catch {
             throw Self.refusal(error)
         }
@@ -47,8 +49,7 @@ struct SubmissionReader: Sendable {
             entry = ReceiptCache.Entry(receipt: receipt, facts: facts, octets: container.bytes)
             cache.insert(entry, name)
         }
-        return Submission(
-            receipt: entry.receipt, facts: entry.facts, text: isLenient ? .octets(entry.octets) : .verbatim(text))
+        return Submission(entry: entry, text: isLenient ? .octets(entry.octets) : .verbatim(text))
     }
 
     private func verified(

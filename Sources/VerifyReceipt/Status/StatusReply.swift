@@ -35,7 +35,7 @@ enum StatusReply {
         writer.member("is_retryable", retryable)
         writer.member("is-retryable", retryable)
         writer.endObject()
-        return writer.bytes
+        return writer.finish()
     }
 }
 

@@ -42,6 +42,23 @@ public struct ServerLogHandler: LogHandler {
         }
     }
 
+    /// Writes a line of fields alone.
+    ///
+    /// - Returns: false if something else belongs to the line, or it is one for people.
+    func write(_ level: Logger.Level, _ message: StaticString, _ fields: LogFields) -> Bool {
+        guard format == .json, metadata.isEmpty, metadataProvider == nil else { return false }
+        var line = JSONWriter(reservingCapacity: 512)
+        line.beginObject()
+        line.member("time", Timestamp.text(milliseconds: SystemClock.now()))
+        line.member("level", level.rawValue)
+        line.key("message")
+        message.withUTF8Buffer { line.string(utf8: $0) }
+        fields.write(to: &line)
+        line.endObject()
+        writer.write(line: line.finish())
+        return true
+    }
+
     private static func json(_ time: String, _ event: LogEvent, _ metadata: Logger.Metadata) -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 512)
         writer.beginObject()
@@ -56,7 +73,7 @@ public struct ServerLogHandler: LogHandler {
             write(value, to: &writer)
         }
         writer.endObject()
-        return writer.bytes
+        return writer.finish()
     }
 
     private static func write(_ value: Logger.MetadataValue, to writer: inout JSONWriter) {

@@ -87,19 +87,15 @@ extension ServerMetrics {
 
 extension NotificationReport {
     /// What stands in the one line of the log: never what was signed.
-    func describe(in metadata: inout Logger.Metadata) {
-        metadata["outcome"] = .string(outcome.rawValue)
-        if let notificationUUID { metadata["notificationUUID"] = .string(String(notificationUUID.prefix(80))) }
-        if let notificationType { metadata["notificationType"] = .string(String(notificationType.prefix(80))) }
-        if let subtype { metadata["subtype"] = .string(String(subtype.prefix(80))) }
-        if let bundleId { metadata["bundleId"] = .string(bundleId) }
-        if let environment { metadata["environment"] = .string(environment) }
-        if let reason { metadata["reason"] = .string(reason) }
-        if verificationNanoseconds > 0 {
-            metadata["verificationMs"] = .stringConvertible(Duration.nanoseconds(verificationNanoseconds).milliseconds)
-        }
-        if let storeNanoseconds {
-            metadata["storeMs"] = .stringConvertible(Duration.nanoseconds(storeNanoseconds).milliseconds)
-        }
+    func describe(in fields: inout LogFields) {
+        fields.set("bundleId", bundleId)
+        fields.set("environment", environment)
+        fields.set("notificationType", notificationType.map { String($0.prefix(80)) })
+        fields.set("notificationUUID", notificationUUID.map { String($0.prefix(80)) })
+        fields.set("outcome", outcome.rawValue)
+        fields.set("reason", reason)
+        fields.set("storeMs", storeNanoseconds.map { .nanoseconds($0) })
+        fields.set("subtype", subtype.map { String($0.prefix(80)) })
+        if verificationNanoseconds > 0 { fields.set("verificationMs", .nanoseconds(verificationNanoseconds)) }
     }
 }

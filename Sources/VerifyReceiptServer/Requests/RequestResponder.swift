@@ -183,34 +183,31 @@ struct RequestResponder: Sendable {
         _ answer: Answer, _ request: Request, _ channel: any Channel, _ exchange: Exchange, _ duration: Duration
     ) {
         let facts = answer.reply.facts
-        var metadata: Logger.Metadata = [
-            "requestId": .string(exchange.name), "method": .string(LogName.method(request.method)),
-            "path": .string(LogName.path(exchange.route)), "httpStatus": .stringConvertible(answer.status.code),
-            "durationMs": .stringConvertible(duration.milliseconds),
-        ]
-        if case .verifyReceipt = exchange.route, answer.contentType == Answer.json {
-            metadata["status"] = .stringConvertible(answer.reply.status)
-        }
-        if let peer = channel.remoteAddress?.ipAddress { metadata["peer"] = .string(peer) }
-        if let receipt = facts.receiptName { metadata["receipt"] = .string(receipt) }
-        if let bundleId = facts.bundleId { metadata["bundleId"] = .string(bundleId) }
-        if let reason = facts.reason { metadata["reason"] = .string(reason) }
+        let isVerifyReceipt = if case .verifyReceipt = exchange.route { true } else { false }
+        var fields = LogFields()
+        fields.set("ageMs", facts.ageMilliseconds)
+        fields.set("appStoreFailed", if: facts.appStoreFailed)
+        fields.set("bundleId", facts.bundleId)
+        fields.set("durationMs", duration)
+        fields.set("httpStatus", Int64(answer.status.code))
+        fields.set("learningSkipped", if: facts.learningSkipped)
+        fields.set("method", LogName.method(request.method))
+        fields.set("path", LogName.path(exchange.route))
+        fields.set("peer", channel.remoteAddress?.ipAddress)
+        fields.set("reason", facts.reason)
+        fields.set("receipt", facts.receiptName)
+        fields.set("requestId", exchange.name)
+        fields.set("source", facts.source?.rawValue)
+        if isVerifyReceipt, answer.contentType == Answer.json { fields.set("status", Int64(answer.reply.status)) }
+        fields.set("storeFailed", if: facts.storeFailed)
+        fields.set("storeMs", facts.storeNanoseconds.map { .nanoseconds($0) })
         if facts.verificationNanoseconds > 0 {
-            let milliseconds = Duration.nanoseconds(facts.verificationNanoseconds).milliseconds
-            metadata["verificationMs"] = .stringConvertible(milliseconds)
+            fields.set("verificationMs", .nanoseconds(facts.verificationNanoseconds))
         }
-        if let store = facts.storeNanoseconds {
-            metadata["storeMs"] = .stringConvertible(Duration.nanoseconds(store).milliseconds)
-        }
-        if let source = facts.source { metadata["source"] = .string(source.rawValue) }
-        if let age = facts.ageMilliseconds { metadata["ageMs"] = .stringConvertible(age) }
-        if facts.appStoreFailed { metadata["appStoreFailed"] = .stringConvertible(true) }
-        if facts.storeFailed { metadata["storeFailed"] = .stringConvertible(true) }
-        answer.notification?.describe(in: &metadata)
-        if facts.learningSkipped { metadata["learningSkipped"] = .stringConvertible(true) }
+        answer.notification?.describe(in: &fields)
         let isTrouble = answer.status.code >= 500 || facts.storeFailed || facts.appStoreFailed
         let level: Logger.Level = isTrouble ? .warning : .info
-        state.logger.log(level: level, "request", metadata: metadata)
+        state.logger.log(level, "request", fields)
     }
 }
 

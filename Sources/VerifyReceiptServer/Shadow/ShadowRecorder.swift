@@ -65,7 +65,7 @@ final class ShadowRecorder: Sendable {
         writer.member("differencesLeftOut", comparison.differencesLeftOut)
         writer.endObject()
         writer.newline()
-        return writer.bytes
+        return writer.finish()
     }
 
     /// Appends a line. A line is written whole or not at all.
