@@ -106,6 +106,7 @@ final class StoreFile: Sendable {
     private func connected() throws -> Connected {
         let connected = try state.withLock { try Self.opened($0) }
         if FileIdentity(path) == connected.file, FileIdentity(connected.logPath) == connected.log { return connected }
+        connected.lastSeen.store(0, ordering: .relaxed)
         return try state.withLock { try reconnected(&$0) }
     }
 

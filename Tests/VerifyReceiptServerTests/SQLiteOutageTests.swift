@@ -29,7 +29,7 @@ struct SQLiteOutageTests {
             #expect(try await Self.ask(server) == 0)
             for _ in 0..<2 {
                 #expect(rename(path, path + ".away") == 0)
-                #expect(try await Self.ask(server) == 21005)
+                try await eventually("it is noticed") { try await Self.ask(server) == 21005 }
                 try await eventually("it is not ready") { try await Self.readiness(server) == 503 }
                 #expect(rename(path + ".away", path) == 0)
                 #expect(try await Self.ask(server) == 0)

@@ -105,6 +105,34 @@ struct SQLiteFailureTests {
         try await store.close()
     }
 
+    /// Look-ups do not ask for the file each time.
+    @Test func lookUpsNoticeARemovedFileSoonByThemselves() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let store = try SQLiteTransactionStore.open(path: path)
+        _ = try await store.apply(sets(1))
+        #expect(try await store.customer(original: "1") != nil)
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        try await Task.sleep(for: .milliseconds(15))
+        #expect(await code { _ = try await store.customer(original: "1") } == .unavailable)
+        try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+        #expect(try await store.customer(original: "1") != nil)
+        try await store.close()
+    }
+
+    /// What something else has noticed is known to look-ups at once.
+    @Test func lookUpsKnowOfARemovedFileThatAWriteNoticed() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let store = try SQLiteTransactionStore.open(path: path)
+        _ = try await store.apply(sets(1))
+        #expect(try await store.customer(original: "1") != nil)
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        #expect(await code { try await store.checkReadiness() } == .unavailable)
+        #expect(await code { _ = try await store.customer(original: "1") } == .unavailable)
+        try await store.close()
+    }
+
     @Test func aStoreThatBecomesReadOnlyIsNotWritableUntilItIsAgain() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
