@@ -14,21 +14,36 @@ extension SQLiteTransactionStore {
         _ identities: [CustomerIdentity], _ scope: StoreScope, _ connection: LookUpConnection
     ) throws -> Customer? {
         guard let scopeId = try connection.scopeId(scope) else { return nil }
+        var asked = identities.lazy.filter(\.isMeaningful).makeIterator()
+        guard let first = asked.next() else { return nil }
         var assembler = CustomerAssembler(scope: scope)
-        // A statement by itself sees the store of one moment, and nearly always the first identity leads to all.
-        if let first = identities.first(where: \.isMeaningful) {
+        guard var next = asked.next() else {
+            // A statement by itself sees the store of one moment.
             try readAll(of: Int64(first.kind.rawValue), first.value, scopeId, into: &assembler, connection)
-        }
-        if identities.allSatisfy({ assembler.hasIdentity($0) || !$0.isMeaningful }) { return assembler.customer() }
-        return try connection.transaction {
-            var assembler = CustomerAssembler(scope: scope)
-            // An identity is of one customer: those of a customer who was found need not be asked for.
-            for identity in identities where identity.isMeaningful && !assembler.hasIdentity(identity) {
-                try readAll(
-                    of: Int64(identity.kind.rawValue), identity.value, scopeId, into: &assembler, connection)
-            }
             return assembler.customer()
         }
+        return try connection.transaction {
+            try readAll(of: Int64(first.kind.rawValue), first.value, scopeId, into: &assembler, connection)
+            while true {
+                // An identity is of one customer: those of a customer who was found need not be asked for.
+                if !assembler.hasIdentity(next), try isKnown(next, scopeId, connection) {
+                    try readAll(of: Int64(next.kind.rawValue), next.value, scopeId, into: &assembler, connection)
+                }
+                guard let following = asked.next() else { return assembler.customer() }
+                next = following
+            }
+        }
+    }
+
+    /// A receipt may hold thousands of purchases that the store has not seen.
+    private static func isKnown(
+        _ identity: CustomerIdentity, _ scopeId: Int64, _ connection: LookUpConnection
+    ) throws -> Bool {
+        let find = try connection.statement("SELECT 1 FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
+        try find.bind(1, scopeId)
+        try find.bind(2, Int64(identity.kind.rawValue))
+        try find.bind(3, identity.value)
+        return try find.integer() != nil
     }
 
     /// Everything about the customer of one identity.

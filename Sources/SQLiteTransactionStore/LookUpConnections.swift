@@ -9,6 +9,9 @@ import TransactionStore
 /// GRDB's own readers are for everything else. What they do for each transaction beside reading (statements for its begin
 /// and end compiled anew, ways through several queues) takes longer than to look a customer up.
 final class LookUpConnections: Sendable {
+    /// Another file has taken the place of the one that the connections are to.
+    struct Replaced: Error {}
+
     private struct State {
         /// The one used last comes first: its pages are in the caches.
         var idle: [LookUpConnection] = []
@@ -38,7 +41,7 @@ final class LookUpConnections: Sendable {
     }
 
     /// Gives `body` a connection, outside of a transaction. Waits for one.
-    /// - Throws: what `body` throws; `DatabaseError`; `TransactionStoreError` `closed` or `unavailable`;
+    /// - Throws: what `body` throws; ``Replaced`` before it was called; `DatabaseError`; `TransactionStoreError` `closed`;
     ///   `CancellationError`.
     func read<Value>(_ body: (LookUpConnection) throws -> Value) throws -> Value {
         free.wait()
@@ -57,7 +60,7 @@ final class LookUpConnections: Sendable {
         if let idle { return idle }
         let connection = LookUpConnection(try LookUpConnection.open(path))
         // Another file may have taken the place since that was checked last. Nothing was read from it yet.
-        guard isInPlace() else { throw StoreFile.replaced(path) }
+        guard isInPlace() else { throw Replaced() }
         try connection.prepare(busyTimeout: busyTimeout)
         return connection
     }
@@ -70,7 +73,7 @@ final class LookUpConnections: Sendable {
         }
     }
 
-    /// Closes all, when the last transaction has ended.
+    /// Closes all, when the last one is given back.
     func close() {
         for _ in 0..<maximum { free.wait() }
         let idle = state.withLock { state in

@@ -20,7 +20,7 @@ public import TransactionStore
 /// | the file is no store, or damaged | `corrupt` |
 /// | the schema is newer than this program | `newerSchema` |
 ///
-/// Look-ups notice a file or log that was removed or replaced within 10 milliseconds, everything else at once.
+/// A look-up may read from a file that was removed or replaced up to 10 milliseconds before; everything else notices at once.
 ///
 /// Keep the file on a local disk: the log needs shared memory (SQLite, "Write-Ahead Logging").
 ///
@@ -123,7 +123,7 @@ public final class SQLiteTransactionStore: TransactionStore {
     private func lookUp(_ identities: [CustomerIdentity], _ scope: StoreScope) throws -> Customer? {
         do {
             return try BlockingThreads.wait {
-                try file.lookUps().read { try Self.customer(identities, scope, $0) }
+                try file.lookUp { try Self.customer(identities, scope, $0) }
             }
         } catch {
             throw file.error(error)

@@ -6,9 +6,10 @@ import TransactionStore
 
 /// The file of a store and the connections to it.
 ///
-/// SQLite goes on with a file that somebody removed or replaced, and what it writes there is lost. So before each use it is
-/// checked that the paths still lead to the open file and its log. If the file is gone, calls fail with `unavailable` until
-/// it is back; if another one is there, that one is opened. An empty file is never made in its place, nor taken for a store.
+/// SQLite goes on with a file that somebody removed or replaced, and what it writes there is lost. So before each use
+/// (before look-ups at most every ``patience``) it is checked that the paths still lead to the open file and its log. If the
+/// file is gone, calls fail with `unavailable` until it is back; if another one is there, that one is opened. An empty file
+/// is never made in its place, nor taken for a store.
 ///
 /// SQLite finds a log by its name, and would write the old file's log into the one that took its place. So the old log is
 /// taken away first, and only that: with a log of unknown origin nothing is opened.
@@ -80,17 +81,27 @@ final class StoreFile: Sendable {
         unavailable("The file of the store is gone", path)
     }
 
-    static func replaced(_ path: String) -> TransactionStoreError {
+    private static func replaced(_ path: String) -> TransactionStoreError {
         unavailable("The file of the store was replaced", path)
     }
 
     /// Connections to the file at the path.
     func pool() throws -> DatabasePool { try connected().pool }
 
-    /// Connections to look customers up in the file that is at the path, or was ``patience`` ago: what is read from a file
-    /// that has gone meanwhile is what it would have been then, and asking the system for it each time costs a quarter of
-    /// a small look-up.
-    func lookUps() throws -> LookUpConnections {
+    /// Gives `body` a connection to look customers up in the file that is at the path, or was ``patience`` ago: what a
+    /// connection reads from a file that has gone meanwhile is what it would have been then, and asking the system each
+    /// time costs a quarter of a small look-up.
+    func lookUp<Value>(_ body: (LookUpConnection) throws -> Value) throws -> Value {
+        do {
+            return try lookUps().read(body)
+        } catch is LookUpConnections.Replaced {
+            do { return try connected().lookUps.read(body) } catch is LookUpConnections.Replaced {
+                throw Self.replaced(path)
+            }
+        }
+    }
+
+    private func lookUps() throws -> LookUpConnections {
         let connected = try state.withLock { try Self.opened($0) }
         let now = DispatchTime.now().uptimeNanoseconds
         let lastSeen = connected.lastSeen.load(ordering: .relaxed)

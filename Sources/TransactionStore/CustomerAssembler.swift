@@ -32,7 +32,7 @@ package struct CustomerAssembler {
     private var renewals: [String: ByKind<RenewalInfoFact>] = [:]
     private var appTransactions = ByKind<AppTransactionFact>()
     /// What the facts above were read from.
-    private var appOctets = ByKind<[UInt8]>()
+    private var appRows = ByKind<(octets: [UInt8], source: Int64)>()
     private var appReceipt: KnownReceipt?
     private var transactionReceipt: KnownReceipt?
 
@@ -74,15 +74,20 @@ package struct CustomerAssembler {
         let origin = try row.origin
         let kind = origin.source.kind
         let octets = Array(payload)
-        // Two only where the customer is several that no document has joined.
-        if let known = appTransactions[kind], let knownOctets = appOctets[kind] {
+        // Two only where the customer is several that no document has joined; the order of the rows must not matter.
+        if let known = appTransactions[kind], let knownRow = appRows[kind] {
             let isNewer =
-                origin.signedDate == known.origin.signedDate
-                ? knownOctets.lexicographicallyPrecedes(octets) : origin.signedDate > known.origin.signedDate
+                if origin.signedDate != known.origin.signedDate {
+                    origin.signedDate > known.origin.signedDate
+                } else if knownRow.octets != octets {
+                    knownRow.octets.lexicographicallyPrecedes(octets)
+                } else {
+                    row.source > knownRow.source
+                }
             guard isNewer else { return }
         }
         appTransactions[kind] = AppTransactionFact(payload: try AppTransaction(stored: payload), origin: origin)
-        appOctets[kind] = octets
+        appRows[kind] = (octets, row.source)
     }
 
     package mutating func addReceipt(form: Int64, signedDate: Int64, bytes: [UInt8]) throws {

@@ -34,7 +34,7 @@ public final class VerifyReceiptEndpoint: Sendable {
         apps = Dictionary(grouping: configuration.apps, by: \.bundleId).mapValues { ConfiguredApp($0) }
     }
 
-    /// How often a remembered certificate chain was used, and how often one had to be judged, since this value was made.
+    /// How often a remembered certificate chain was used, and how often one had to be judged, since the endpoint was made.
     public var chainLookups: (hits: Int, misses: Int) { reader.verifier.chainLookups }
 
     /// How often a submitted receipt was one that had been found genuine lately, and how often it was not.

@@ -203,6 +203,17 @@ import Testing
         #expect(JSONWriter().finish().isEmpty)
     }
 
+    @Test("What is handed over holds little more memory than it needs")
+    func finishedRoom() {
+        for capacity in [0, 100, 124, 126, 200, 1_000_000] {
+            var writer = JSONWriter(reservingCapacity: capacity)
+            writer.string(String(repeating: "x", count: 98))
+            let bytes = writer.finish()
+            #expect(bytes.count == 100)
+            #expect(bytes.capacity < 200, "\(capacity)")
+        }
+    }
+
     @Test("Integers of every number of digits", arguments: 0..<20)
     func digits(count: Int) {
         let bound = (0..<count).reduce(UInt64(1)) { power, _ in power * 10 }

@@ -112,6 +112,20 @@ extension ServerTests {
             }
         }
 
+        @Test func requestIdsThatAreMadeDiffer() async throws {
+            try await TestServer.run { server in
+                let names = try await Wire.run {
+                    let wire = try Wire(port: server.port)
+                    return try (0..<300).map { _ in
+                        wire.send(Sent.post("{}"))
+                        return try wire.readResponse().headers["x-request-id"] ?? ""
+                    }
+                }
+                #expect(Set(names).count == 300)
+                #expect(names.allSatisfy { $0.count == 16 && $0.allSatisfy(\.isHexDigit) })
+            }
+        }
+
         @Test func oneConnectionCarriesManyRequests() async throws {
             try await TestServer.run { server in
                 try await Wire.run {

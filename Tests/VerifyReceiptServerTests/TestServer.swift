@@ -24,10 +24,12 @@ struct TestServer: Sendable {
     static func run<Result: Sendable>(
         _ configuration: VerifyReceiptServerConfiguration = .testing(), store: (any TransactionStore)? = nil,
         observer: (any AnswerObserving)? = nil, clock: (@Sendable () -> Int64)? = nil, logLevel: Logger.Level = .info,
-        _ body: @Sendable (TestServer) async throws -> Result
+        handler: (@Sendable (LogWriter) -> any LogHandler)? = nil, _ body: @Sendable (TestServer) async throws -> Result
     ) async throws -> Result {
         let log = try CapturedLog()
-        let logger = Logger(label: "test") { _ in ServerLogHandler(level: logLevel, writer: log.writer) }
+        let logger = Logger(label: "test") { _ in
+            handler?(log.writer) ?? ServerLogHandler(level: logLevel, writer: log.writer)
+        }
         let (stream, continuation) = AsyncStream<VerifyReceiptServer.Addresses>.makeStream()
         let server = try VerifyReceiptServer(
             configuration: configuration, store: store, logger: logger, observer: observer, clock: clock,

@@ -13,7 +13,7 @@ import VerifyReceiptServer
 /// highest load.
 ///
 /// All servers run for the whole time, and the load goes from one to the next every second: the speed of a machine that
-/// others use too changes within a minute by more than what is measured.
+/// others use too changes within a minute by more than what is measured. The latencies are measured one after the other.
 struct ServerBenchmark {
     /// Seconds of load on one server before it is the next one's turn, and how many turns each has.
     var turn = 1.0
@@ -65,8 +65,11 @@ struct ServerBenchmark {
         // Not counted: buffers and caches fill.
         for port in ports { _ = try await load(port, seconds: 2, rate: 0, file) }
         var all = servers.map { _ in (requests: 0, seconds: 0.0, failures: 0) }
-        for _ in 0..<turns {
-            for index in servers.indices {
+        for round in 0..<turns {
+            // There and back, so that no server is always after the same one: what one leaves behind is done in the time
+            // of the next.
+            for place in servers.indices {
+                let index = round.isMultiple(of: 2) ? place : servers.count - 1 - place
                 let result = try await load(ports[index], seconds: turn, rate: 0, file)
                 all[index].requests += result.requests
                 all[index].seconds += result.seconds

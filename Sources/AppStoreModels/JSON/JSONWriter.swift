@@ -38,8 +38,10 @@ package struct JSONWriter: Sendable {
         try body(storage[..<used])
     }
 
-    /// Takes what has been written, without a copy.
+    /// Takes what has been written; without a copy, unless much room was left over, which would be held as long as the
+    /// result.
     package consuming func finish() -> [UInt8] {
+        guard storage.count - used <= used / 4 else { return bytes }
         storage.removeLast(storage.count - used)
         return storage
     }

@@ -22,7 +22,7 @@ public struct ReceiptContainer: Sendable {
     /// itself, from 0.
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
-    public init(requestText text: ArraySlice<UInt8>, limits: DecodingLimits = .standard) throws(ReceiptError) {
+    package init(requestText text: ArraySlice<UInt8>, limits: DecodingLimits = .standard) throws(ReceiptError) {
         guard text.count / 4 * 3 <= limits.maximumSize + 2 else { throw Self.tooLarge(text.count / 4 * 3, limits) }
         try self.init(octets: try Base64.decodeStrictly(text.span), limits: limits)
     }

@@ -81,9 +81,13 @@ struct LogFields {
 
 extension Logger {
     /// Our own handler writes the fields as they are, any other one gets them as metadata.
-    func log(_ level: Logger.Level, _ message: StaticString, _ fields: LogFields) {
+    func log(
+        _ level: Logger.Level, _ message: StaticString, _ fields: LogFields, file: String = #fileID,
+        function: String = #function, line: UInt = #line
+    ) {
         guard logLevel <= level else { return }
         if let own = handler as? ServerLogHandler, own.write(level, message, fields) { return }
-        log(level: level, "\(message)", metadata: fields.metadata)
+        log(
+            level: level, "\(message)", metadata: fields.metadata, file: file, function: function, line: line)
     }
 }

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Synchronization
 import VerifyReceipt
 
 /// What a path leads to.
@@ -100,19 +99,7 @@ enum RequestName {
     /// The client's own, if it is 1 to 64 letters, digits, dots, hyphens and underscores, else a new one.
     static func of(_ request: HTTPRequest) -> String {
         if let header, let given = request.headerFields[header], isAcceptable(given) { return given }
-        return hexadecimal(next())
-    }
-
-    private static let last = Atomic<UInt64>(.random(in: .min ... .max))
-
-    /// A number that this process has not given before, and no other one by more than chance: the generator SplitMix64
-    /// (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014) visits each number once. Names need not
-    /// be unpredictable, and asking the system for each would be a call of its own.
-    static func next() -> UInt64 {
-        var mixed = last.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
+        return hexadecimal(.random(in: .min ... .max))
     }
 
     private static func hexadecimal(_ number: UInt64) -> String {

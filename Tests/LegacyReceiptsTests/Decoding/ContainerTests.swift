@@ -127,6 +127,19 @@ struct ContainerTests {
         expectRefusal(.unrecognizedInput) { try ReceiptContainer(requestText: Array(text.utf8)) }
     }
 
+    @Test("As a request, out of a larger buffer: the same, with offsets from its own beginning")
+    func requestTextInABuffer() throws {
+        let text = Array(Self.encoded.utf8)
+        let buffer = Array("....".utf8) + text + Array("....".utf8)
+        #expect(try ReceiptContainer(requestText: buffer[4..<(4 + text.count)]).bytes == Self.receipt)
+        let wrong = expectRefusal(.invalidBase64) { try ReceiptContainer(requestText: buffer[3..<(3 + text.count)]) }
+        #expect(wrong?.location == .byte(0))
+        let exact = DecodingLimits(maximumSize: Self.receipt.count)
+        let less = DecodingLimits(maximumSize: Self.receipt.count - 1)
+        #expect(throws: Never.self) { try ReceiptContainer(requestText: buffer[4..<(4 + text.count)], limits: exact) }
+        expectRefusal(.tooLarge) { try ReceiptContainer(requestText: buffer[4..<(4 + text.count)], limits: less) }
+    }
+
     @Test("As a request: strict base64 and nothing else")
     func requestText() throws {
         #expect(try ReceiptContainer(requestText: Array(Self.encoded.utf8)).bytes == Self.receipt)

@@ -94,6 +94,28 @@ extension StoreConformance {
             try await writer.close()
             try await reader.close()
         },
+        StoreRule("who asks for two customers at once sees both of one moment") { place in
+            let writer = try await place.open()
+            let reader = try await place.open()
+            func sets(_ date: Int64) -> [FactSet] {
+                [Samples.set(Samples.fact("1", at: date)), Samples.set(Samples.fact("2", at: date))]
+            }
+            _ = try await writer.apply(sets(0))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { for date in Int64(1)...60 { _ = try await writer.apply(sets(date)) } }
+                group.addTask {
+                    for _ in 0..<120 {
+                        let asked = [Samples.original("1"), Samples.original("2")]
+                        let both = try #require(try await reader.customer(asked, in: Samples.scope))
+                        #expect(both.transactions.count == 2)
+                        #expect(Set(both.transactions.flatMap(\.origins).map(\.signedDate)).count == 1)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await writer.close()
+            try await reader.close()
+        },
         StoreRule("closing lets what is being written finish") { place in
             let store = try await place.open()
             let written = await withTaskGroup(of: Bool.self) { group in

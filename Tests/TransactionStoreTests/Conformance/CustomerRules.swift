@@ -42,6 +42,32 @@ extension StoreConformance {
             #expect(ids(both) == ["2", "1"])
             #expect(ids(try await store.customer(original: "1")) == ["1"])
         },
+        StoreRule(opened: "of several customers asked for at once each is whole, also among unknown ones") { store in
+            for id in ["1", "2"] {
+                _ = try await store.apply([
+                    Samples.set(
+                        Samples.fact(id), Samples.fact(id + "9", original: id), renewals: [Samples.renewal(id)],
+                        app: Samples.app(id, at: Samples.june + Int64(id.utf8.count)),
+                        receipt: Samples.receipt(id, at: id == "1" ? 2 : 1))
+                ])
+            }
+            let stranger = Samples.original("77")
+            let (one, two) = (Samples.original("1"), Samples.original("2"))
+            let lists = [
+                [one, two], [two, one], [stranger, two, one], [two, stranger, one, two], [one, two, stranger],
+            ]
+            for asked in lists {
+                let both = try #require(try await store.customer(asked, in: Samples.scope))
+                #expect(ids(both) == ["29", "19", "2", "1"])
+                #expect(both.identities == [one, two])
+                #expect(both.renewalInfos.compactMap(\.payload.originalTransactionId) == ["1", "2"])
+                #expect(both.newestAppReceipt?.bytes == Array("1".utf8))
+                #expect(both.appTransaction?.payload.applicationVersion == "2")
+            }
+            #expect(try await store.customer([stranger], in: Samples.scope) == nil)
+            #expect(try await store.customer([stranger, Samples.original("78")], in: Samples.scope) == nil)
+            #expect(try await store.customer([], in: Samples.scope) == nil)
+        },
         StoreRule(opened: "an account token joins, in either case of its letters") { store in
             let token = "0B1F3D5E-0000-4000-8000-00000000000A"
             _ = try await store.apply([
@@ -125,6 +151,29 @@ extension StoreConformance {
         },
     ]
 
+    /// Asks for two to four identities at once, in any order: of one customer or several, among others that nobody has.
+    private static func checkListsAgainstModel(
+        _ store: any TransactionStore, _ model: ModelStore, _ generator: inout SeededGenerator, _ seed: UInt64
+    ) async throws {
+        let strangers = [
+            Samples.original("999"), CustomerIdentity(.appTransactionId, "998"), Samples.original("0"),
+            CustomerIdentity(.appAccountToken, "nobody"),
+        ]
+        let known = Dictionary(grouping: model.allIdentities, by: \.0)
+        for (scope, all) in known {
+            for _ in 0..<12 {
+                var asked = (0..<Int.random(in: 1...3, using: &generator)).compactMap { _ in
+                    all.randomElement(using: &generator)?.1
+                }
+                if Bool.random(using: &generator) { asked.append(strangers[Int.random(in: 0...3, using: &generator)]) }
+                asked.shuffle(using: &generator)
+                let expected = ComparableCustomer(try model.customer(asked.filter(\.isMeaningful), in: scope))
+                let found = ComparableCustomer(try await store.customer(asked, in: scope))
+                #expect(found == expected, "seed \(seed), \(asked)")
+            }
+        }
+    }
+
     private static func checkAgainstModel(_ place: StorePlace, seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let store = try await place.open()
@@ -139,6 +188,7 @@ extension StoreConformance {
             let expected = ComparableCustomer(try model.customer([identity], in: scope))
             #expect(ComparableCustomer(try await store.customer([identity], in: scope)) == expected, "seed \(seed)")
         }
+        try await checkListsAgainstModel(store, model, &generator, seed)
         try await store.close()
     }
 

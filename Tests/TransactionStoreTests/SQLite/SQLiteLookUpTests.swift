@@ -68,6 +68,28 @@ struct SQLiteLookUpTests {
         try await store.close()
     }
 
+    /// The transaction of the look-up that fails ends with it: the next one on the connection sees what was written since.
+    @Test func afterOneThatFailsInTheMiddleTheNextSeesWhatIsWritten() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await store(in: folder, readers: 1)
+        let damage = try DatabaseQueue(path: folder.file("store.sqlite"))
+        try await damage.write { db in
+            try db.execute(sql: "UPDATE transactions SET payload = X'7B' WHERE transaction_id = '7'")
+        }
+        try damage.close()
+        for date in Int64(1)...3 {
+            let error = await #expect(throws: TransactionStoreError.self) {
+                try await store.customer([Samples.original("6"), Samples.original("7")], in: Samples.scope)
+            }
+            #expect(error?.code == .corrupt)
+            let fact = Samples.fact("6", product: "new\(date)", at: Samples.june + date)
+            _ = try await store.apply([Samples.set(fact)])
+            let found = try await store.customer([Samples.original("6"), Samples.original("8")], in: Samples.scope)
+            #expect(found?.transactions.map(\.payload.productId) == ["p8", "new\(date)"])
+        }
+        try await store.close()
+    }
+
     private func check(_ number: Int, in store: SQLiteTransactionStore, damaged: Int) async throws {
         guard number == damaged else {
             #expect(try await store.customer(original: "\(number)")?.transactions.count == 1)

@@ -64,6 +64,45 @@ struct SQLiteReplacedFileTests {
         try queue.close()
     }
 
+    @Test func lookUpsReadTheNewFileSoon() async throws {
+        let store = try await opened()
+        #expect(try await store.customer(original: "1") != nil)
+        replace()
+        try await Task.sleep(for: .milliseconds(15))
+        #expect(try await store.customer(original: "539") != nil)
+        #expect(try await store.customer(original: "1") == nil)
+        try await store.close()
+    }
+
+    @Test func lookUpsReadTheFileThatAWriteWentTo() async throws {
+        let store = try await opened()
+        #expect(try await store.customer(original: "1") != nil)
+        replace()
+        _ = try await store.apply(sets(1, from: 600))
+        #expect(try await store.customer(original: "600") != nil)
+        #expect(try await store.customer(original: "1") == nil)
+        try await store.close()
+    }
+
+    /// Some find a connection to the old file, some have to open one, and that is the new one's.
+    @Test func noLookUpFailsWhileTheFileIsReplaced() async throws {
+        let store = try await opened()
+        #expect(try await store.customer(original: "1") != nil)
+        replace()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<300 {
+                group.addTask {
+                    let both = try await store.customer(
+                        [StoreSamples.original("1"), StoreSamples.original("539")], in: StoreSamples.scope)
+                    #expect(both?.transactions.count == 1)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await store.counts().transactions == 40)
+        try await store.close()
+    }
+
     /// The ordinary restore: a backup is moved over the file, and the program is started anew.
     @Test func theOldLogIsGoneWhenAProgramStopsThatHasNotNoticed() async throws {
         let store = try await opened()
