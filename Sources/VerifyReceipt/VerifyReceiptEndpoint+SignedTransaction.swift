@@ -52,7 +52,7 @@ extension VerifyReceiptEndpoint {
         }
         let reply = SignedTransactionReply(
             payload: payload, origin: origin, text: request.receiptText, environment: environment, now: exchange.now,
-            excludesOldTransactions: request.excludesOldTransactions, configuration: configuration, app: app,
+            excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
             store: knowledge
         ).reply()
         try password.check(hasAutoRenewable: reply.hasAutoRenewable)

@@ -16,6 +16,7 @@ public final class VerifyReceiptEndpoint: Sendable {
     let store: (any TransactionStore)?
     let reader: SubmissionReader
     let learning: LearningGate
+    let replyConfiguration: ReplyConfiguration
     private let apps: [String: ConfiguredApp]
 
     /// - Parameters:
@@ -24,6 +25,7 @@ public final class VerifyReceiptEndpoint: Sendable {
     /// - Throws: `ReceiptError` `malformedCertificate` if a certificate of the trust policy cannot be read.
     public init(configuration: EndpointConfiguration, store: (any TransactionStore)?) throws {
         self.configuration = configuration
+        replyConfiguration = ReplyConfiguration(configuration)
         self.store = store
         learning = LearningGate(limit: configuration.learningLimit)
         reader = SubmissionReader(
@@ -99,7 +101,7 @@ public final class VerifyReceiptEndpoint: Sendable {
         }
         let reply = AppReceiptReply(
             receipt, text: submission.text, environment: exchange.environment, now: exchange.now,
-            excludesOldTransactions: request.excludesOldTransactions, configuration: configuration, app: app,
+            excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
             store: knowledge)
         // The store may know of subscriptions that this receipt does not hold; they are not told without the secret.
         try password.check(hasAutoRenewable: reply.latest.hasAutoRenewable)
@@ -121,7 +123,7 @@ public final class VerifyReceiptEndpoint: Sendable {
             try await self.knowledge(ofTransactionReceipt: $0, $1)
         }
         let reply = TransactionReceiptReply(
-            receipt: receipt, submittedReceipt: submission.text, now: exchange.now, configuration: configuration,
+            receipt: receipt, submittedReceipt: submission.text, now: exchange.now, configuration: replyConfiguration,
             app: app, store: knowledge, decoder: reader.decoder
         ).reply()
         exchange.facts.transactionsFromStore = reply.transactionsFromStore

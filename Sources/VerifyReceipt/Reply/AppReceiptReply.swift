@@ -21,7 +21,7 @@ struct AppReceiptReply {
     let environment: EndpointEnvironment
     let now: Int64
     let excludesOldTransactions: Bool
-    let configuration: EndpointConfiguration
+    let configuration: ReplyConfiguration
     let app: ConfiguredApp?
     let store: StoreKnowledge?
 
@@ -32,7 +32,7 @@ struct AppReceiptReply {
 
     init(
         _ receipt: AppReceipt, text: ReceiptText, environment: EndpointEnvironment, now: Int64,
-        excludesOldTransactions: Bool, configuration: EndpointConfiguration, app: ConfiguredApp?, store: StoreKnowledge?
+        excludesOldTransactions: Bool, configuration: ReplyConfiguration, app: ConfiguredApp?, store: StoreKnowledge?
     ) {
         self.receipt = receipt
         submittedReceipt = text
@@ -105,7 +105,7 @@ struct ReplyTail {
 
     init(
         latest: LatestTransactions, submitted: [TransactionEntry], store: StoreKnowledge?,
-        excludesOldTransactions: Bool, now: Int64, configuration: EndpointConfiguration
+        excludesOldTransactions: Bool, now: Int64, configuration: ReplyConfiguration
     ) {
         renewalInfos =
             store?.renewalInfos(configuration.recordedFacts, submitted: submitted, beside: latest.entries) ?? []

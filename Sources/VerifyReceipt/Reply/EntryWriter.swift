@@ -1,5 +1,18 @@
 internal import AppStoreModels
 
+/// What the configuration says of how a reply looks: all that is needed of it where one is made.
+struct ReplyConfiguration {
+    let recordedFacts: EndpointConfiguration.RecordedFacts
+    let latestTransactions: EndpointConfiguration.LatestTransactions
+    let presumedMembers: EndpointConfiguration.PresumedMembers
+
+    init(_ configuration: borrowing EndpointConfiguration) {
+        recordedFacts = configuration.recordedFacts
+        latestTransactions = configuration.latestTransactions
+        presumedMembers = configuration.presumedMembers
+    }
+}
+
 /// What a list of transactions shows.
 struct EntryStyle {
     /// `latest_receipt_info` shows what only Apple's database knows: `is_upgraded`, `subscription_group_identifier`,

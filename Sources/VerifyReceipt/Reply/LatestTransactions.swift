@@ -2,11 +2,16 @@ internal import AppStoreModels
 internal import ReceiptMigration
 internal import TransactionStore
 
-/// What the store contributed to one answer.
-struct StoreKnowledge {
+/// What the store contributed to one answer. An object, because it goes through many hands and a customer is large.
+final class StoreKnowledge: Sendable {
     let customer: Customer
     /// Whether the store took the submitted receipt in before it was asked, so that its facts are joined already.
     let hasLearnedSubmission: Bool
+
+    init(customer: Customer, hasLearnedSubmission: Bool) {
+        self.customer = customer
+        self.hasLearnedSubmission = hasLearnedSubmission
+    }
 }
 
 /// `latest_receipt_info`: the transactions of the submitted receipt and of its customer, the newest (numerically greatest

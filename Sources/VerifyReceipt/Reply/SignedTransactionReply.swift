@@ -15,7 +15,7 @@ struct SignedTransactionReply {
     let environment: EndpointEnvironment
     let now: Int64
     let excludesOldTransactions: Bool
-    let configuration: EndpointConfiguration
+    let configuration: ReplyConfiguration
     let app: ConfiguredApp?
     let store: StoreKnowledge?
 

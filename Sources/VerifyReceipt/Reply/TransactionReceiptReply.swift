@@ -17,7 +17,7 @@ struct TransactionReceiptReply {
     let receipt: TransactionReceipt
     let submittedReceipt: ReceiptText
     let now: Int64
-    let configuration: EndpointConfiguration
+    let configuration: ReplyConfiguration
     let app: ConfiguredApp?
     let store: StoreKnowledge?
     let decoder: ReceiptDecoder

@@ -74,7 +74,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
             isReading = true
             unanswered += 1
             expect(.body, timeouts.body, context)
-            bodyRate.begin(declared: head.headerFields[.contentLength].flatMap { Int($0) })
+            bodyRate.begin(declared: head.headerFields.value(of: .contentLength).flatMap { Int($0) })
             if let deadline = bodyRate.deadline { wake(at: deadline, context) }
         case .body(let buffer):
             isAsking = false

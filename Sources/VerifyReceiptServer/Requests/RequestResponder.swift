@@ -32,8 +32,8 @@ struct RequestResponder: Sendable {
             return try await send(answer, request, writer, channel, exchange)
         }
         guard request.method == .post else { return try await send(work.notAPost, request, writer, channel, exchange) }
-        let declared = request.headers[.contentLength].flatMap { Int($0) }
-        let isExpecting = request.headers[.expect]?.lowercased() == "100-continue"
+        let declared = request.headers.value(of: .contentLength).flatMap { Int($0) }
+        let isExpecting = request.headers.value(of: .expect)?.lowercased() == "100-continue"
         if isExpecting, declared ?? 0 <= state.limits.bodyBytes, !exchange.isHTTP2 {
             try await writer.writeInformationalHead(HTTPResponse(status: .continue))
         }
@@ -122,7 +122,7 @@ struct RequestResponder: Sendable {
         _ answer: Answer, _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel,
         _ exchange: Exchange
     ) async throws {
-        let asksToClose = request.headers[.connection]?.lowercased() == "close"
+        let asksToClose = request.headers.value(of: .connection)?.lowercased() == "close"
         let closes = (answer.closes || asksToClose) && !exchange.isHTTP2
         var head = HTTPResponse(status: answer.status)
         head.headerFields.reserveCapacity(7)
@@ -142,7 +142,7 @@ struct RequestResponder: Sendable {
             try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.reply.body)))
         }
         // Hummingbird itself only knows the lower-case form.
-        if closes, !answer.closes, request.headers[.connection] != "close" { throw ConnectionMustClose() }
+        if closes, !answer.closes, request.headers.value(of: .connection) != "close" { throw ConnectionMustClose() }
     }
 
     /// What the answer rests on, where it was asked how current it is: `Age` (RFC 9111, 5.1), seconds since the App Store

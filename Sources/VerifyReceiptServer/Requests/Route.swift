@@ -92,13 +92,26 @@ enum LogName {
     }
 }
 
+extension HTTPFields {
+    /// The value of a field, as the library's subscript has it: of several the values joined. Nearly always there is one, and
+    /// joining that costs more than all else that is done with the header of a request.
+    func value(of name: HTTPField.Name) -> String? {
+        var value: String?
+        for field in self where field.name == name {
+            guard value == nil else { return self[name] }
+            value = field.value
+        }
+        return value
+    }
+}
+
 /// The name of a request in logs and in the header `X-Request-Id`.
 enum RequestName {
     static let header = HTTPField.Name("X-Request-Id")
 
     /// The client's own, if it is 1 to 64 letters, digits, dots, hyphens and underscores, else a new one.
     static func of(_ request: HTTPRequest) -> String {
-        if let header, let given = request.headerFields[header], isAcceptable(given) { return given }
+        if let header, let given = request.headerFields.value(of: header), isAcceptable(given) { return given }
         return hexadecimal(.random(in: .min ... .max))
     }
 
