@@ -9,7 +9,7 @@ import TransactionStore
 /// GRDB's own readers are for everything else. What they do for each transaction beside reading (statements for its begin
 /// and end compiled anew, ways through several queues) takes longer than to look a customer up.
 final class LookUpConnections: Sendable {
-    /// Another file has taken the place of the one that the connections are to.
+    /// The file that the connections are to is no longer in its place, or its log is not.
     struct Replaced: Error {}
 
     private struct State {

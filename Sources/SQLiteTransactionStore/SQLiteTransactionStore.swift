@@ -20,7 +20,8 @@ public import TransactionStore
 /// | the file is no store, or damaged | `corrupt` |
 /// | the schema is newer than this program | `newerSchema` |
 ///
-/// A look-up may read from a file that was removed or replaced up to 10 milliseconds before; everything else notices at once.
+/// A look-up may read from a file that was removed or replaced up to 10 milliseconds before the look-up began; everything else
+/// notices at once.
 ///
 /// Keep the file on a local disk: the log needs shared memory (SQLite, "Write-Ahead Logging").
 ///
