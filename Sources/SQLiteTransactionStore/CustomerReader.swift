@@ -14,25 +14,24 @@ extension SQLiteTransactionStore {
         _ identities: [CustomerIdentity], _ scope: StoreScope, _ connection: LookUpConnection
     ) throws -> Customer? {
         guard let scopeId = try connection.scopeId(scope) else { return nil }
-        var asked = identities.lazy.filter(\.isMeaningful).makeIterator()
-        guard let first = asked.next() else { return nil }
+        let asked = identities.filter(\.isMeaningful)
         var assembler = CustomerAssembler(scope: scope)
-        guard var next = asked.next() else {
-            // A statement by itself sees the store of one moment.
-            try readAll(of: Int64(first.kind.rawValue), first.value, scopeId, into: &assembler, connection)
-            return assembler.customer()
+        func readAll(of identity: CustomerIdentity) throws {
+            try Self.readAll(
+                of: Int64(identity.kind.rawValue), identity.value, scopeId, into: &assembler, connection)
         }
-        return try connection.transaction {
-            try readAll(of: Int64(first.kind.rawValue), first.value, scopeId, into: &assembler, connection)
-            while true {
+        if asked.count == 1 {
+            // A statement by itself sees the store of one moment.
+            try readAll(of: asked[0])
+        } else {
+            try connection.transaction {
                 // An identity is of one customer: those of a customer who was found need not be asked for.
-                if !assembler.hasIdentity(next), try isKnown(next, scopeId, connection) {
-                    try readAll(of: Int64(next.kind.rawValue), next.value, scopeId, into: &assembler, connection)
+                for identity in asked where !assembler.hasIdentity(identity) {
+                    if try isKnown(identity, scopeId, connection) { try readAll(of: identity) }
                 }
-                guard let following = asked.next() else { return assembler.customer() }
-                next = following
             }
         }
+        return assembler.customer()
     }
 
     /// A receipt may hold thousands of purchases that the store has not seen.

@@ -47,27 +47,26 @@ public struct ServerLogHandler: LogHandler {
     /// - Returns: false if something else belongs to the line, or it is one for people.
     func write(_ level: Logger.Level, _ message: StaticString, _ fields: LogFields) -> Bool {
         guard format == .json, metadata.isEmpty, metadataProvider == nil else { return false }
-        var line = JSONWriter(reservingCapacity: 512)
-        line.beginObject()
-        line.member("time", Timestamp.text(milliseconds: SystemClock.now()))
-        line.member("level", level.rawValue)
-        line.key("message")
-        message.withUTF8Buffer { line.string(utf8: $0) }
+        let time = Timestamp.text(milliseconds: SystemClock.now())
+        var line = Self.beginning(time, level, message.description)
         fields.write(to: &line)
         line.endObject()
         writer.write(line: line.finish())
         return true
     }
 
+    /// A line up to its fields.
+    private static func beginning(_ time: String, _ level: Logger.Level, _ message: String) -> JSONWriter {
+        var line = JSONWriter(reservingCapacity: 512)
+        line.beginObject()
+        line.member("time", time)
+        line.member("level", level.rawValue)
+        line.member("message", message)
+        return line
+    }
+
     private static func json(_ time: String, _ event: LogEvent, _ metadata: Logger.Metadata) -> [UInt8] {
-        var writer = JSONWriter(reservingCapacity: 512)
-        writer.beginObject()
-        writer.key("time")
-        writer.string(time)
-        writer.key("level")
-        writer.string(event.level.rawValue)
-        writer.key("message")
-        writer.string(event.message.description)
+        var writer = beginning(time, event.level, event.message.description)
         for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
             writer.key(key)
             write(value, to: &writer)

@@ -1,4 +1,5 @@
 import AppStoreModels
+import Synchronization
 import Testing
 import TransactionStore
 
@@ -94,25 +95,34 @@ extension StoreConformance {
             try await writer.close()
             try await reader.close()
         },
-        StoreRule("who asks for two customers at once sees both of one moment") { place in
+        StoreRule("who asks for several customers at once sees all of one moment") { place in
             let writer = try await place.open()
             let reader = try await place.open()
-            func sets(_ date: Int64) -> [FactSet] {
-                [Samples.set(Samples.fact("1", at: date)), Samples.set(Samples.fact("2", at: date))]
-            }
+            // Many, so that writes fall between what is read of the first and of the last.
+            let names = (1...20).map { "\($0)" }
+            @Sendable func sets(_ date: Int64) -> [FactSet] { names.map { Samples.set(Samples.fact($0, at: date)) } }
             _ = try await writer.apply(sets(0))
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { for date in Int64(1)...60 { _ = try await writer.apply(sets(date)) } }
+            let seen = try await withThrowingTaskGroup(of: Void.self) { group in
+                let isDone = Mutex(false)
                 group.addTask {
-                    for _ in 0..<120 {
-                        let asked = [Samples.original("1"), Samples.original("2")]
-                        let both = try #require(try await reader.customer(asked, in: Samples.scope))
-                        #expect(both.transactions.count == 2)
-                        #expect(Set(both.transactions.flatMap(\.origins).map(\.signedDate)).count == 1)
-                    }
+                    defer { isDone.withLock { $0 = true } }
+                    for date in Int64(1)...100 { _ = try await writer.apply(sets(date)) }
+                }
+                var seen: Set<Int64> = []
+                while true {
+                    let isLast = isDone.withLock { $0 }
+                    let asked = names.map { Samples.original($0) }
+                    let all = try #require(try await reader.customer(asked, in: Samples.scope))
+                    #expect(all.transactions.count == names.count)
+                    let dates = Set(all.transactions.flatMap(\.origins).map(\.signedDate))
+                    #expect(dates.count == 1)
+                    seen.formUnion(dates)
+                    if isLast { break }
                 }
                 try await group.waitForAll()
+                return seen
             }
+            #expect(seen.contains(100))
             try await writer.close()
             try await reader.close()
         },

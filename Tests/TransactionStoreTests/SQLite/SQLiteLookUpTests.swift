@@ -15,6 +15,14 @@ struct SQLiteLookUpTests {
         return store
     }
 
+    private func damageTransaction7(in folder: TemporaryFolder) async throws {
+        let damage = try DatabaseQueue(path: folder.file("store.sqlite"))
+        try await damage.write { db in
+            try db.execute(sql: "UPDATE transactions SET payload = X'7B' WHERE transaction_id = '7'")
+        }
+        try damage.close()
+    }
+
     @Test(arguments: [1, 4]) func eachGetsItsOwnAnswer(readers: Int) async throws {
         let folder = try TemporaryFolder()
         let store = try await store(in: folder, readers: readers)
@@ -54,11 +62,7 @@ struct SQLiteLookUpTests {
     @Test func oneThatCannotBeReadFailsAlone() async throws {
         let folder = try TemporaryFolder()
         let store = try await store(in: folder, readers: 1)
-        let damage = try DatabaseQueue(path: folder.file("store.sqlite"))
-        try await damage.write { db in
-            try db.execute(sql: "UPDATE transactions SET payload = X'7B' WHERE transaction_id = '7'")
-        }
-        try damage.close()
+        try await damageTransaction7(in: folder)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 1...50 {
                 group.addTask { try await check(number, in: store, damaged: 7) }
@@ -68,15 +72,11 @@ struct SQLiteLookUpTests {
         try await store.close()
     }
 
-    /// The transaction of the look-up that fails ends with it: the next one on the connection sees what was written since.
+    /// Whatever becomes of the connection of a look-up that fails: the next look-up sees what was written since.
     @Test func afterOneThatFailsInTheMiddleTheNextSeesWhatIsWritten() async throws {
         let folder = try TemporaryFolder()
         let store = try await store(in: folder, readers: 1)
-        let damage = try DatabaseQueue(path: folder.file("store.sqlite"))
-        try await damage.write { db in
-            try db.execute(sql: "UPDATE transactions SET payload = X'7B' WHERE transaction_id = '7'")
-        }
-        try damage.close()
+        try await damageTransaction7(in: folder)
         for date in Int64(1)...3 {
             let error = await #expect(throws: TransactionStoreError.self) {
                 try await store.customer([Samples.original("6"), Samples.original("7")], in: Samples.scope)
