@@ -1,7 +1,6 @@
 /// Roots that are trusted without a file: by the fingerprint of the certificate that travels with what it signed.
 public enum PinnedRoots {
-    /// SHA-256 of Apple Root CA, Apple Root CA - G2 and Apple Root CA - G3 (verifyreceipt reference, 7.1; app-store-server
-    /// reference, 4).
+    /// SHA-256 of Apple Root CA, Apple Root CA - G2 and Apple Root CA - G3 (Reference.md V7.1 and S4).
     public static let apple: Set<Fingerprint> = [
         Fingerprint(0xB0B1_730E_CBC7_FF45, 0x0514_2C49_F129_5E6E, 0xDA6B_CAED_7E2C_68C5, 0xBE91_B5A1_1001_F024),
         Fingerprint(0xC2B9_B042_DD57_830E, 0x7D11_7DAC_55AC_8AE1, 0x9407_D38E_41D8_8F32, 0x15BC_3A89_0444_A050),

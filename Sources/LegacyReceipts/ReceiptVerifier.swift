@@ -2,7 +2,7 @@ internal import Crypto
 internal import CryptoExtras
 internal import Foundation
 
-/// Verifies legacy receipts: signature, certificates, markers, trust (verifyreceipt reference, 7).
+/// Verifies legacy receipts: signature, certificates, markers, trust (Reference.md V7).
 ///
 /// Make one and keep it: it remembers chains that it has judged. It needs no files, no network and no clock, and may be
 /// used from any number of threads at once.
@@ -178,7 +178,7 @@ extension SignedDataMessage {
 }
 
 extension TransactionReceipt {
-    /// The version byte followed by the decoded purchase information (verifyreceipt reference, 6).
+    /// The version byte followed by the decoded purchase information (Reference.md V6).
     func signedOctets(_ version: UInt8) -> [UInt8] { [version] + purchaseInfoBytes }
 }
 

@@ -137,7 +137,7 @@ extension JWSTransactionDecodedPayload {
         }
     }
 
-    /// A receipt, completed by a recorded document: only what receipts have no attribute for (verifyreceipt reference, 5.3)
+    /// A receipt, completed by a recorded document: only what receipts have no attribute for (Reference.md V5.3)
     /// and what they can only lack by their age.
     fileprivate mutating func fill(from recorded: JWSTransactionDecodedPayload) {
         subscriptionGroupIdentifier = subscriptionGroupIdentifier ?? recorded.subscriptionGroupIdentifier
@@ -184,7 +184,7 @@ private struct Cancellation {
     /// - Where a signed transaction is the newest, it decides: its revocation is the cancellation. If it says *upgraded*, it
     ///   has no date for that; the receipt's or the recorded one stays.
     /// - Where a receipt is newer, its attribute 1712 counts if it is there. That it is missing takes no revocation back:
-    ///   receipts often lack it (verifyreceipt reference, 5.3). Whether the cancellation was an upgrade remains what the
+    ///   receipts often lack it (Reference.md V5.3). Whether the cancellation was an upgrade remains what the
     ///   signed transaction said.
     /// - Unsigned facts decide only where there are no others.
     init(

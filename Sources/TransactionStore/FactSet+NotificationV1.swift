@@ -2,7 +2,7 @@ package import AppStoreModels
 internal import LegacyReceipts
 package import ReceiptMigration
 
-// Notifications of version 1 (verifyreceipt reference, 8). Nobody signed them and they have no UUID; what they embed in
+// Notifications of version 1 (Reference.md V8). Nobody signed them and they have no UUID; what they embed in
 // `latest_receipt` is signed.
 
 extension [FactSet] {

@@ -8,7 +8,7 @@ extension FactSet {
     /// The facts of verified signed data about one customer.
     ///
     /// What is of another app or environment than `scope` is left out: it would be filed under ids that mean something else
-    /// there. A renewal info names no app (App Store Server reference, 4), so it counts only where a transaction of the
+    /// there. A renewal info names no app (Reference.md S4), so it counts only where a transaction of the
     /// set has its original transaction id, or where there is no transaction at all and the caller vouches for it.
     /// - Parameters:
     ///   - scope: the app and the environment that the data was expected of.
@@ -67,8 +67,8 @@ extension FactSet {
 }
 
 extension StoreScope {
-    /// The app and the environment of a notification, from the one object that it carries (App Store Server reference, 4
-    /// and 5.4); nil if it names none that a store takes.
+    /// The app and the environment of a notification, from the one object that it carries (Reference.md S4
+    /// and S5.4); nil if it names none that a store takes.
     public init?(_ notification: ResponseBodyV2DecodedPayload) {
         let environment: Environment?
         let bundleId: String?
@@ -154,7 +154,7 @@ extension RenewalInfoFact {
 }
 
 extension AppTransactionFact {
-    /// `receiptCreationDate` is the signing date of an app transaction (App Store Server reference, 5.3).
+    /// `receiptCreationDate` is the signing date of an app transaction (Reference.md S5.3).
     package init(_ payload: AppTransaction, source: FactSource) {
         let date = payload.receiptCreationDate ?? payload.originalPurchaseDate ?? 0
         self.init(payload: payload, origin: FactOrigin(source: source, signedDate: date))

@@ -43,8 +43,8 @@ public struct EndpointConfiguration: Sendable {
 
     /// How `receipt-data` is decoded.
     public enum Base64Rule: String, Sendable, CaseIterable {
-        /// As Apple's endpoint does: no white space, no URL-safe alphabet, padding required (clients reference, "How
-        /// Apple's endpoint treats a body").
+        /// As Apple's endpoint does: no white space, no URL-safe alphabet, padding required (Reference.md
+        /// C3).
         case strict
         /// Also what storage and transport have done to it: white space, line breaks, the URL-safe alphabet, missing
         /// padding, blanks that were plus signs.
@@ -63,7 +63,7 @@ public struct EndpointConfiguration: Sendable {
     /// Which receipts are answered with `latest_receipt_info` and `latest_receipt`.
     public enum LatestTransactions: String, Sendable, CaseIterable {
         /// All with a purchase, and those whose customer has one. Every recorded reply since 2021 does so, also for
-        /// receipts with nothing but consumables or non-consumables (verifyreceipt reference, 3.5 and 11, point 1), and
+        /// receipts with nothing but consumables or non-consumables (Reference.md V3.5 and V11, point 1), and
         /// clients have come to rely on it.
         case always
         /// Those with an auto-renewable subscription, or whose customer has one: Apple's documentation, and the recorded
@@ -98,7 +98,7 @@ public struct EndpointConfiguration: Sendable {
         /// Nothing is presumed.
         public init() {}
 
-        /// Everything that the clients of the clients reference need.
+        /// Everything that the clients of Reference.md C1 need.
         public static let all: PresumedMembers = {
             var all = PresumedMembers()
             all.ownershipType = true

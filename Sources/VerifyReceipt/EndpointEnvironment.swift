@@ -1,4 +1,4 @@
-/// Which of Apple's two endpoints a request was sent to (verifyreceipt reference, 1.1).
+/// Which of Apple's two endpoints a request was sent to (Reference.md V1.1).
 public enum EndpointEnvironment: String, Sendable, CaseIterable {
     /// `buy.itunes.apple.com`
     case production = "Production"

@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// A secret of App Store Connect that a request states in `password` (verifyreceipt reference, 1.2).
+/// A secret of App Store Connect that a request states in `password` (Reference.md V1.2).
 ///
 /// Only its SHA-256 is kept, so that the text cannot get into a log or a crash report, and so that a comparison takes the
 /// same time wherever a guess is wrong and however long it is.

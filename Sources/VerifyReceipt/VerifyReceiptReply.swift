@@ -1,6 +1,6 @@
 /// An answer of the endpoint: octets for the wire, and what may be said about it in logs and metrics.
 public struct VerifyReceiptReply: Sendable {
-    /// The `status` member (verifyreceipt reference, 2).
+    /// The `status` member (Reference.md V2).
     public let status: Int
     /// The JSON text.
     public let body: [UInt8]

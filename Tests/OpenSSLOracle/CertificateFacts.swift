@@ -54,7 +54,7 @@ public func certificateFacts(_ der: [UInt8]) -> CertificateFacts? {
 }
 
 /// Verifies an RSA PKCS#1 v1.5 signature with a certificate's key, e.g. of an iOS 6 transaction receipt
-/// (verifyReceipt reference, 6). Nothing else about the certificate is checked.
+/// (Reference.md V6). Nothing else about the certificate is checked.
 ///
 /// False when the certificate cannot be read, has bytes after it or its key is not RSA.
 public func verifyPKCS1(

@@ -51,7 +51,7 @@ import Testing
         #expect(serials.contains("0EEB5787E79E098D"))
     }
 
-    /// verifyReceipt reference, 7.3; the last one's serial is known by its beginning only.
+    /// Reference.md V7.3; the last one's serial is known by its beginning only.
     private static let knownLeaves = [
         "1859432172749CFC", "0EEB5787E79E098D", "52A4B9C5E1B11881", "2DAB031BBDD66573D20729793C4497C4",
         "58F7BAE4C282410B27D6567D5180A8F1", "15E79FCE52550A65017C91DFE4EEB359", "7D3920",

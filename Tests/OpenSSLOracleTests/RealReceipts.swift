@@ -46,7 +46,7 @@ enum RealReceipts {
     }
 }
 
-/// The parts of an iOS 6 transaction receipt that the signature concerns (verifyReceipt reference, 6).
+/// The parts of an iOS 6 transaction receipt that the signature concerns (Reference.md V6).
 struct TransactionReceipt {
     var signature: [UInt8]
     var signedBytes: [UInt8]

@@ -4,7 +4,7 @@ import ReceiptForge
 import Testing
 import VerifyReceipt
 
-/// The reply to an app receipt (verifyreceipt reference, 3).
+/// The reply to an app receipt (Reference.md V3).
 @Suite struct AppReceiptReplyTests {
     private func reply(
         _ octets: [UInt8], at environment: EndpointEnvironment = .production

@@ -3,7 +3,7 @@ import ReceiptForge
 import Testing
 import VerifyReceipt
 
-/// Which receipts belong to which endpoint (verifyreceipt reference, 1.5, 1.6 and 7.5).
+/// Which receipts belong to which endpoint (Reference.md V1.5, V1.6 and V7.5).
 @Suite struct EnvironmentTests {
     private func reply(_ octets: [UInt8], at environment: EndpointEnvironment) async throws -> String {
         String(decoding: try await testEndpoint().ask(body(octets), at: environment).reply.body, as: UTF8.self)

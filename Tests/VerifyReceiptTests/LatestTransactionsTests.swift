@@ -6,7 +6,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// `latest_receipt_info` and `latest_receipt` (verifyreceipt reference, 3.5).
+/// `latest_receipt_info` and `latest_receipt` (Reference.md V3.5).
 @Suite struct LatestTransactionsTests {
     private func ids(_ reply: ReadReply) -> [String] { reply.latest?.compactMap { $0.text("transaction_id") } ?? [] }
 

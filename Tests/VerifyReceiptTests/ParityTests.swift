@@ -112,7 +112,7 @@ import VerifyReceipt
         var tally = ParityTally()
         tally.compareLatest(pair.reply, ours)
         #expect(tally.different.isEmpty, "\(pair.name): \(tally.different.map(\.text).joined(separator: "; "))")
-        // Before July 2020 the order was the other one (verifyreceipt reference, 3.5).
+        // Before July 2020 the order was the other one (Reference.md V3.5).
         let apples = pair.reply["latest_receipt_info"]?.array?.compactMap { $0["transaction_id"]?.string } ?? []
         #expect(ours.latest?.compactMap { $0.text("transaction_id") } ?? [] == apples.reversed(), "\(pair.name)")
         return tally
@@ -127,8 +127,8 @@ extension Base64 {
 
 /// Replies of which only the answer was kept, with the receipt that Apple issued with it: that one is submitted.
 @Suite(.enabled(if: SharedReceipts.arePresent)) struct ReissuedReceiptTests {
-    /// `receipt_creation_date` is that of the receipt that was sent, not of the one that came back (verifyreceipt
-    /// reference, 3.3).
+    /// `receipt_creation_date` is that of the receipt that was sent, not of the one that came back (Reference.md
+    /// V3.3).
     private static let ofTheOtherReceipt: Set = [
         "receipt.receipt_creation_date", "receipt.receipt_creation_date_ms", "receipt.receipt_creation_date_pst",
     ]

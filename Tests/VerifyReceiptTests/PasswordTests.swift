@@ -4,7 +4,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// `password` (verifyreceipt reference, 1.4).
+/// `password` (Reference.md V1.4).
 @Suite struct PasswordTests {
     private func endpoint(
         secrets: [String] = ["s3cret"], account: [String] = [], store: (any TransactionStore)? = nil

@@ -5,8 +5,8 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// An iOS 6 receipt that tells of its own refund is never answered as valid because of older documents (verifyreceipt
-/// reference, 2.1).
+/// An iOS 6 receipt that tells of its own refund is never answered as valid because of older documents (Reference.md
+/// V2.1).
 @Suite struct RefundedTransactionReceiptTests {
     private static let scope = StoreScope(environment: .production, bundleId: bundleId)
     private static let id = "350000535213977"

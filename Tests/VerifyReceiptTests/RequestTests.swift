@@ -3,7 +3,7 @@ import LegacyReceipts
 import Testing
 import VerifyReceipt
 
-/// The request's body (verifyreceipt reference, 1.2 to 1.4; clients reference, "How Apple's endpoint treats a body").
+/// The request's body (Reference.md V1.2 to V1.4, C3).
 @Suite struct RequestTests {
     private func status(_ body: String, lenient: Bool = false) async throws -> Int {
         try await testEndpoint { $0.base64 = lenient ? .lenient : .strict }.ask(Array(body.utf8)).status

@@ -5,7 +5,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// Every row of the table of statuses (verifyreceipt reference, 2), brought about and compared member by member.
+/// Every row of the table of statuses (Reference.md V2), brought about and compared member by member.
 @Suite struct StatusTableTests {
     @Test func everyConditionHasOneRow() {
         #expect(StatusTable.rows.map(\.condition).count == StatusCondition.allCases.count)

@@ -5,7 +5,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// The reply to an iOS 6 style receipt (verifyreceipt reference, 4 and 2.1).
+/// The reply to an iOS 6 style receipt (Reference.md V4 and V2.1).
 @Suite struct TransactionReceiptReplyTests {
     private static let running = transactionDate.milliseconds + 1_000
     private static let over = transactionDate.adding(months: 1).milliseconds

@@ -1,4 +1,4 @@
-/// An Advanced Commerce request that an app passes to StoreKit as a signed JWS (Advanced Commerce API; reference 5.8).
+/// An Advanced Commerce request that an app passes to StoreKit as a signed JWS (Advanced Commerce API; Reference.md S5.8).
 ///
 /// Its JSON carries `operation` and `version`, which Apple requires.
 public protocol AdvancedCommerceInAppRequest: Codable, Hashable, Sendable {

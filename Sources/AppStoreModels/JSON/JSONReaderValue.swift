@@ -39,7 +39,7 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 /// The members of a JSON object in the order of the text. Of members with the same name, the last one counts, as it
-/// does at Apple's endpoint (clients reference, "How Apple's endpoint treats a body").
+/// does at Apple's endpoint (Reference.md C3).
 package struct JSONObject: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
         package let key: String

@@ -21,7 +21,7 @@ struct APIResponse: Sendable {
     var status: Int
     /// JSON; empty for no body.
     var body: [UInt8] = []
-    /// For status 429: the earliest next request, milliseconds since 1970 (reference, 3).
+    /// For status 429: the earliest next request, milliseconds since 1970 (Reference.md S3).
     var retryAfter: Int64?
 
     static func json(_ value: some Encodable) throws -> APIResponse {
@@ -29,7 +29,7 @@ struct APIResponse: Sendable {
     }
 
     static let empty = APIResponse(status: 200)
-    /// Without a body, as Apple's (reference, 1).
+    /// Without a body, as Apple's (Reference.md S1).
     static let unauthorized = APIResponse(status: 401)
     static let noSuchPath = APIResponse(status: 404)
 }

@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// Checks the bearer tokens of the App Store Server API (reference, 1).
+/// Checks the bearer tokens of the App Store Server API (Reference.md S1).
 struct BearerTokenCheck: Sendable {
     let key: SandboxKey
     let bundleId: String

@@ -3,7 +3,7 @@ public import AppStoreServer
 internal import ReceiptMigration
 
 /// How many requests the App Store Server API takes: so many a second for each endpoint, counted by the hour, in the
-/// sandbox a tenth (reference, 2).
+/// sandbox a tenth (Reference.md S2).
 public struct SandboxRateLimits: Sendable {
     /// Whether there are any.
     public var isEnabled = true

@@ -3,9 +3,9 @@ internal import AppStoreServer
 internal import Foundation
 
 extension SandboxState {
-    /// Send Consumption Information: any product type, not for the family's copies (reference, 5.6).
+    /// Send Consumption Information: any product type, not for the family's copies (Reference.md S5.6).
     ///
-    /// Some of Apple's documented errors have no published number (reference, 3.1); they are answered with 4000000 and
+    /// Some of Apple's documented errors have no published number (Reference.md S3.1); they are answered with 4000000 and
     /// their name.
     mutating func takeConsumption(_ id: String, _ request: APIRequest) throws -> APIResponse {
         let transaction = try transaction(id)

@@ -2,7 +2,7 @@ internal import AppStoreModels
 internal import AppStoreServer
 internal import ReceiptMigration
 
-/// What of the notification history is asked for (reference, 5.6).
+/// What of the notification history is asked for (Reference.md S5.6).
 private struct NotificationQuestion {
     let startDate: Int64
     let endDate: Int64
@@ -51,7 +51,7 @@ extension SandboxState {
         let found = log.notifications.filter { notification in
             question.admits(notification) && (customer == nil || notification.customer == customer?.name)
         }
-        // The body has to be repeated with each page (reference, 2.3).
+        // The body has to be repeated with each page (Reference.md S2.3).
         let context = PageToken.context(["notifications", String(decoding: request.body, as: UTF8.self)])
         var position = 0
         if let text = request.value("paginationToken") {
@@ -80,7 +80,7 @@ extension SandboxState {
         return try .json(SendTestNotificationResponse(testNotificationToken: "\(uuid)_\(now)"))
     }
 
-    /// Get Test Notification Status. There is none before the first attempt (reference, 2.1).
+    /// Get Test Notification Status. There is none before the first attempt (Reference.md S2.1).
     func testStatus(_ token: String) throws -> APIResponse {
         let parts = token.split(separator: "_")
         guard parts.count == 2, UUIDText(String(parts[0])) != nil, Int64(parts[1]) != nil else {

@@ -101,7 +101,7 @@ extension SandboxEngine {
         return transaction
     }
 
-    /// A lapse of less than 60 days does not begin a new run (reference, 5.2).
+    /// A lapse of less than 60 days does not begin a new run (Reference.md S5.2).
     private mutating func resubscribe(_ id: String, _ order: SandboxOrder, lapse: Int64) {
         let startsAnew = lapse >= configuration.pace.days(60)
         let begin = now

@@ -16,7 +16,7 @@ struct MassExtension: Sendable {
 extension SandboxEngine {
     /// Why a subscription cannot be extended.
     enum ExtensionRefusal {
-        /// Not active, free, or not paid (reference, 5.6).
+        /// Not active, free, or not paid (Reference.md S5.6).
         case ineligible
         /// Two extensions within 365 days.
         case maximumReached
@@ -24,7 +24,7 @@ extension SandboxEngine {
     }
 
     /// Apple allows two extensions of a subscription in 365 days, of at most 90 days each; the subscription has to be active
-    /// and paid (reference, 5.6). Days are days of the sandbox's pace.
+    /// and paid (Reference.md S5.6). Days are days of the sandbox's pace.
     func refusalToExtend(_ subscription: SandboxSubscription) -> ExtensionRefusal? {
         guard subscription.sharedFrom == nil else { return .familyShared }
         guard subscription.phase == .active else { return .ineligible }
@@ -54,7 +54,7 @@ extension SandboxEngine {
     }
 
     /// Takes a request for all subscribers. It is done an hour later, in the pace of the sandbox; at Apple's it takes hours
-    /// to days (reference, 2.1).
+    /// to days (Reference.md S2.1).
     mutating func beginMassExtension(_ request: MassExtendRenewalDateRequest) {
         guard massExtensions[request.requestIdentifier] == nil else { return }
         let due = now.advanced(bySaturating: configuration.pace.scaled(3_600_000))

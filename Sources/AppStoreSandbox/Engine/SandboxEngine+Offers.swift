@@ -63,10 +63,10 @@ extension SandboxEngine {
 
     // MARK: Signatures
 
-    /// 24 hours (reference, 6.1).
+    /// 24 hours (Reference.md S6.1).
     private static let signatureLifetime: Int64 = 86_400_000
 
-    /// The older form: seven fields joined by U+2063, signed in DER (reference, 6.1). A nonce is good once.
+    /// The older form: seven fields joined by U+2063, signed in DER (Reference.md S6.1). A nonce is good once.
     private mutating func checkV1(_ proof: PromotionalOfferSignatureV1, _ order: SandboxOrder) throws {
         let key = try key()
         guard proof.keyId == key.keyID else { throw SandboxError(.invalidSignature, "keyId: another key") }
@@ -91,7 +91,7 @@ extension SandboxEngine {
         try spend(proof.nonce)
     }
 
-    /// The JWS form (reference, 6.2).
+    /// The JWS form (Reference.md S6.2).
     private mutating func checkV2(
         _ token: String, _ identifier: String, _ order: SandboxOrder, _ customer: SandboxCustomer?
     ) throws {

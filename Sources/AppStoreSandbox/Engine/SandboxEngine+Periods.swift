@@ -34,7 +34,7 @@ extension SandboxEngine {
         payload.storefrontId = configuration.storefrontId
         payload.transactionReason = charge.reason
         payload.appTransactionId = customers[charge.customer]?.appTransactionId
-        // The account token is the purchaser's (reference, 5.1).
+        // The account token is the purchaser's (Reference.md S5.1).
         if charge.sharedFrom == nil { payload.appAccountToken = charge.appAccountToken }
         if let price = charge.price {
             payload.price = price

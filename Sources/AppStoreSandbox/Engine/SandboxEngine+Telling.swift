@@ -33,7 +33,7 @@ extension SandboxEngine {
                 summary: nil))
     }
 
-    /// The next renewal of a subscription as it looks now, but for `signedDate` (reference, 5.2).
+    /// The next renewal of a subscription as it looks now, but for `signedDate` (Reference.md S5.2).
     func renewalInfo(of subscription: SandboxSubscription) -> JWSRenewalInfoDecodedPayload {
         var info = JWSRenewalInfoDecodedPayload()
         info.originalTransactionId = subscription.originalTransactionId

@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// Something that the App Store tells the developer, before it is signed (reference, 5.4).
+/// Something that the App Store tells the developer, before it is signed (Reference.md S5.4).
 public struct SandboxEvent: Sendable {
     /// The identifier of the notification.
     public let uuid: String

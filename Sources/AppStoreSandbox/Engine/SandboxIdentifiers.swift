@@ -12,8 +12,8 @@ struct SandboxIdentifiers: Sendable {
         isProduction = environment == .production
     }
 
-    /// A transaction id. The sandbox's have 16 digits and begin with 200; production's have 15 (verifyreceipt reference,
-    /// 7.5). Later ones are greater.
+    /// A transaction id. The sandbox's have 16 digits and begin with 200; production's have 15 (Reference.md
+    /// V7.5). Later ones are greater.
     mutating func transactionId() -> String {
         String(number(isProduction ? 470_000_000_000_000 : 2_000_000_000_000_000))
     }

@@ -8,11 +8,11 @@ public struct SandboxOrder: Sendable {
         case automatic
         /// None.
         case withoutOffer
-        /// The introductory offer as far as the developer's signed decision allows it (reference, 6.3).
+        /// The introductory offer as far as the developer's signed decision allows it (Reference.md S6.3).
         case introductory(signedEligibility: String)
-        /// A promotional offer with the developer's signature in the older form (reference, 6.1).
+        /// A promotional offer with the developer's signature in the older form (Reference.md S6.1).
         case promotionalV1(PromotionalOfferSignatureV1)
-        /// A promotional offer with the developer's JWS (reference, 6.2).
+        /// A promotional offer with the developer's JWS (Reference.md S6.2).
         case promotionalV2(offerIdentifier: String, signature: String)
         /// An offer code; its reference name.
         case offerCode(String)

@@ -2,7 +2,7 @@ internal import ReceiptMigration
 
 /// How fast time passes for subscriptions.
 public enum SandboxPace: Hashable, Sendable {
-    /// As in Apple's classic sandbox (catalogue reference, 4): a week lasts 3 minutes, a month 5, a year an hour.
+    /// As in Apple's classic sandbox (Reference.md P4): a week lasts 3 minutes, a month 5, a year an hour.
     case sandbox
     /// So many times faster than the calendar; 1 is real time.
     case accelerated(by: Int64)

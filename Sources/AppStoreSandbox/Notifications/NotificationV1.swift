@@ -1,7 +1,7 @@
 internal import AppStoreModels
 internal import ReceiptForge
 
-/// A notification of version 1 (verifyreceipt reference, 8): what its receivers still have to understand. Nobody signs it.
+/// A notification of version 1 (Reference.md V8): what its receivers still have to understand. Nobody signs it.
 struct NotificationV1 {
     let json: [UInt8]
 
@@ -118,7 +118,7 @@ struct NotificationV1 {
 }
 
 extension JSONWriter {
-    /// The three forms of a date in replies (verifyreceipt reference, 3.4).
+    /// The three forms of a date in replies (Reference.md V3.4).
     fileprivate mutating func legacyDate(_ name: String, _ date: Int64?) {
         guard let date else { return }
         let instant = ForgedInstant(milliseconds: date)

@@ -25,7 +25,7 @@ public struct SandboxNotification: Sendable {
 
 /// All notifications, in the order in which they were signed, and when each is tried.
 struct NotificationLog: Sendable {
-    /// Production tries again 1, 12, 24, 48 and 72 hours after the previous attempt (reference, 5.4).
+    /// Production tries again 1, 12, 24, 48 and 72 hours after the previous attempt (Reference.md S5.4).
     static let retryDelays: [Int64] = [1, 12, 24, 48, 72].map { $0 * 3_600_000 }
 
     private(set) var notifications: [SandboxNotification] = []

@@ -5,8 +5,8 @@ internal import ReceiptForge
 struct SandboxReceipts {
     let engine: SandboxEngine
 
-    /// The app receipt of a customer: all but finished consumables and what the family's purchaser holds (verifyreceipt
-    /// reference, 3.5). DER.
+    /// The app receipt of a customer: all but finished consumables and what the family's purchaser holds (Reference.md
+    /// V3.5). DER.
     func appReceipt(of customer: SandboxCustomer) throws -> [UInt8] {
         let created = ForgedInstant(milliseconds: engine.now)
         let configuration = engine.configuration

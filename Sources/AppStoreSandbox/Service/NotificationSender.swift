@@ -8,7 +8,7 @@ struct NotificationSender: Sendable {
     let client: HTTPClient
     let timeout: TimeAmount
 
-    /// Posts a JSON body. Status 200 to 206 means received (reference, 5.4).
+    /// Posts a JSON body. Status 200 to 206 means received (Reference.md S5.4).
     func send(_ body: [UInt8], to url: String) async -> SendAttemptResult {
         var request = HTTPClientRequest(url: url)
         request.method = .POST

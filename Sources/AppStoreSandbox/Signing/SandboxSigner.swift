@@ -27,7 +27,7 @@ struct SandboxSigner: Sendable {
         return try sign(payload)
     }
 
-    /// The `signedPayload` of a notification, with what is signed inside of it (reference, 5.4).
+    /// The `signedPayload` of a notification, with what is signed inside of it (Reference.md S5.4).
     func sign(_ event: SandboxEvent, _ configuration: SandboxConfiguration) throws -> String {
         let isProduction = configuration.environment == .production
         var data: NotificationData?

@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// The Advanced Commerce API, as far as it is on the server (reference section 2.5). The other requests go through StoreKit,
+/// The Advanced Commerce API, as far as it is on the server (Reference.md S2.5). The other requests go through StoreKit,
 /// signed by ``AdvancedCommerceSignatureCreator``. A request that is sent again must keep its `requestReferenceId`.
 ///
 /// Apple has some 80 error codes of its own for this API, without published numbers for most: see

@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// The Retention Messaging API (reference section 2.4). An account without access to it gets 404 without a reason.
+/// The Retention Messaging API (Reference.md S2.4). An account without access to it gets 404 without a reason.
 /// Identifiers of images and messages are UUID texts.
 extension AppStoreServerAPIClient {
     /// Uploads an image: PNG without transparency. An identifier can be used once (4090000).

@@ -111,7 +111,7 @@ extension AppStoreServerAPIClient {
 }
 
 extension TransactionHistoryRequest {
-    /// The query parameters (reference section 2.2), lists as repeated parameters.
+    /// The query parameters (Reference.md S2.2), lists as repeated parameters.
     fileprivate var query: [(name: String, value: String)] {
         var query: [(name: String, value: String)] = []
         func add(_ name: String, _ values: [String]?) {

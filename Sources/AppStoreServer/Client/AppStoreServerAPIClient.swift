@@ -1,7 +1,7 @@
 public import AppStoreModels
 
 /// A client of the App Store Server API, the Retention Messaging API and the Advanced Commerce API, for one app and one
-/// environment (reference section 2).
+/// environment (Reference.md S2).
 ///
 /// Every method calls one endpoint and has its name. A call waits for its turn in the rate budget, carries a token that is
 /// made when needed, is sent again where that is safe (``RetryPolicy``), and ends at once when its task is cancelled.
@@ -37,7 +37,7 @@ public struct AppStoreServerAPIClient: Sendable {
             configuration: configuration, tokens: tokens, transport: transport)
     }
 
-    /// Apple's servers (reference section 1).
+    /// Apple's servers (Reference.md S1).
     private static func baseURL(_ environment: Environment, _ given: String?) throws -> String {
         guard let given else {
             switch environment {

@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// Finds out which environment a transaction belongs to: production is asked first, then the sandbox (reference section 1).
+/// Finds out which environment a transaction belongs to: production is asked first, then the sandbox (Reference.md S1).
 ///
 /// Purchases made through TestFlight and App Review are in the sandbox, even those of an app in production.
 ///

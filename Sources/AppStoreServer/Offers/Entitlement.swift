@@ -43,7 +43,7 @@ extension PurchaseHistory {
     /// - Else, if the renewal information says that billing is being retried: grace period while its date lies ahead, then
     ///   billing retry until 60 days after the expiry. Nothing else makes these two, and one that was signed before the
     ///   period began does not: it speaks of an older one.
-    /// - Else: expired (verifyreceipt reference, 9.3).
+    /// - Else: expired (Reference.md V9.3).
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     public func entitlements(at now: Int64) -> [GroupEntitlement] {
         SubscriptionTimeline.all(of: self).compactMap { timeline in

@@ -2,7 +2,7 @@ public import AppStoreModels
 internal import Crypto
 internal import Foundation
 
-/// Signs promotional offers in the older form (reference 6.1), for the original StoreKit API, for StoreKit 2's
+/// Signs promotional offers in the older form (Reference.md S6.1), for the original StoreKit API, for StoreKit 2's
 /// `promotionalOffer(offerID:keyID:nonce:signature:timestamp:)` and for retention messages.
 ///
 /// Only customers who have or had a subscription can redeem a promotional offer.
@@ -49,7 +49,7 @@ public struct PromotionalOfferSignatureCreator: Sendable {
     private static let separator: Unicode.Scalar = "\u{2063}"
 }
 
-/// Signs promotional offers as JWS (reference 6.2).
+/// Signs promotional offers as JWS (Reference.md S6.2).
 public struct PromotionalOfferV2SignatureCreator: Sendable {
     private let signer: RequestSigner
 
@@ -79,7 +79,7 @@ public struct PromotionalOfferV2SignatureCreator: Sendable {
     }
 }
 
-/// Signs whether a customer may have an introductory offer (reference 6.3).
+/// Signs whether a customer may have an introductory offer (Reference.md S6.3).
 public struct IntroductoryOfferEligibilitySignatureCreator: Sendable {
     private let signer: RequestSigner
 
@@ -109,7 +109,7 @@ public struct IntroductoryOfferEligibilitySignatureCreator: Sendable {
     }
 }
 
-/// Signs Advanced Commerce requests that an app passes to StoreKit (reference 6.4).
+/// Signs Advanced Commerce requests that an app passes to StoreKit (Reference.md S6.4).
 public struct AdvancedCommerceSignatureCreator: Sendable {
     private let signer: RequestSigner
 
@@ -136,7 +136,7 @@ public struct AdvancedCommerceSignatureCreator: Sendable {
     }
 
     /// The JSON that StoreKit's older purchase option takes: the signed request in a wrapper. Only third parties document the
-    /// wrapper's spelling (reference 6.4); `AdvancedCommerceProduct.purchase(compactJWS:)` takes the JWS itself.
+    /// wrapper's spelling (Reference.md S6.4); `AdvancedCommerceProduct.purchase(compactJWS:)` takes the JWS itself.
     public static func purchaseOptionData(_ signedRequest: String) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()

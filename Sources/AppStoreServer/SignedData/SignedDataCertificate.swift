@@ -4,7 +4,7 @@
     internal import SwiftASN1
     internal import X509
 
-    /// A certificate of a chain, with the rules that each place of a chain has (RFC 5280, 6.1; app-store-server reference, 4).
+    /// A certificate of a chain, with the rules that each place of a chain has (RFC 5280, 6.1; Reference.md S4).
     struct SignedDataCertificate: Sendable {
         let der: [UInt8]
         let location: SignedDataError.Location
@@ -121,7 +121,7 @@
             }
         }
 
-        // Presence is all that a marker says (app-store-server reference, 4).
+        // Presence is all that a marker says (Reference.md S4).
         private static let intermediateMarker: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 2, 1]
         private static let receiptSigningMarker: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 11, 1]
         private static let basicConstraints: ASN1ObjectIdentifier = [2, 5, 29, 19]

@@ -1,5 +1,5 @@
 #if canImport(X509)
-    /// Judges the path leaf, intermediate, root of a JWS (app-store-server reference, 4; RFC 5280, 6.1).
+    /// Judges the path leaf, intermediate, root of a JWS (Reference.md S4; RFC 5280, 6.1).
     ///
     /// Time is left to the caller, so that a verdict can be kept: see ``SignedDataChainCache``.
     struct SignedDataChainValidator: Sendable {

@@ -2,7 +2,7 @@ public import AppStoreModels
 
 /// Which app and environments a payload is expected from. Nil members are not checked.
 ///
-/// The rules are those of Apple's libraries (app-store-server reference, 4, payload checks): the app is compared before the
+/// The rules are those of Apple's libraries (Reference.md S4, payload checks): the app is compared before the
 /// environment, and a value that the payload should carry and does not is a mismatch.
 public struct SignedDataExpectation: Hashable, Sendable {
     /// The app's bundle identifier. Renewal infos and realtime requests carry none: there it is not checked.
@@ -68,7 +68,7 @@ extension JWSRenewalInfoDecodedPayload: SignedPayload {
 }
 
 extension AppTransaction: SignedPayload {
-    /// Acts as the date of signing (app-store-server reference, 5.3).
+    /// Acts as the date of signing (Reference.md S5.3).
     var signingDate: Int64? { receiptCreationDate }
     var claims: PayloadClaims {
         PayloadClaims(bundleId: .carried(bundleId), appAppleId: .carried(appAppleId), environment: receiptType)
@@ -83,7 +83,7 @@ extension DecodedRealtimeRequestBody: SignedPayload {
 extension ResponseBodyV2DecodedPayload: SignedPayload {
     var signingDate: Int64? { signedDate }
 
-    /// From the one object that is there, in Apple's order (app-store-server reference, 4).
+    /// From the one object that is there, in Apple's order (Reference.md S4).
     var claims: PayloadClaims {
         func claims(_ bundleId: String?, _ appAppleId: Int64?, _ environment: Environment?) -> PayloadClaims {
             PayloadClaims(bundleId: .carried(bundleId), appAppleId: .carried(appAppleId), environment: environment)

@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// What the header of a JWS says (RFC 7515, 4; app-store-server reference, 4).
+/// What the header of a JWS says (RFC 7515, 4; Reference.md S4).
 struct SignedDataHeader {
     /// `x5c`, DER: leaf, intermediate, root; or Xcode's one.
     let certificates: [[UInt8]]

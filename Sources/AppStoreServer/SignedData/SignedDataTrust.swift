@@ -3,7 +3,7 @@
 /// Whose signatures over the App Store's JWS are believed.
 ///
 /// ``apple`` is the default everywhere: Apple's roots by fingerprint and nothing else. The root itself travels in the JWS
-/// (app-store-server reference, 4); no system trust store, no file and no network are consulted.
+/// (Reference.md S4); no system trust store, no file and no network are consulted.
 public struct SignedDataTrust: Sendable {
     /// SHA-256 of roots that the third certificate of `x5c` may be.
     public var roots: Set<Fingerprint>

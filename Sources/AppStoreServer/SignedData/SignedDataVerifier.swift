@@ -2,7 +2,7 @@
     public import AppStoreModels
 
     /// Verifies what the App Store signs as JWS: transactions, renewal infos, app transactions, notifications and realtime
-    /// requests (app-store-server reference, 4).
+    /// requests (Reference.md S4).
     ///
     /// A payload is believed if its signature (ES256) is that of a leaf of the App Store, whose path leads over Apple's
     /// intermediate to a trusted root, all valid when the payload was signed. Dates of long ago are judged by their own time,

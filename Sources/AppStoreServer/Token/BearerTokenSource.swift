@@ -2,7 +2,7 @@ internal import AppStoreModels
 internal import Synchronization
 
 /// Makes the bearer tokens of the App Store Server API, the Retention Messaging API and the Advanced Commerce API
-/// (reference section 1).
+/// (Reference.md S1).
 ///
 /// A token is a JWT with ES256 for one app. It is made when one is needed, used again until shortly before its end, and
 /// replaced; many tasks may ask at once.

@@ -1,4 +1,4 @@
-/// Reads the signed content of an app receipt: SET OF SEQUENCE { type, version, value } (verifyreceipt reference, 5.1).
+/// Reads the signed content of an app receipt: SET OF SEQUENCE { type, version, value } (Reference.md V5.1).
 ///
 /// One pass; an attribute's value is read where it stands.
 struct AppReceiptDecoder {

@@ -1,5 +1,5 @@
 /// The value of one attribute: the octets inside its OCTET STRING, which wrap exactly one element except for the opaque
-/// attributes 4 to 7 (verifyreceipt reference, 5.1).
+/// attributes 4 to 7 (Reference.md V5.1).
 struct AttributeValue {
     let storage: [UInt8]
     let range: Range<Int>
@@ -28,7 +28,7 @@ struct AttributeValue {
         if range.isEmpty { return .empty }
         guard let (tag, contents) = element(span) else { return .malformed }
         if tag == Tag.integer { return signedInteger(span, contents).map { .value($0) } ?? .malformed }
-        // 1720 has been reported both as INTEGER and as text (reference, 11, point 4); digits are as good.
+        // 1720 has been reported both as INTEGER and as text (Reference.md V11, point 4); digits are as good.
         guard tag == Tag.utf8String || tag == Tag.ia5String else { return .malformed }
         if contents.isEmpty { return .empty }
         return Int64(String(decoding: storage[contents], as: UTF8.self)).map { .value($0) } ?? .malformed
@@ -101,7 +101,7 @@ extension AppReceipt {
     /// Attributes without which a receipt must not be acted on; another form of these is an error, of others kept raw.
     private static let essential: UInt64 = 1 << 0 | 1 << 2 | 1 << 12
 
-    /// Reads one app-level attribute into its property (verifyreceipt reference, 5.2).
+    /// Reads one app-level attribute into its property (Reference.md V5.2).
     mutating func read(
         _ type: Int64, _ version: Int64, _ storage: [UInt8], _ range: Range<Int>, _ seen: inout UInt64
     ) throws(ReceiptError) {
@@ -161,7 +161,7 @@ extension InAppPurchase {
     /// cancellation decide what is granted: another form of these is an error, never an absent value.
     private static let essential: UInt64 = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 12
 
-    /// Reads one attribute of a purchase into its property (verifyreceipt reference, 5.3).
+    /// Reads one attribute of a purchase into its property (Reference.md V5.3).
     @inline(__always)
     mutating func read(
         _ type: Int64, _ version: Int64, _ storage: [UInt8], _ range: Range<Int>, _ index: Int, _ seen: inout UInt64

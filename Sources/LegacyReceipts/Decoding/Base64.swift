@@ -1,7 +1,7 @@
 /// Base64 (RFC 4648, 4 and 5), as strict as Apple's endpoint or as lenient as migrations need.
 public enum Base64: Sendable {
     /// Decodes as Apple's endpoint does: the standard alphabet, padding required, no white space; only non-zero trailing
-    /// bits of the last group are tolerated (clients reference, "How Apple's endpoint treats a body").
+    /// bits of the last group are tolerated (Reference.md C3).
     ///
     /// - Throws: ``ReceiptError`` `invalidBase64` with the offset of the first byte that is wrong.
     public static func decodeStrictly(_ text: Span<UInt8>) throws(ReceiptError) -> [UInt8] {

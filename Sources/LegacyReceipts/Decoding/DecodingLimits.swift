@@ -2,7 +2,7 @@
 ///
 /// The defaults take every receipt that Apple's endpoint takes. Raise them for your own data only.
 public struct DecodingLimits: Hashable, Sendable {
-    /// 3 MiB, the body size that Apple's endpoint accepts (clients reference, "How Apple's endpoint treats a body").
+    /// 3 MiB, the body size that Apple's endpoint accepts (Reference.md C3).
     public static let defaultMaximumSize = 3 * 1024 * 1024
     /// Levels of nested constructed elements below the one being read.
     public static let defaultMaximumDepth = 16

@@ -18,7 +18,7 @@ enum ObjectIdentifier {
     static let basicConstraints: [UInt8] = [0x55, 0x1D, 0x13]
     static let certificatePolicies: [UInt8] = [0x55, 0x1D, 0x20]
 
-    // Apple's marker extensions (verifyreceipt reference, 7.2, 7.3 and 6).
+    // Apple's marker extensions (Reference.md V7.2, V7.3 and V6).
     /// 1.2.840.113635.100.6.2.1: an intermediate of Worldwide Developer Relations.
     static let worldwideDeveloperRelationsMarker: [UInt8] = apple + [0x06, 0x02, 0x01]
     /// 1.2.840.113635.100.6.2.2: the iTunes Store intermediate.

@@ -1,4 +1,4 @@
-/// Reads the flat property lists of transaction receipts (verifyreceipt reference, 6): OpenStep text in any layout, its
+/// Reads the flat property lists of transaction receipts (Reference.md V6): OpenStep text in any layout, its
 /// JSON equivalent, and XML. Values are text; there is no nesting to follow.
 struct PropertyListReader {
     private let bytes: [UInt8]

@@ -1,7 +1,7 @@
 /// Reading of dates in receipts and certificates, straight from octets to milliseconds since 1970-01-01T00:00:00Z.
 /// No formatter object and no calendar: the proleptic Gregorian calendar is arithmetic.
 enum ReceiptDate {
-    /// Reads an attribute date (RFC 3339, 5.6, and its relatives in verifyreceipt reference, 5.4): `2020-07-22T17:39:08Z`,
+    /// Reads an attribute date (RFC 3339, 5.6, and its relatives in Reference.md V5.4): `2020-07-22T17:39:08Z`,
     /// fractional seconds, offsets as `+01:00` or `+0100`. Nil if it is not one.
     static func attribute(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int64? {
         guard range.count >= 20,

@@ -1,4 +1,4 @@
-/// A PKCS#7 / CMS SignedData message taken apart (RFC 5652, 5; verifyreceipt reference, 5.1), DER or BER, nothing checked.
+/// A PKCS#7 / CMS SignedData message taken apart (RFC 5652, 5; Reference.md V5.1), DER or BER, nothing checked.
 struct SignedDataMessage {
     /// Octets somewhere: those of the message itself, or a joined copy of segments.
     struct Octets {

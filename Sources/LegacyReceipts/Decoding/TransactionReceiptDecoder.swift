@@ -1,4 +1,4 @@
-/// Reads transaction receipts (verifyreceipt reference, 4 and 6).
+/// Reads transaction receipts (Reference.md V4 and V6).
 enum TransactionReceiptDecoder {
     /// Decodes without verifying. A signature that cannot be read leaves ``TransactionReceipt/signature`` nil.
     static func decode(_ bytes: [UInt8], limits: DecodingLimits) throws(ReceiptError) -> TransactionReceipt {

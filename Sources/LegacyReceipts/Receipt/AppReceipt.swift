@@ -2,7 +2,7 @@
 ///
 /// A value of this type is only as good as what carries it: decoding gives `Unverified`, checking the signature
 /// gives `Verified`. All dates are milliseconds since 1970-01-01T00:00:00Z. Attribute numbers are those of the
-/// verifyreceipt reference, 5.2; an attribute that is missing or empty is nil.
+/// Reference.md V5.2; an attribute that is missing or empty is nil.
 public struct AppReceipt: Hashable, Sendable {
     /// Attribute 0, `receipt_type`. The oldest Mac receipts lack it.
     public internal(set) var receiptType: ReceiptType?
@@ -63,7 +63,7 @@ public struct AppReceipt: Hashable, Sendable {
     public internal(set) var unknownAttributes: [RawAttribute]
 
     /// Bytes after the end of the PKCS#7 structure. They are not signed; Apple's endpoint ignores them
-    /// (clients reference, "How Apple's endpoint treats a body"), and so does this library.
+    /// (Reference.md C3), and so does this library.
     public internal(set) var trailingByteCount: Int
 
     init() {

@@ -1,4 +1,4 @@
-/// One purchase inside an app receipt: attribute 17 (verifyreceipt reference, 5.3).
+/// One purchase inside an app receipt: attribute 17 (Reference.md V5.3).
 ///
 /// All dates are milliseconds since 1970-01-01T00:00:00Z. An attribute that is missing or empty is nil.
 public struct InAppPurchase: Hashable, Sendable {

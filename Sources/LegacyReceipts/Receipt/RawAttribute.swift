@@ -1,5 +1,5 @@
 /// One attribute as it stands in the signed content: SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }
-/// (verifyreceipt reference, 5.1).
+/// (Reference.md V5.1).
 public struct RawAttribute: Hashable, Sendable {
     /// The attribute type, for example 12 for the creation date.
     public let type: Int64

@@ -1,5 +1,5 @@
 /// The kind of receipt an app receipt says it is: attribute 0, `receipt_type` in a verifyReceipt reply
-/// (verifyreceipt reference, 3.2 and 5.2).
+/// (Reference.md V3.2 and V5.2).
 ///
 /// Values this library does not know are kept as they are.
 public struct ReceiptType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -31,7 +31,7 @@ public struct ReceiptType: RawRepresentable, Hashable, Sendable, CustomStringCon
     }
 }
 
-/// Where a purchase was made (verifyreceipt reference, 1.5).
+/// Where a purchase was made (Reference.md V1.5).
 public enum ReceiptEnvironment: String, Sendable, Hashable, CaseIterable {
     case production = "Production"
     case sandbox = "Sandbox"
@@ -39,7 +39,7 @@ public enum ReceiptEnvironment: String, Sendable, Hashable, CaseIterable {
     case xcode = "Xcode"
 }
 
-/// The type of product in attribute 1707 (verifyreceipt reference, 5.3). Unknown values are kept.
+/// The type of product in attribute 1707 (Reference.md V5.3). Unknown values are kept.
 public struct ReceiptProductType: RawRepresentable, Hashable, Sendable {
     public let rawValue: Int64
 
@@ -54,7 +54,7 @@ public struct ReceiptProductType: RawRepresentable, Hashable, Sendable {
 }
 
 /// How the customer came to own the product: attribute 1722, `in_app_ownership_type`
-/// (verifyreceipt reference, 3.5 and 5.3). Unknown values are kept.
+/// (Reference.md V3.5 and V5.3). Unknown values are kept.
 public struct ReceiptOwnershipType: RawRepresentable, Hashable, Sendable {
     public let rawValue: Int64
 

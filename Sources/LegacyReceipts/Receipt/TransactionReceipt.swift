@@ -1,5 +1,5 @@
 /// A transaction receipt (iOS 6 style, `SKPaymentTransaction.transactionReceipt`): one purchase in a property list
-/// (verifyreceipt reference, 4 and 6).
+/// (Reference.md V4 and V6).
 ///
 /// All dates are milliseconds since 1970-01-01T00:00:00Z. Only ``purchaseInfo`` is signed; ``claimedEnvironment``,
 /// ``pod`` and ``signingStatus`` are not, and anyone can edit them.
@@ -91,11 +91,11 @@ public struct TransactionReceipt: Hashable, Sendable {
     }
 
     /// Whether the *signed* transaction id is one of the sandbox: 16 digits beginning with 100 or 200
-    /// (verifyreceipt reference, 7.5, the pod rule).
+    /// (Reference.md V7.5, the pod rule).
     public var hasSandboxTransactionId: Bool { Self.isSandbox(transactionId: transactionId) }
 
     /// The pod rule, for the transaction ids of iOS 6 style records: 16 digits beginning with 100 or 200
-    /// (verifyreceipt reference, 7.5).
+    /// (Reference.md V7.5).
     package static func isSandbox(transactionId id: String) -> Bool {
         id.utf8.count == 16 && id.utf8.allSatisfy { (0x30...0x39).contains($0) }
             && (id.hasPrefix("100") || id.hasPrefix("200"))
@@ -117,7 +117,7 @@ public struct TransactionReceipt: Hashable, Sendable {
     }
 }
 
-/// The signature blob of a transaction receipt (verifyreceipt reference, 6): version byte, RSA signature, length and DER
+/// The signature blob of a transaction receipt (Reference.md V6): version byte, RSA signature, length and DER
 /// of the leaf certificate.
 public struct TransactionReceiptSignature: Hashable, Sendable {
     /// The version byte, 2 (RSA-1024) or 3 (RSA-2048); it is part of the signed octets.

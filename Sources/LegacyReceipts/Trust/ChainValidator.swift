@@ -21,7 +21,7 @@ final class ValidatedChain: Sendable {
     }
 }
 
-/// Builds and judges the path leaf, intermediate, root (verifyreceipt reference, 7; RFC 5280, 6.1).
+/// Builds and judges the path leaf, intermediate, root (Reference.md V7; RFC 5280, 6.1).
 ///
 /// Apple's chains have exactly these three; nothing shorter or longer is accepted. Time is left to the caller, so that
 /// a verdict on a chain can be kept: see ``ChainCache``.
@@ -203,7 +203,7 @@ struct ChainValidator: Sendable {
     }
 
     /// The trusted certificates with the name of the intermediate's issuer. An embedded root that is not pinned proves
-    /// nothing: forged receipts bring their own (verifyreceipt reference, 7.5).
+    /// nothing: forged receipts bring their own (Reference.md V7.5).
     private func roots(
         issuing intermediate: X509Certificate, among certificates: [X509Certificate]
     ) -> [(X509Certificate, SignatureEvidence.Anchor)] {

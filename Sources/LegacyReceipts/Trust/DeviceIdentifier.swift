@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// What a device knows about itself and a receipt was made for (verifyreceipt reference, 5.2 and 7.4).
+/// What a device knows about itself and a receipt was made for (Reference.md V5.2 and V7.4).
 ///
 /// A server learns it only from the app. On iOS it is the 16 bytes of `identifierForVendor`, on macOS the 6 bytes of the
 /// primary network interface's MAC address.

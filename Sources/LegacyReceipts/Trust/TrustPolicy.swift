@@ -8,7 +8,7 @@ public struct TrustPolicy: Sendable {
     /// Roots added by the caller, DER: for one's own test receipts.
     public var additionalRoots: [[UInt8]]
     /// Intermediates for transaction receipts, DER, since those receipts embed only the leaf. Needed only for a leaf
-    /// that is not one of the three known ones (verifyreceipt reference, 7.5).
+    /// that is not one of the three known ones (Reference.md V7.5).
     public var additionalIntermediates: [[UInt8]]
     /// Leaves of transaction receipts that are trusted by their own fingerprint.
     public var transactionReceiptLeaves: Set<Fingerprint>
@@ -36,23 +36,23 @@ public struct TrustPolicy: Sendable {
     /// Apple's roots and leaves, nothing else.
     public static let apple = TrustPolicy()
 
-    /// Apple Root CA, Apple Root CA - G2 and Apple Root CA - G3 (verifyreceipt reference, 7.1).
+    /// Apple Root CA, Apple Root CA - G2 and Apple Root CA - G3 (Reference.md V7.1).
     public static let appleRoots = PinnedRoots.apple
 
-    /// The three leaves that signed transaction receipts (verifyreceipt reference, 7.5).
+    /// The three leaves that signed transaction receipts (Reference.md V7.5).
     public static let appleTransactionReceiptLeaves: Set<Fingerprint> = [
         Fingerprint(0x1583_2E01_B45A_6CFD, 0xC0B0_E9D5_E494_42A5, 0x108D_1A10_3BE9_3E8C, 0x90AF_F472_ED5C_147C),
         Fingerprint(0xC6E6_22C3_0086_A42D, 0x67D5_5143_211B_BA9F, 0x7A76_8E0A_5FC1_A440, 0x8F4D_5CFB_067B_4E8A),
         Fingerprint(0xFCFD_FCE9_AC64_E0FC, 0x3568_CCFF_5D0C_700C, 0x7BE3_ED41_03DF_D8B5, 0x0F08_4083_58FE_937C),
     ]
 
-    /// The intermediates of those leaves: iTunes Store CA and Worldwide Developer Relations CA (reference, 7.5).
+    /// The intermediates of those leaves: iTunes Store CA and Worldwide Developer Relations CA (Reference.md V7.5).
     public static let appleTransactionReceiptIntermediates: Set<Fingerprint> = [
         Fingerprint(0x447A_D654_8461_0F20, 0xFDC3_3804_C859_7A1E, 0x208F_BE4E_F9C5_6534, 0x85CC_7D3D_F730_C016),
         Fingerprint(0xCE05_7691_D730_F89C, 0xA25E_916F_7335_F4C8, 0xA157_13DC_D273_A658, 0xC024_023F_8EB8_09C2),
     ]
 
-    /// Xcode's StoreKit testing certificate (verifyreceipt reference, 7.4).
+    /// Xcode's StoreKit testing certificate (Reference.md V7.4).
     static let xcodeCertificate = Fingerprint(
         0xFF0B_A36E_721D_2DB7, 0x41D2_AA11_E611_2EF7, 0x8BF7_131B_46C7_F035, 0xB008_91D0_45C8_64FE)
 }

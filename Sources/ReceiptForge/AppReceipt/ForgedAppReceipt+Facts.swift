@@ -1,5 +1,5 @@
 extension ForgedAppReceipt {
-    /// What a decoder must find, in the terms and JSON types of verifyReceipt's `receipt` (reference, 3.2): numbers for
+    /// What a decoder must find, in the terms and JSON types of verifyReceipt's `receipt` (Reference.md V3.2): numbers for
     /// ids, strings for dates in milliseconds, `in_app` in encoded order.
     public var facts: ForgedJSON {
         .object(present: [

@@ -1,5 +1,5 @@
 extension ForgedAppReceipt {
-    /// The date that sandbox receipts give for the purchase of every app (verifyreceipt reference, 3.2).
+    /// The date that sandbox receipts give for the purchase of every app (Reference.md V3.2).
     static let sandboxOriginalPurchase = ForgedInstant(2013, 8, 1, 7)
 
     /// A receipt as iOS holds it for an app from the App Store.

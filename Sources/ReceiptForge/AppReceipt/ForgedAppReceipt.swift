@@ -1,4 +1,4 @@
-/// What an app receipt says (verifyreceipt reference, 5.2), before it is encoded and signed.
+/// What an app receipt says (Reference.md V5.2), before it is encoded and signed.
 ///
 /// A property that is nothing leaves its attribute out.
 public struct ForgedAppReceipt: Hashable, Sendable {
@@ -70,7 +70,7 @@ public struct ForgedAppReceipt: Hashable, Sendable {
     }
 
     /// Attribute 5: SHA-1 over device identifier, attribute 4 and the bundle id with its tag and length
-    /// (verifyreceipt reference, 7.4).
+    /// (Reference.md V7.4).
     public var deviceHash: [UInt8] {
         let guid = deviceGuid ?? opaqueBytes("unknown device of \(bundleId ?? "")", count: 16)
         return ForgedDigest.sha1(guid + (opaqueValue ?? []) + DERWriter.utf8String(bundleId ?? ""))

@@ -1,5 +1,5 @@
 /// One attribute of a receipt: SEQUENCE { INTEGER type, INTEGER version, OCTET STRING value }
-/// (verifyreceipt reference, 5.1).
+/// (Reference.md V5.1).
 public struct ForgedAttribute: Hashable, Sendable {
     public var type: Int64
     public var version: Int64

@@ -1,4 +1,4 @@
-/// One in-app purchase of an app receipt: the attributes inside of attribute 17 (verifyreceipt reference, 5.3).
+/// One in-app purchase of an app receipt: the attributes inside of attribute 17 (Reference.md V5.3).
 ///
 /// A property that is nothing leaves its attribute out.
 public struct ForgedPurchase: Hashable, Sendable {
@@ -82,7 +82,7 @@ public struct ForgedPurchase: Hashable, Sendable {
     }
 
     /// The purchase in the terms of verifyReceipt's `in_app`: every value a string, dates in milliseconds, empty dates
-    /// and a zero order line left out (verifyreceipt reference, 3.5). `product_type` and `item_id` are attributes that
+    /// and a zero order line left out (Reference.md V3.5). `product_type` and `item_id` are attributes that
     /// verifyReceipt does not tell.
     public var facts: ForgedJSON {
         var list: [(String, ForgedJSON?)] = [

@@ -51,7 +51,7 @@ extension ForgedCase {
         ]
     }
 
-    /// Attributes 2, 3, … whose values are plain bytes (verifyreceipt reference, 5.1, is not about them).
+    /// Attributes 2, 3, … whose values are plain bytes (Reference.md V5.1 is not about them).
     private static func appAttestReceipt() throws -> ForgedSignedData {
         let authority = try TestCertificateAuthority.shared()
         let signing = try TestCertificateAuthority.leafDescription(.g5).with {

@@ -21,7 +21,7 @@ public struct ForgedExpectation: Sendable {
     public var kind: Kind?
     /// "Production", "Sandbox" or "Xcode": what the receipt counts as, whatever it claims.
     public var environment: String?
-    /// The unsigned environment of a transaction receipt contradicts its signed transaction id (reference, 7.5).
+    /// The unsigned environment of a transaction receipt contradicts its signed transaction id (Reference.md V7.5).
     public var environmentContradiction = false
     /// When the certificates have to be valid: attribute 12, or the date of purchase.
     public var validatedAt: ForgedInstant?

@@ -4,11 +4,11 @@ import Foundation
 
 /// A digest that receipts or certificates are signed with.
 public enum ForgedDigest: String, Hashable, Sendable, CaseIterable {
-    /// All receipts until 2023, and some long after (verifyreceipt reference, 7.4).
+    /// All receipts until 2023, and some long after (Reference.md V7.4).
     case sha1
     /// Receipts since the change of technote TN3138; JWS (ES256).
     case sha256
-    /// The certificates of signed data (app-store-server reference, 4).
+    /// The certificates of signed data (Reference.md S4).
     case sha384
     /// Never used by Apple in receipts.
     case sha512

@@ -1,5 +1,5 @@
-/// What the authority's certificates say. Dates and extensions follow the certificates listed in the verifyreceipt
-/// reference, 7.1 to 7.3; names, keys and serial numbers are the test authority's own.
+/// What the authority's certificates say. Dates and extensions follow the certificates listed in Reference.md
+/// V7.1 to V7.3; names, keys and serial numbers are the test authority's own.
 extension TestCertificateAuthority {
     static let organization = "Test Apple Inc."
     static let relations = "Test Worldwide Developer Relations"

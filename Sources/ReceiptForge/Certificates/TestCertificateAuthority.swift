@@ -1,5 +1,5 @@
 /// A certificate authority with the shape of Apple's: one root, intermediates of three generations, leaves that sign
-/// receipts (verifyreceipt reference, 7). Every name begins with "Test", every key is public.
+/// receipts (Reference.md V7). Every name begins with "Test", every key is public.
 ///
 /// A test trusts it explicitly, by ``rootDER`` or ``rootFingerprint``.
 public struct TestCertificateAuthority: Sendable {

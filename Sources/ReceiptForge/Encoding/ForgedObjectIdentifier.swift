@@ -76,7 +76,7 @@ extension ForgedObjectIdentifier {
     public static let emailProtection = Self(1, 3, 6, 1, 5, 5, 7, 3, 4)
     public static let ocspSigning = Self(1, 3, 6, 1, 5, 5, 7, 3, 9)
 
-    /// The arc of Apple's certificate extensions and policies (verifyreceipt reference, 7.2 and 7.3).
+    /// The arc of Apple's certificate extensions and policies (Reference.md V7.2 and V7.3).
     public static let apple = Self(1, 2, 840, 113635, 100)
     /// Marks an intermediate that issues receipt signing certificates: 6.2.1.
     public static let intermediateMarker = apple.appending(6, 2, 1)

@@ -1,6 +1,6 @@
 /// A PKCS#7/CMS SignedData message to be written (RFC 2315, 9; RFC 5652, 5), with room for every mistake.
 ///
-/// The default is Apple's shape (verifyreceipt reference, 5.1): DER, version 1, certificates leaf first, one signer
+/// The default is Apple's shape (Reference.md V5.1): DER, version 1, certificates leaf first, one signer
 /// without signed attributes.
 public struct ForgedSignedData: Sendable {
     public enum Encoding: Hashable, Sendable {

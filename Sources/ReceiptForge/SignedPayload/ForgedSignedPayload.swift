@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JWS in compact serialization as the App Store makes it (app-store-server reference, 4), each part of it free to be
+/// A JWS in compact serialization as the App Store makes it (Reference.md S4), each part of it free to be
 /// wrong.
 public struct ForgedSignedPayload: Sendable {
     /// The payload's octets, JSON where nothing else is wanted.

@@ -1,5 +1,5 @@
 /// What the authority's certificates say. Curves, extensions and the dates of root and intermediate follow the certificates
-/// listed in the app-store-server reference, 4; names, keys and serial numbers are the test authority's own.
+/// listed in Reference.md S4; names, keys and serial numbers are the test authority's own.
 extension TestSignedDataAuthority {
     private typealias Receipts = TestCertificateAuthority
 

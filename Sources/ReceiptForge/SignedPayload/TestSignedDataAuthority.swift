@@ -1,7 +1,7 @@
 import Foundation
 
 /// A test authority for what the App Store signs today: root and intermediate P-384, leaf P-256, Apple's markers
-/// (app-store-server reference, 4). Every name begins with "Test", every key is public.
+/// (Reference.md S4). Every name begins with "Test", every key is public.
 ///
 /// A test trusts it explicitly, by ``rootCertificate``.
 public struct TestSignedDataAuthority: Sendable {

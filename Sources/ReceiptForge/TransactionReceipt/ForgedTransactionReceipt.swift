@@ -1,4 +1,4 @@
-/// What an iOS 6 transaction receipt says (verifyreceipt reference, 6), before it is signed.
+/// What an iOS 6 transaction receipt says (Reference.md V6), before it is signed.
 ///
 /// A property that is nothing leaves its key out.
 public struct ForgedTransactionReceipt: Hashable, Sendable {
@@ -133,7 +133,7 @@ public struct ForgedTransactionReceipt: Hashable, Sendable {
         "expires-date-formatted-pst", "original-purchase-date", "purchase-date-pst", "bid", "bvrs",
     ]
 
-    /// What a decoder must find: the inner keys with `_` for `-`, every value a string (reference, 4).
+    /// What a decoder must find: the inner keys with `_` for `-`, every value a string (Reference.md V4).
     public var facts: ForgedJSON {
         .object(
             purchaseInfo.map { entry in (String(entry.key.map { $0 == "-" ? "_" : $0 }), .string(entry.value)) })

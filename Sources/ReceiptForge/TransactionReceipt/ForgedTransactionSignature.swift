@@ -3,7 +3,7 @@ import Foundation
 /// How a transaction receipt is signed and written, with room for every mistake.
 ///
 /// The signature blob is a version byte, the signature, the length of a certificate in four bytes, and the certificate.
-/// Signed are the version byte and the decoded purchase-info, with SHA-1 (verifyreceipt reference, 6).
+/// Signed are the version byte and the decoded purchase-info, with SHA-1 (Reference.md V6).
 public struct ForgedTransactionSignature: Sendable {
     public var certificate: ForgedCertificate
     /// The key that signs.

@@ -1,4 +1,4 @@
-/// The ways in which the property lists of transaction receipts are found written (verifyreceipt reference, 6).
+/// The ways in which the property lists of transaction receipts are found written (Reference.md V6).
 public enum PropertyListStyle: String, CaseIterable, Hashable, Sendable {
     /// Apple's: one tab, everything quoted, one entry a line, no line break at the end.
     case apple

@@ -4,7 +4,7 @@ public protocol MappedField: CaseIterable, Hashable, Sendable, RawRepresentable 
     var name: StaticString { get }
 }
 
-/// Every field of `JWSTransactionDecodedPayload` (App Store Server API 1.21; app-store-server reference, 5.1).
+/// Every field of `JWSTransactionDecodedPayload` (App Store Server API 1.21; Reference.md S5.1).
 public enum TransactionField: UInt8, MappedField {
     case originalTransactionId, transactionId, previousOriginalTransactionId, webOrderLineItemId, bundleId, productId
     case subscriptionGroupIdentifier, purchaseDate, originalPurchaseDate, expiresDate, quantity, type, appAccountToken
@@ -52,7 +52,7 @@ public enum TransactionField: UInt8, MappedField {
     }
 }
 
-/// Every field of `JWSRenewalInfoDecodedPayload` (App Store Server API 1.21; app-store-server reference, 5.2).
+/// Every field of `JWSRenewalInfoDecodedPayload` (App Store Server API 1.21; Reference.md S5.2).
 public enum RenewalInfoField: UInt8, MappedField {
     case expirationIntent, originalTransactionId, autoRenewProductId, productId, autoRenewStatus
     case isInBillingRetryPeriod, priceIncreaseStatus, gracePeriodExpiresDate, offerType, offerIdentifier
@@ -90,7 +90,7 @@ public enum RenewalInfoField: UInt8, MappedField {
     }
 }
 
-/// Every field of `AppTransaction` (app-store-server reference, 5.3).
+/// Every field of `AppTransaction` (Reference.md S5.3).
 public enum AppTransactionField: UInt8, MappedField {
     case receiptType, appAppleId, bundleId, applicationVersion, versionExternalIdentifier, receiptCreationDate
     case originalPurchaseDate, originalApplicationVersion, deviceVerification, deviceVerificationNonce, preorderDate

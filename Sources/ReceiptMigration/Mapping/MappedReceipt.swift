@@ -38,7 +38,7 @@ public struct MappedTransaction: Sendable, Equatable {
     }
 }
 
-/// The download or purchase of the app in modern terms (verifyreceipt reference, 9.4).
+/// The download or purchase of the app in modern terms (Reference.md V9.4).
 ///
 /// `originalPlatform` stays absent: attribute 25 tells the platform that the receipt was made for, not the one on which
 /// the customer first obtained the app. `appAppleId` and `versionExternalIdentifier` are absent where the record says 0,
@@ -58,7 +58,7 @@ public struct MappedAppTransaction: Sendable, Equatable {
     }
 }
 
-/// What a recorded document says about the next renewal of a subscription (verifyreceipt reference, 9.3). Never signed.
+/// What a recorded document says about the next renewal of a subscription (Reference.md V9.3). Never signed.
 public struct MappedRenewalInfo: Sendable, Equatable {
     public package(set) var payload: JWSRenewalInfoDecodedPayload
     public package(set) var provenance: FieldProvenance<RenewalInfoField>
@@ -78,7 +78,7 @@ public struct MappedReceipt: Sendable {
     public let transactions: [MappedTransaction]
     /// The app itself; absent for a transaction receipt (iOS 6), which says nothing about when the app was obtained.
     public let appTransaction: MappedAppTransaction?
-    /// Always empty: nothing in a receipt tells about the next renewal (verifyreceipt reference, 3.6).
+    /// Always empty: nothing in a receipt tells about the next renewal (Reference.md V3.6).
     public let renewalInfos: [MappedRenewalInfo]
     /// What concerns the receipt as a whole.
     public let notes: [MappingNote]

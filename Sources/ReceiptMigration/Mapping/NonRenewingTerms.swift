@@ -1,7 +1,7 @@
 import AppStoreModels
 
 extension ReceiptMapper {
-    /// Gives non-renewing subscriptions their terms by the catalogue: no record holds them (catalogue reference, 3).
+    /// Gives non-renewing subscriptions their terms by the catalogue: no record holds them (Reference.md P3).
     ///
     /// The rule: purchases of one entitlement (or of one product, if the catalogue names no entitlement) are taken in
     /// the order of their dates. A term begins at its purchase or, if the catalogue says that purchases extend one

@@ -1,8 +1,8 @@
 /// Where the value of a field comes from (design rule 3: every field says where it came from).
 public enum Provenance: Hashable, Sendable {
-    /// An attribute of an app receipt, signed by Apple (verifyreceipt reference, 5.2 and 5.3).
+    /// An attribute of an app receipt, signed by Apple (Reference.md V5.2 and V5.3).
     case signedAttribute(Int)
-    /// A key of the signed purchase-info of an iOS 6 transaction receipt (verifyreceipt reference, 6).
+    /// A key of the signed purchase-info of an iOS 6 transaction receipt (Reference.md V6).
     case signedKey(String)
     /// A key of a recorded verifyReceipt reply. Nobody signed it.
     case recordedReply(RecordedKey)

@@ -35,7 +35,7 @@ struct PurchaseFacts: Sendable, Equatable {
 
 /// The kind of record, which knows the provenance of each fact.
 enum FactSource: Sendable {
-    /// Attributes of an app receipt (verifyreceipt reference, 5.3).
+    /// Attributes of an app receipt (Reference.md V5.3).
     case attributes
     /// Keys of a transaction receipt; which of the two forms of a date was there is looked up.
     case purchaseInfo(TransactionReceipt)
@@ -78,7 +78,7 @@ enum FactSource: Sendable {
         case .cancellationReason: 1720
         case .promotionalOfferId: 1721
         case .ownershipType: 1722
-        // No attribute holds these (verifyreceipt reference, 5.3), so they are never asked for.
+        // No attribute holds these (Reference.md V5.3), so they are never asked for.
         case .isUpgraded, .subscriptionGroupIdentifier, .appAccountToken, .offerCodeRefName: -1
         }
     }

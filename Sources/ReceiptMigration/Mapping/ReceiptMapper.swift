@@ -1,6 +1,6 @@
 public import LegacyReceipts
 
-/// Turns legacy records into modern transactions, field by field, each with its provenance (verifyreceipt reference, 9).
+/// Turns legacy records into modern transactions, field by field, each with its provenance (Reference.md V9).
 ///
 ///     let mapper = ReceiptMapper(catalog: catalog)
 ///     let mapped = mapper.map(verifiedReceipt)

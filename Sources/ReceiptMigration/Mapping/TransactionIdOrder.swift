@@ -1,5 +1,5 @@
 /// The order of transaction ids: they are decimal numbers of up to 18 digits and more, so 99 comes before 100
-/// (verifyreceipt reference, 12, "Sort key for newest").
+/// (Reference.md V12, "Sort key for newest").
 package enum TransactionIdOrder {
     case before, same, after
 

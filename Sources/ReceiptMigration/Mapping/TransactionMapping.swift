@@ -63,13 +63,13 @@ extension MappedTransaction {
         provenance.set(
             &payload.originalPurchaseDate, to: facts.originalPurchaseDate, .originalPurchaseDate,
             source.provenance(.originalPurchaseDate))
-        // Free subscriptions never expire (verifyreceipt reference, 5.3, type 4).
+        // Free subscriptions never expire (Reference.md V5.3, type 4).
         guard facts.productType != .freeSubscription else { return }
         provenance.set(&payload.expiresDate, to: facts.expiresDate, .expiresDate, source.provenance(.expiresDate))
         if let start = facts.purchaseDate, let end = facts.expiresDate, start > end { note(.purchasedAfterExpiry) }
     }
 
-    /// The type from attribute 1707, else the catalogue, else a rule (verifyreceipt reference, 9.2).
+    /// The type from attribute 1707, else the catalogue, else a rule (Reference.md V9.2).
     fileprivate mutating func setType(
         _ facts: borrowing PurchaseFacts, _ source: FactSource, _ product: CatalogProduct?
     ) {
@@ -101,7 +101,7 @@ extension MappedTransaction {
         }
     }
 
-    /// Attribute 1722 or its key, else a rule: purchases before family sharing were bought (verifyreceipt reference, 9.2).
+    /// Attribute 1722 or its key, else a rule: purchases before family sharing were bought (Reference.md V9.2).
     fileprivate mutating func setOwnership(
         _ facts: borrowing PurchaseFacts, _ source: FactSource, _ context: borrowing RecordContext
     ) {
@@ -124,7 +124,7 @@ extension MappedTransaction {
     /// 2021-01-01T00:00:00Z.
     private static let firstOf2021: Int64 = 1_609_459_200_000
 
-    /// A cancellation is a revocation unless the record says that it was an upgrade (verifyreceipt reference, 3.5 and 9.2).
+    /// A cancellation is a revocation unless the record says that it was an upgrade (Reference.md V3.5 and V9.2).
     fileprivate mutating func setCancellation(_ facts: borrowing PurchaseFacts, _ source: FactSource) {
         provenance.set(&payload.isUpgraded, to: facts.isUpgraded, .isUpgraded, source.provenance(.isUpgraded))
         guard let date = facts.cancellationDate, facts.isUpgraded != true else { return }
@@ -144,7 +144,7 @@ extension MappedTransaction {
     }
 
     /// An offer with a name is that offer; else the trial flag beats the introductory flag, because free trials before
-    /// 2024 have only the former (verifyreceipt reference, 3.5 "Trial flags" and 9.2).
+    /// 2024 have only the former (Reference.md V3.5 "Trial flags" and V9.2).
     fileprivate mutating func setOffer(
         _ facts: borrowing PurchaseFacts, _ source: FactSource, _ product: CatalogProduct?
     ) {
@@ -197,7 +197,7 @@ extension MappedTransaction {
         }
     }
 
-    /// The cause of the transaction, only by a rule, and the note on restored ones (verifyreceipt reference, 9.2).
+    /// The cause of the transaction, only by a rule, and the note on restored ones (Reference.md V9.2).
     fileprivate mutating func setReason() {
         guard let id = payload.transactionId, let original = payload.originalTransactionId else { return }
         let rule: InferenceRule

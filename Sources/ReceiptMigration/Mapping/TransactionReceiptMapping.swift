@@ -20,7 +20,7 @@ extension ReceiptMapper {
 }
 
 extension TransactionReceipt {
-    /// The environment is not signed: every value of it is a conclusion (verifyreceipt reference, 7.5).
+    /// The environment is not signed: every value of it is a conclusion (Reference.md V7.5).
     fileprivate var environmentRule: InferenceRule {
         if hasSandboxTransactionId { return .sandboxTransactionId }
         return environment == .production ? .productionClaimAndTransactionId : .unsignedClaimOfSandbox

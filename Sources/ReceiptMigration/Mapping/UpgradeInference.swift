@@ -2,7 +2,7 @@ import AppStoreModels
 
 extension ReceiptMapper {
     /// Turns a revocation into an upgrade where another product began, under the same original transaction id, in the
-    /// second of the cancellation (verifyreceipt reference, 3.5 "Upgrade/cancel detail").
+    /// second of the cancellation (Reference.md V3.5 "Upgrade/cancel detail").
     ///
     /// Receipts have whole seconds while Apple's replies have milliseconds in cancellation dates, hence the second.
     func inferUpgrades(_ transactions: inout [MappedTransaction]) {

@@ -85,7 +85,7 @@ private struct RowMerge {
         return true
     }
 
-    /// Receipts have whole seconds where Apple's own records have milliseconds (verifyreceipt reference, 3.4).
+    /// Receipts have whole seconds where Apple's own records have milliseconds (Reference.md V3.4).
     private static func sameSecond(_ left: Int64, _ right: Int64) -> Bool {
         left.flooredQuotient(1000) == right.flooredQuotient(1000)
     }

@@ -9,7 +9,7 @@ public enum SandboxTime {
         public let renewalLength: Int64
     }
 
-    /// As documented for the classic sandbox (catalogue reference, 4): 3 days last 2 minutes, a week 3 minutes, a month
+    /// As documented for the classic sandbox (Reference.md P4): 3 days last 2 minutes, a week 3 minutes, a month
     /// 5 minutes, 2 months 10, 3 months 15, 6 months 30 minutes, a year 1 hour.
     public static let classicRates: [Rate] = [
         rate(3, .day, minutes: 2), rate(1, .week, minutes: 3), rate(1, .month, minutes: 5),

@@ -1,7 +1,7 @@
 import AppStoreModels
 import Foundation
 
-/// A date of a recorded document, read from text (verifyreceipt reference, 3.4).
+/// A date of a recorded document, read from text (Reference.md V3.4).
 struct RecordedDate: Equatable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let milliseconds: Int64

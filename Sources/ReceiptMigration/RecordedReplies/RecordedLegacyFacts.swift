@@ -1,5 +1,5 @@
 /// What a recorded row states and the modern model has no field for, exactly as it states it: a flag that is false is
-/// something else than a flag that is not there (verifyreceipt reference, 3.5).
+/// something else than a flag that is not there (Reference.md V3.5).
 package struct RecordedLegacyFacts: Sendable, Equatable {
     package let isTrialPeriod: Bool?
     package let isInIntroOfferPeriod: Bool?

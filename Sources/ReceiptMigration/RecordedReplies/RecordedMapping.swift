@@ -52,7 +52,7 @@ extension ReceiptMapper {
             recordedAt: reply.context.recordedAt, legacyFacts: reply.rows.map { RecordedLegacyFacts($0.facts) })
     }
 
-    /// A sandbox id makes a sandbox transaction, whatever the document claims (verifyreceipt reference, 7.5).
+    /// A sandbox id makes a sandbox transaction, whatever the document claims (Reference.md V7.5).
     private func correctEnvironment(
         _ context: inout RecordContext, _ facts: PurchaseFacts, _ notes: inout [MappingNote]
     ) {

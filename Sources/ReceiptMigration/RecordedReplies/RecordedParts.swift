@@ -1,7 +1,7 @@
 import AppStoreModels
 import LegacyReceipts
 
-/// Names of environments in recorded documents (verifyreceipt reference, 3.1, 3.2 and 8).
+/// Names of environments in recorded documents (Reference.md V3.1, V3.2 and V8).
 enum RecordedEnvironment {
     static func modern(_ text: String) -> Environment? {
         switch text {
@@ -14,7 +14,7 @@ enum RecordedEnvironment {
     }
 }
 
-/// The `receipt` object of a reply as an app transaction (verifyreceipt reference, 3.2 and 9.4).
+/// The `receipt` object of a reply as an app transaction (Reference.md V3.2 and V9.4).
 struct RecordedAppTransaction {
     private let reader: RecordedObjectReader
 
@@ -70,7 +70,7 @@ struct RecordedAppTransaction {
     }
 }
 
-/// An entry of `pending_renewal_info`, or the same keys beside the rows (verifyreceipt reference, 3.6 and 9.3).
+/// An entry of `pending_renewal_info`, or the same keys beside the rows (Reference.md V3.6 and V9.3).
 struct RecordedRenewal {
     private let reader: RecordedObjectReader
 

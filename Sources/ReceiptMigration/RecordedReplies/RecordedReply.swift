@@ -1,7 +1,7 @@
 package import AppStoreModels
 
 /// A document that somebody kept from the verifyReceipt era: a whole reply, a version 1 notification, or rows of one
-/// (verifyreceipt reference, 3, 4 and 8).
+/// (Reference.md V3, V4 and V8).
 ///
 /// Nobody signed it. ``ReceiptMapper`` turns it into a ``RecordedMapping``, never into a ``MappedReceipt``. The document
 /// may embed a receipt, and that one can be verified: see ``embeddedReceipts``.

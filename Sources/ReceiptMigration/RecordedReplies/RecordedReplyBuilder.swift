@@ -78,7 +78,7 @@ extension RecordedReplyBuilder {
         return kind == .notificationV1 ? .notificationV1(key) : .recordedReply(key)
     }
 
-    /// 0 and 21006 come with purchases (verifyreceipt reference, 2); a document without a status is judged by what it has.
+    /// 0 and 21006 come with purchases (Reference.md V2); a document without a status is judged by what it has.
     private mutating func readStatus(_ unified: RecordedObjectReader?) throws(RecordedReplyError) {
         status = try top.integer("status")
         for (status, path) in [(status, "status"), (try unified?.integer("status"), "unified_receipt.status")] {
@@ -174,8 +174,8 @@ extension RecordedReplyBuilder {
     }
 
     /// A cancellation beside the rows belongs to the subscription that the document is about: the row with the same
-    /// web order line item id, or, where the row or the document names no order, the only row (verifyreceipt reference,
-    /// 2.1 and 8). One that fits no row is noted.
+    /// web order line item id, or, where the row or the document names no order, the only row (Reference.md
+    /// V2.1 and V8). One that fits no row is noted.
     private mutating func addCancellation() throws(RecordedReplyError) {
         guard let (date, key) = try top.date("cancellation_date") else { return }
         let reason = try top.integer("cancellation_reason")

@@ -26,7 +26,7 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
     public let code: Code
     /// The place in the document, for example `latest_receipt_info[3].purchase_date_ms`; empty for the whole of it.
     public let keyPath: String
-    /// The `status` of the reply, for ``Code/statusNotAccepted`` (verifyreceipt reference, 2).
+    /// The `status` of the reply, for ``Code/statusNotAccepted`` (Reference.md V2).
     public let status: Int64?
     /// The byte offset, for ``Code/notJSON``.
     public let offset: Int?

@@ -39,7 +39,7 @@ enum RecordedListAge: Sendable {
 }
 
 extension RecordedRow {
-    /// Reads a row (verifyreceipt reference, 3.5 and 4).
+    /// Reads a row (Reference.md V3.5 and V4).
     /// - Parameter object: the name of the list it stands in, for the provenance.
     init(_ reader: RecordedObjectReader, object: String, age: RecordedListAge) throws(RecordedReplyError) {
         self.age = age

@@ -33,7 +33,7 @@ package struct InputOptions: Sendable {
 
 /// Every bound of the input side.
 package enum InputLimits {
-    /// Longest record by default, in bytes. Apple's endpoint takes bodies of 3 MiB (clients reference); a reply can be
+    /// Longest record by default, in bytes. Apple's endpoint takes bodies of 3 MiB (Reference.md C3); a reply can be
     /// larger.
     package static let recordSize = 16 << 20
     /// How much is kept, in bytes, of a record that is too large.
@@ -52,6 +52,6 @@ package enum InputLimits {
     package static let payloadNesting = 4
     /// Folders inside folders.
     package static let folderDepth = 128
-    /// Digits of a transaction id; the longest seen has 18 (verifyReceipt reference, 7.5).
+    /// Digits of a transaction id; the longest seen has 18 (Reference.md V7.5).
     package static let transactionIDDigits = 20
 }

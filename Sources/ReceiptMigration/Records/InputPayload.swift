@@ -1,6 +1,6 @@
 package import AppStoreModels
 
-/// What people stored (clients reference, "What people stored instead of receipts").
+/// What people stored (Reference.md C4).
 package enum InputPayload: Sendable, Equatable {
     /// What the receipt was wrapped in.
     package enum Wrapping: Sendable, Equatable {

@@ -96,7 +96,7 @@ struct ObjectReader {
 
     // MARK: Replies
 
-    /// verifyReceipt reference, 2 to 4. A `status` alone could be anybody's, so then every other key has to be Apple's too.
+    /// Reference.md V2 to V4. A `status` alone could be anybody's, so then every other key has to be Apple's too.
     var isReply: Bool {
         for key in ["latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info"] {
             if let kind = kind(key), kind == .object || kind == .array { return true }

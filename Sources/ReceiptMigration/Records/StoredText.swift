@@ -1,7 +1,7 @@
 /// What stored text looks like, judged by its bytes and without decoding it as a whole.
 enum StoredText {
     /// DER or BER bytes of a ContentInfo: a SEQUENCE with a long or indefinite length, then (as far as it can be seen)
-    /// the object identifier of SignedData, 1.2.840.113549.1.7.2 (verifyReceipt reference, 5.1). Nothing shorter will do:
+    /// the object identifier of SignedData, 1.2.840.113549.1.7.2 (Reference.md V5.1). Nothing shorter will do:
     /// Apple's certificates hold other SEQUENCEs that begin with an identifier below 1.2.840.
     static func beginsSignedMessage(_ bytes: Bytes) -> Bool {
         guard let header = sequenceHeader(bytes) else { return false }

@@ -1,11 +1,11 @@
 /// The keys of what Apple (or Unity) wrote, so that the caller's own columns beside them can be told apart.
 enum WireVocabulary {
-    /// verifyReceipt reference, 1.2.
+    /// Reference.md V1.2.
     static let request: Set<String> = ["receipt-data", "password", "exclude-old-transactions"]
 
     static let unity: Set<String> = ["Store", "TransactionID", "Payload"]
 
-    /// verifyReceipt reference, 2.1, 3.1 and 4.
+    /// Reference.md V2.1, V3.1 and V4.
     static let reply: Set<String> = [
         "status", "environment", "receipt", "latest_receipt", "latest_receipt_info", "latest_expired_receipt",
         "latest_expired_receipt_info", "pending_renewal_info", "is-retryable", "is_retryable", "exception",
@@ -13,7 +13,7 @@ enum WireVocabulary {
         "cancellation_date", "cancellation_date_ms", "cancellation_date_pst", "cancellation_reason",
     ]
 
-    /// verifyReceipt reference, 8.
+    /// Reference.md V8.
     static let notification: Set<String> = reply.union(request).union([
         "notification_type", "bid", "bvrs", "auto_renew_adam_id", "auto_renew_status_change_date",
         "auto_renew_status_change_date_ms", "auto_renew_status_change_date_pst", "original_transaction_id",
@@ -21,10 +21,10 @@ enum WireVocabulary {
         "unified_receipt", "web_order_line_item_id",
     ])
 
-    /// Either of these makes an object a notification (verifyReceipt reference, 8).
+    /// Either of these makes an object a notification (Reference.md V8).
     static let notificationMarks: Set<String> = ["notification_type", "unified_receipt"]
 
-    /// verifyReceipt reference, 3.5 and 4.
+    /// Reference.md V3.5 and V4.
     static let row: Set<String> = {
         var keys: Set<String> = [
             "quantity", "product_id", "transaction_id", "original_transaction_id", "web_order_line_item_id",
@@ -39,7 +39,7 @@ enum WireVocabulary {
         return keys
     }()
 
-    /// Any of these makes an object the `receipt` of a reply (verifyReceipt reference, 3.2 and 4).
+    /// Any of these makes an object the `receipt` of a reply (Reference.md V3.2 and V4).
     static let receiptMarks: Set<String> = [
         "in_app", "bundle_id", "bid", "receipt_type", "application_version", "receipt_creation_date", "product_id",
         "transaction_id",

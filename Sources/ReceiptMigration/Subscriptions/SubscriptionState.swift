@@ -27,7 +27,7 @@ extension SubscriptionChain {
     /// - Else, if the newest period that had begun was revoked by then: revoked.
     /// - Else, if a renewal info says that billing is being retried: grace period while its date lies ahead, billing
     ///   retry after it. Nothing else makes these two.
-    /// - Else: expired (verifyreceipt reference, 9.3).
+    /// - Else: expired (Reference.md V9.3).
     ///
     /// The chain knows nothing of renewals after it was recorded: "expired" means that no period in it covers the time.
     public func state(at date: Int64) -> SubscriptionState? {

@@ -21,61 +21,61 @@ public enum DifferenceKind: String, Sendable, CaseIterable, Comparable {
     }
 }
 
-/// Why a difference is of its kind. The sections are those of the verifyreceipt reference.
+/// Why a difference is of its kind. The sections are those of Reference.md.
 public enum ComparisonRule: String, Sendable, CaseIterable {
     // We are wrong.
-    /// The statuses differ and nothing but the request decides between them (2).
+    /// The statuses differ and nothing but the request decides between them (V2).
     case status
-    /// The receipt states another value (3.2, 3.5, 4).
+    /// The receipt states another value (V3.2, V3.5, V4).
     case signedFieldDiffers
-    /// The receipt states a value that our reply leaves out (3.2, 3.5, 4).
+    /// The receipt states a value that our reply leaves out (V3.2, V3.5, V4).
     case signedFieldMissing
     /// Our reply has a member that neither Apple's reply nor the receipt has.
     case inventedField
     /// Another kind of JSON value, or a reply of the other style: app receipt and iOS 6.
     case shape
-    /// `receipt_creation_date`: Apple's value is attribute 8 of the receipt, ours attribute 12 (3.3 leaves this open).
+    /// `receipt_creation_date`: Apple's value is attribute 8 of the receipt, ours attribute 12 (V3.3 leaves this open).
     case creationDateAttribute
-    /// A purchase of the receipt is missing, or one was added to `in_app`, which mirrors the receipt (3.5).
+    /// A purchase of the receipt is missing, or one was added to `in_app`, which mirrors the receipt (V3.5).
     case purchaseOfReceipt
-    /// `in_app` is not in the order of the encoding (3.5).
+    /// `in_app` is not in the order of the encoding (V3.5).
     case encodedOrder
-    /// A list that a receipt with auto-renewable subscriptions always brings is missing (3.5).
+    /// A list that a receipt with auto-renewable subscriptions always brings is missing (V3.5).
     case missingList
-    /// `exclude-old-transactions` was asked for and an older renewal is listed (3.5).
+    /// `exclude-old-transactions` was asked for and an older renewal is listed (V3.5).
     case excludeOldTransactions
     /// In production we list a period that runs, and Apple's reply has neither it nor another one that runs of the same
-    /// subscription: it is somebody else's, or nobody's (3.5).
+    /// subscription: it is somebody else's, or nobody's (V3.5).
     case activeNotListed
 
     // Only their database can know.
-    /// The status tells of an outage (2): 21005, 21009, 21100 to 21199, an HTTP server error; or it may, as 21002.
+    /// The status tells of an outage (V2): 21005, 21009, 21100 to 21199, an HTTP server error; or it may, as 21002.
     case temporaryFailure
-    /// 21010: the account (2).
+    /// 21010: the account (V2).
     case accountState
-    /// 0 or 21006: renewed or refunded since the receipt was signed (2.1).
+    /// 0 or 21006: renewed or refunded since the receipt was signed (V2.1).
     case renewedOrRefunded
-    /// A member that no receipt holds (3.5, 3.6, 4).
+    /// A member that no receipt holds (V3.5, V3.6, V4).
     case databaseField
-    /// A receipt may hold the member, this one does not (3.5).
+    /// A receipt may hold the member, this one does not (V3.5).
     case notInReceipt
-    /// Apple's own `in_app` or `receipt` has the older value, so it changed after the receipt was signed (3.5).
+    /// Apple's own `in_app` or `receipt` has the older value, so it changed after the receipt was signed (V3.5).
     case changedSinceReceipt
-    /// A purchase that the submitted receipt does not hold (3.5).
+    /// A purchase that the submitted receipt does not hold (V3.5).
     case purchaseNotInReceipt
-    /// We list a purchase that Apple does not: purged in the sandbox, finished, or over (3.5).
+    /// We list a purchase that Apple does not: purged in the sandbox, finished, or over (V3.5).
     case purchaseNotListed
-    /// `latest_receipt(_info)` of a receipt without auto-renewable subscriptions: the trigger is unknown (3.5).
+    /// `latest_receipt(_info)` of a receipt without auto-renewable subscriptions: the trigger is unknown (V3.5).
     case listWithoutSubscription
-    /// `latest_receipt` is issued at each request and never equals another (3.3).
+    /// `latest_receipt` is issued at each request and never equals another (V3.3).
     case reissuedReceipt
     /// The two were asked at different moments.
     case requestDate
-    /// A member that the reference does not know.
+    /// A member that Reference.md does not know.
     case unknownField
 
     // Formatting.
-    /// The other order of `latest_receipt_info`: Apple gave no guarantee and changed it in 2020 (3.5).
+    /// The other order of `latest_receipt_info`: Apple gave no guarantee and changed it in 2020 (V3.5).
     case listOrder
     /// A number and the string of its digits.
     case numberOrString
@@ -83,21 +83,21 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     case booleanOrString
     /// `null` or an empty list, and no member at all.
     case nullOrAbsent
-    /// The same second with and without milliseconds (3.4, 4).
+    /// The same second with and without milliseconds (V3.4, V4).
     case milliseconds
     /// The same moment, written another way.
     case dateText
-    /// Equal as a JavaScript number: who recorded the reply lost digits beyond 2^53 (3.2).
+    /// Equal as a JavaScript number: who recorded the reply lost digits beyond 2^53 (V3.2).
     case roundedNumber
     /// The same UUID in capital and small letters.
     case letterCase
-    /// Replies of that time did not have the member yet (3.3, 3.5, 4).
+    /// Replies of that time did not have the member yet (V3.3, V3.5, V4).
     case laterMember
     /// A member that we add on purpose: the other spelling of `is-retryable`, what clients demand.
     case addition
-    /// A member that Apple never documented (1.4).
+    /// A member that Apple never documented (V1.4).
     case undocumented
-    /// Both refuse; Apple's documentation and its replies do not agree on the number (1.4).
+    /// Both refuse; Apple's documentation and its replies do not agree on the number (V1.4).
     case refusalCode
 
     public var kind: DifferenceKind {

@@ -18,13 +18,13 @@ public enum EntitlementSide: String, Sendable, CaseIterable {
 
 /// Why the other reply does not grant.
 public enum EntitlementReason: String, Sendable, CaseIterable {
-    /// Its status: 21006, or a refusal (verifyreceipt reference, 2).
+    /// Its status: 21006, or a refusal (Reference.md V2).
     case status
-    /// It shows a cancellation date, or an upgrade to another product (3.5).
+    /// It shows a cancellation date, or an upgrade to another product (V3.5).
     case cancelled
-    /// The newest period that it lists is over (3.5).
+    /// The newest period that it lists is over (V3.5).
     case expired
-    /// The period is over in both, and only one tells of a grace period (3.6).
+    /// The period is over in both, and only one tells of a grace period (V3.6).
     case gracePeriod
     /// It does not list the purchase.
     case notListed
@@ -79,7 +79,7 @@ public struct EntitlementDifference: Sendable, Hashable {
 /// Why it cannot be said whether two replies grant the same.
 public enum EntitlementObstacle: String, Sendable, CaseIterable {
     /// Apple's reply tells of trouble that passes: 21005, 21009, 21100 to 21199 unless it says that asking again is of no
-    /// use, or the number of an HTTP server error (verifyreceipt reference, 2).
+    /// use, or the number of an HTTP server error (Reference.md V2).
     case temporaryFailure
     /// One of the replies has no status.
     case noStatus

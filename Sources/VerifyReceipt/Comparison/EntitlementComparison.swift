@@ -6,7 +6,7 @@ package import AppStoreModels
 /// a refund does not make it right to grant. A purchase is what shares product and original transaction id. It is active
 /// at the moment of Apple's reply if an entry of it is neither cancelled nor over, or within its grace period. Of a
 /// transaction in both lists, `latest_receipt_info` counts, and periods count there only where a reply has that list
-/// (verifyreceipt reference, 3.5). With another status than 0 nothing is active.
+/// (Reference.md V3.5). With another status than 0 nothing is active.
 public struct EntitlementComparison: Sendable, Hashable {
     /// Why nothing can be said; nil if the two can be compared.
     public let obstacle: EntitlementObstacle?
@@ -80,7 +80,7 @@ enum ReplyStatus {
         reply["status"]?.wholeNumber ?? (reply["receipt"] == nil ? nil : 0)
     }
 
-    /// Whether asking again may bring another answer (verifyreceipt reference, 2). 21002 is not here: it was the answer of
+    /// Whether asking again may bring another answer (Reference.md V2). 21002 is not here: it was the answer of
     /// an outage once, and otherwise refuses for good.
     static func isTemporary(_ status: Int64, _ reply: JSONObject) -> Bool {
         switch status {

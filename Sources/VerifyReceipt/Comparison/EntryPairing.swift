@@ -30,7 +30,7 @@ struct EntryPairing {
         for (pass, key) in keys.enumerated() {
             var waiting: [String: [Int]] = [:]
             for index in ours.indices.reversed() where !isTaken[index] {
-                // An entry without an id may be any of its product: replies before the end of 2017 (3.6).
+                // An entry without an id may be any of its product: replies before the end of 2017 (V3.6).
                 let name = pass == 2 ? ListedPurchase.text(ours[index]["product_id"]) : key(ours[index])
                 if let name { waiting[name, default: []].append(index) }
             }

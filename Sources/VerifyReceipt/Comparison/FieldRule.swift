@@ -20,7 +20,7 @@ package struct FieldRule: Sendable {
         case container
     }
 
-    /// Which forms of a date a member has (verifyreceipt reference, 3.4 and 4).
+    /// Which forms of a date a member has (Reference.md V3.4 and V4).
     package enum Form: Sendable {
         case single
         /// `X`, `X_ms`, `X_pst`.

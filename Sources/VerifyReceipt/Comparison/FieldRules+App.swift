@@ -1,4 +1,4 @@
-/// The data of the verifyreceipt reference, sections 2 and 3.
+/// The data of Reference.md V2 and V3.
 extension FieldRules {
     /// 3.1. The members below `latest_receipt_info` and so on have tables of their own.
     package static let top = FieldRules([
@@ -81,7 +81,7 @@ extension FieldRules {
 
 /// When members came into replies, as far as recordings tell; milliseconds since 1970-01-01T00:00:00Z.
 enum FieldEras {
-    /// 2015-10-01: "before about Sept 2015" (3.2).
+    /// 2015-10-01: "before about Sept 2015" (V3.2).
     static let receiptCreationDate: Int64 = 1_443_657_600_000
     /// 2017-09-01: the renewal members came with the change of July 2017 (2.1, 4).
     static let renewalMembers: Int64 = 1_504_224_000_000

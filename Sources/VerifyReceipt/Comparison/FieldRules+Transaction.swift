@@ -1,4 +1,4 @@
-/// The data of the verifyreceipt reference, sections 2.1 and 4: replies to iOS 6 style receipts.
+/// The data of Reference.md V2.1 and V4: replies to iOS 6 style receipts.
 extension FieldRules {
     package static let transactionTop = FieldRules([
         FieldRule("status", .answer, "order of checks"),

@@ -33,7 +33,7 @@ struct MemberJudge {
     private func isDerivableInReceipt(_ apples: JSONValue?) -> Bool {
         guard rule?.origin == .signedWhereStated else { return true }
         if let isStated { return isStated }
-        // Replies had the ownership a year before receipts did (3.5); of the others both are of the same time.
+        // Replies had the ownership a year before receipts did (V3.5); of the others both are of the same time.
         return !(key == "in_app_ownership_type")
     }
 
@@ -83,7 +83,7 @@ struct MemberJudge {
             return place.mirrored?[key] != nil ? .changedSinceReceipt : .databaseField
         case .signedWhereStated: return isStated ?? !isPresumption(ours) ? .inventedField : .addition
         case .signed where place.scope == .latest && place.mirrored?[key] == ours: return .changedSinceReceipt
-        // The download id is null in some replies to receipts that have one (3.2).
+        // The download id is null in some replies to receipts that have one (V3.2).
         case .signed where isNull && key == "download_id": return .nullOrAbsent
         case .answer, .signed, .clock, .container: return .inventedField
         }
@@ -112,7 +112,7 @@ struct MemberJudge {
         }
     }
 
-    /// The reference leaves open which attribute is shown when a re-issued receipt is submitted; see 3.3.
+    /// Reference.md V3.3 leaves open which attribute is shown when a re-issued receipt is submitted.
     private func isCarriedCreationDate(_ apples: JSONValue) -> Bool {
         guard key.hasPrefix("receipt_creation_date"), let carried = context.facts?.carriedCreationDate else {
             return false

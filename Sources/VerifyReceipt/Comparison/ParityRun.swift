@@ -39,7 +39,7 @@ package struct ParityRun: Sendable {
         _ = await endpoint.reply(to: latest, at: environment, now: moment ?? now)
     }
 
-    /// Which of Apple's endpoints gave the reply: it says so; 21007 and 21008 tell (verifyreceipt reference, 2); else the
+    /// Which of Apple's endpoints gave the reply: it says so; 21007 and 21008 tell (Reference.md V2); else the
     /// receipt's own, since another one would have given those.
     static func environment(_ reply: JSONValue, _ facts: RequestFacts?) -> EndpointEnvironment {
         if let named = reply["environment"]?.string, let environment = EndpointEnvironment(rawValue: named) {

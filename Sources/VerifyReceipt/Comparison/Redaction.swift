@@ -13,7 +13,7 @@ enum Redaction {
         "receipt-data", "password",
     ]
 
-    /// - Parameter isKnown: whether the reference knows the member. Texts of others are not quoted: nobody can say what
+    /// - Parameter isKnown: whether Reference.md knows the member. Texts of others are not quoted: nobody can say what
     ///   they hold.
     static func text(_ value: JSONValue, of key: String, isKnown: Bool) -> String {
         switch value {

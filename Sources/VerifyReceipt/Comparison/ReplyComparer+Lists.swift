@@ -77,7 +77,7 @@ extension ReplyComparer {
 
     private var missingListRule: ComparisonRule { hasAutoRenewable ? .missingList : .listWithoutSubscription }
 
-    /// In the sandbox Apple forgets purchases (3.5), so that its reply may lack what the receipt still holds.
+    /// In the sandbox Apple forgets purchases (V3.5), so that its reply may lack what the receipt still holds.
     private var unlistedRule: ComparisonRule { hasAutoRenewable ? .purchaseNotListed : .listWithoutSubscription }
 
     /// ``ComparisonRule/activeNotListed`` where an entry of ours is a subscription that runs, and Apple's reply has neither

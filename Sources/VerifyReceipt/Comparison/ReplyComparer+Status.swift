@@ -26,10 +26,10 @@ extension ReplyComparer {
         case (0, 21006): .renewedOrRefunded
         case (21006, 0): isExpiredByOurReply ? .status : .renewedOrRefunded
         case (21010, 0), (21010, 21006): .accountState
-        // The documentation says 21003 for what cannot be authenticated, recordings 21002 (clients reference, "How
-        // Apple's endpoint treats a body"); a wrong password gives either 21003 or 21004 (1.4).
+        // The documentation says 21003 for what cannot be authenticated, recordings 21002 (Reference.md
+        // C3); a wrong password gives either 21003 or 21004 (V1.4).
         case (21002, 21003), (21003, 21002), (21003, 21004), (21004, 21003): .refusalCode
-        // Unreadable JSON had either (1.4).
+        // Unreadable JSON had either (V1.4).
         case (21000, 21002), (21002, 21000): .refusalCode
         case (21005, _), (21009, _), (21100...21199, _), (500...599, _): .temporaryFailure
         // Apple answered 21002 to everybody during an outage (2), and nothing tells the two apart.

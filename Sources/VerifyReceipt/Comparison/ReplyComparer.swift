@@ -54,7 +54,7 @@ struct ReplyComparer {
         }
     }
 
-    /// `in_app` is in every app receipt reply, even when empty (3.2).
+    /// `in_app` is in every app receipt reply, even when empty (V3.2).
     private static func isApp(_ receipt: JSONObject) -> Bool { receipt["in_app"] != nil || receipt["bundle_id"] != nil }
 
     private func compareAppReply(_ appleReceipt: JSONObject?, _ ourReceipt: JSONObject?) {

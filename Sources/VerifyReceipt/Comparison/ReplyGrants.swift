@@ -7,7 +7,7 @@ struct PurchaseKey: Hashable {
 }
 
 /// An entry of `in_app` or `latest_receipt_info`, or an iOS 6 receipt, as far as access hangs on it
-/// (verifyreceipt reference, 3.5 and 4).
+/// (Reference.md V3.5 and V4).
 struct ListedPurchase {
     private enum Expiry {
         case never
@@ -119,7 +119,7 @@ struct ReplyGrants {
         verdict = status == 0 ? .accepted : status == 21006 ? .expired : .refused
         guard verdict == .accepted else { return }
         let moment = moment ?? .min
-        // In the sandbox Apple sent lists that it had emptied (3.5): then clients read `in_app`.
+        // In the sandbox Apple sent lists that it had emptied (V3.5): then clients read `in_app`.
         let latest = ListedPurchase.list(reply["latest_receipt_info"]).flatMap { $0.isEmpty ? nil : $0 }
         for purchase in latest ?? [] { add(purchase, at: moment) }
         let known = Set((latest ?? []).compactMap(\.transactionId))
@@ -154,7 +154,7 @@ struct ReplyGrants {
         return State()
     }
 
-    /// A grace period prolongs the subscription (3.6), unless its newest period was refunded.
+    /// A grace period prolongs the subscription (V3.6), unless its newest period was refunded.
     private mutating func addGracePeriods(_ renewals: [JSONValue], at moment: Int64) {
         for renewal in renewals {
             guard let end = renewal["grace_period_expires_date_ms"]?.wholeNumber else { continue }

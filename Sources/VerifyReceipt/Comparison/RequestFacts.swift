@@ -43,7 +43,7 @@ package struct RequestFacts: Sendable {
         }
     }
 
-    /// `exclude-old-transactions` is a boolean; some clients send a string (1.2).
+    /// `exclude-old-transactions` is a boolean; some clients send a string (V1.2).
     private static func isTrue(_ value: JSONValue?) -> Bool {
         switch value {
         case .bool(let bool): bool
@@ -57,7 +57,7 @@ package struct RequestFacts: Sendable {
         purchase.expiresDate != nil || (purchase.webOrderLineItemId ?? 0) != 0
     }
 
-    /// The optional attributes of the reference, 3.5.
+    /// The optional attributes of Reference.md V3.5.
     private static func stated(_ purchase: InAppPurchase) -> Set<String> {
         var keys: Set<String> = []
         if purchase.isInIntroOfferPeriod != nil { keys.insert("is_in_intro_offer_period") }

@@ -23,7 +23,7 @@ package struct DateKeys: Sendable {
         gmt: "\"purchase_date\":", milliseconds: "\"purchase_date_ms\":", pst: "\"purchase_date_pst\":")
     static let expires = DateKeys(
         gmt: "\"expires_date\":", milliseconds: "\"expires_date_ms\":", pst: "\"expires_date_pst\":")
-    /// Transaction receipts: `expires_date` holds milliseconds, and the text has keys of its own (reference, 4).
+    /// Transaction receipts: `expires_date` holds milliseconds, and the text has keys of its own (Reference.md V4).
     static let expiresOfTransactionReceipt = DateKeys(
         gmt: "\"expires_date_formatted\":", milliseconds: "\"expires_date\":", pst: "\"expires_date_formatted_pst\":")
     static let cancellation = DateKeys(
@@ -34,7 +34,7 @@ package struct DateKeys: Sendable {
 }
 
 extension JSONWriter {
-    /// A date in its three forms (verifyreceipt reference, 3.4); nothing if there is no date.
+    /// A date in its three forms (Reference.md V3.4); nothing if there is no date.
     ///
     /// - Parameter date: milliseconds since 1970-01-01T00:00:00Z. They are kept in the `_ms` form; the text forms have
     ///   whole seconds.

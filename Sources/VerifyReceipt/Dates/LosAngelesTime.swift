@@ -1,5 +1,5 @@
 /// Civil time of the zone America/Los_Angeles, history included: the `_pst` form of dates needs the real rules
-/// (verifyreceipt reference, 3.4). The rules are those of the IANA time zone database.
+/// (Reference.md V3.4). The rules are those of the IANA time zone database.
 package enum LosAngelesTime {
     /// When daylight saving time begins or ends, in seconds since 1970-01-01T00:00:00Z. The instants of one year are
     /// found by arithmetic; no table has to be kept up to date while the Energy Policy Act of 2005 stands.

@@ -3,7 +3,7 @@ internal import LegacyReceipts
 internal import ReceiptMigration
 internal import TransactionStore
 
-/// The reply to an app receipt (verifyreceipt reference, 3), written straight to octets.
+/// The reply to an app receipt (Reference.md V3), written straight to octets.
 ///
 /// Presence rules:
 /// - A member whose attribute is missing or empty is left out; nothing is ever null. Apple shows an empty
@@ -73,7 +73,7 @@ struct AppReceiptReply {
         return known
     }
 
-    /// The `receipt` object (reference, 3.2).
+    /// The `receipt` object (Reference.md V3.2).
     private func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("receipt_type", receipt.receiptType?.rawValue)
@@ -83,7 +83,7 @@ struct AppReceiptReply {
         writer.member("application_version", receipt.applicationVersion)
         writer.member("download_id", receipt.downloadId)
         writer.member("version_external_identifier", receipt.versionExternalIdentifier)
-        // Attribute 12, not 8 (reference, 3.3).
+        // Attribute 12, not 8 (Reference.md V3.3).
         writer.member(DateKeys.receiptCreation, receipt.receiptCreationDate)
         writer.member(DateKeys.request, now)
         writer.member(DateKeys.originalPurchase, receipt.originalPurchaseDate)

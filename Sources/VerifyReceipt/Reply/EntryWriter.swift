@@ -22,7 +22,7 @@ struct EntryStyle {
 }
 
 extension JSONWriter {
-    /// One transaction (verifyreceipt reference, 3.5): every value a string, absent facts left out.
+    /// One transaction (Reference.md V3.5): every value a string, absent facts left out.
     mutating func transaction(_ entry: borrowing TransactionEntry, _ style: EntryStyle) {
         beginObject()
         decimalMember("quantity", entry.quantity)

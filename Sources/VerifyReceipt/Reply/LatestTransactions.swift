@@ -15,7 +15,7 @@ final class StoreKnowledge: Sendable {
 }
 
 /// `latest_receipt_info`: the transactions of the submitted receipt and of its customer, the newest (numerically greatest
-/// id) first, as Apple has sent them since July 2020 (verifyreceipt reference, 3.5).
+/// id) first, as Apple has sent them since July 2020 (Reference.md V3.5).
 ///
 /// - A transaction that both know shows the joined facts. Those of the store win where they were signed no earlier; a
 ///   cancellation that the submitted document states is taken back only by what was signed later.

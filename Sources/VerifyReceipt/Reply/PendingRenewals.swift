@@ -8,7 +8,7 @@ extension StoreKnowledge {
     /// brought the period. Then it tells how an older period ended, and `expiration_intent`, `is_in_billing_retry_period`
     /// and `grace_period_expires_date`, by which clients grant and withhold access, are left out. What is about the
     /// renewals to come stays, as the last that is known: whether and to what the subscription renews, a price increase, an
-    /// offer. Apple has the four base members in every entry (verifyreceipt reference, 3.6).
+    /// offer. Apple has the four base members in every entry (Reference.md V3.6).
     func renewalInfos(
         _ recordedFacts: EndpointConfiguration.RecordedFacts, submitted: [TransactionEntry],
         beside entries: [TransactionEntry]

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 
 extension JSONWriter {
-    /// One entry of `pending_renewal_info` (verifyreceipt reference, 3.6; 9.3 read backwards): every value a string.
+    /// One entry of `pending_renewal_info` (Reference.md V3.6; V9.3 read backwards): every value a string.
     ///
     /// `is_in_billing_retry_period` goes together with `expiration_intent`; alone it is written only where it is "1".
     /// The answer to a price increase is written under both of its names: `price_consent_status` was there first, and the

@@ -3,7 +3,7 @@ internal import LegacyReceipts
 internal import ReceiptMigration
 internal import TransactionStore
 
-/// What is known of one transaction, in the terms of `in_app` and `latest_receipt_info` (verifyreceipt reference, 3.5).
+/// What is known of one transaction, in the terms of `in_app` and `latest_receipt_info` (Reference.md V3.5).
 /// What nobody stated is nil and stays out of the reply.
 struct TransactionEntry {
     var quantity: Int64?
@@ -30,7 +30,7 @@ struct TransactionEntry {
     init() {}
 
     /// A subscription that renews by itself: by its type, else because it has an end. Legacy documents state an end for
-    /// these only (reference, 3.5).
+    /// these only (Reference.md V3.5).
     var isAutoRenewable: Bool {
         if let type { return type == .autoRenewableSubscription }
         return expiresDate != nil
@@ -43,7 +43,7 @@ struct TransactionEntry {
 // MARK: - From the submitted receipt
 
 extension TransactionEntry {
-    /// An attribute that is empty or missing, or an order line of 0, is nil (reference, 3.5 and 5.3).
+    /// An attribute that is empty or missing, or an order line of 0, is nil (Reference.md V3.5 and V5.3).
     init(_ purchase: InAppPurchase) {
         quantity = purchase.quantity
         productId = purchase.productId
@@ -90,7 +90,7 @@ extension TransactionEntry {
         cancellationReason = receipt.cancellationReason
         subscriptionGroupIdentifier = receipt.subscriptionGroupIdentifier
         itemId = receipt.itemId
-        // An end is written for auto-renewables only (reference, 4).
+        // An end is written for auto-renewables only (Reference.md V4).
         type = receipt.expiresDate == nil ? nil : .autoRenewableSubscription
     }
 }
@@ -102,7 +102,7 @@ extension TransactionEntry {
     /// - `is_trial_period` is "true" for an introductory offer that is free. A signed transaction states its offer, so
     ///   without one it is "false".
     /// - `is_in_intro_offer_period` is "true" for an introductory offer that costs something. Free trials get "false", as
-    ///   in 44 of 44 signed receipts; one reply of late 2024 has both flags (reference, 3.5, "Trial flags").
+    ///   in 44 of 44 signed receipts; one reply of late 2024 has both flags (Reference.md V3.5, "Trial flags").
     /// - `promotional_offer_id` and `offer_code_ref_name` are the identifier of an offer of that type. Win-back offers are
     ///   younger than the legacy format, and have no key in it.
     /// - `cancellation_date` and `cancellation_reason` are those of a revocation. An upgrade is no revocation in the modern

@@ -3,7 +3,7 @@ internal import LegacyReceipts
 internal import ReceiptMigration
 internal import TransactionStore
 
-/// The reply to an iOS 6 style transaction receipt (verifyreceipt reference, 4 and 2.1).
+/// The reply to an iOS 6 style transaction receipt (Reference.md V4 and V2.1).
 ///
 /// `receipt` is the signed inner list: `-` becomes `_`, every value stays the string it is, nothing is recalculated.
 /// For an auto-renewable subscription the newest period that is known decides the status, whatever was submitted:
@@ -58,7 +58,7 @@ struct TransactionReceiptReply {
         return (condition, writer.finish(), known.storeOnlyCount)
     }
 
-    /// A cancellation counts even before the period is over (reference, 2.1).
+    /// A cancellation counts even before the period is over (Reference.md V2.1).
     private func condition(_ entry: TransactionEntry) -> StatusCondition {
         if entry.cancellationDate != nil { return .subscriptionCancelled }
         guard let expires = entry.expiresDate, expires > now else { return .subscriptionExpired }
@@ -139,7 +139,7 @@ struct TransactionReceiptReply {
 }
 
 extension TransactionReceipt {
-    /// Only auto-renewables have an end or an order line in this kind of receipt (reference, 4).
+    /// Only auto-renewables have an end or an order line in this kind of receipt (Reference.md V4).
     var isAutoRenewable: Bool { expiresDate != nil }
 }
 

@@ -12,7 +12,7 @@ struct Submission {
     var facts: FactSet? { entry.facts }
 }
 
-/// Takes a receipt out of `receipt-data`, step by step in the order of the verifyreceipt reference, 1.6: base64 and form,
+/// Takes a receipt out of `receipt-data`, step by step in the order of Reference.md V1.6: base64 and form,
 /// environment, signature.
 struct SubmissionReader: Sendable {
     let verifier: ReceiptVerifier
@@ -98,14 +98,14 @@ struct SubmissionReader: Sendable {
 extension EndpointEnvironment {
     /// The endpoint that answers for a receipt.
     ///
-    /// - `ProductionVPPSandbox` counts as sandbox, by its name (reference, 1.5), and so do Xcode's receipts where they are
+    /// - `ProductionVPPSandbox` counts as sandbox, by its name (Reference.md V1.5), and so do Xcode's receipts where they are
     ///   accepted at all.
     /// - A receipt type that this version does not know counts as production if its name begins with `Production` and does
     ///   not end with `Sandbox`.
     /// - The oldest Mac receipts have no type. A sandbox receipt states 0 as the app's id, so another id makes them
     ///   production.
     /// - Everything else counts as sandbox: in doubt nothing becomes a real purchase.
-    /// - A transaction receipt whose unsigned environment contradicts its transaction id is sandbox (reference, 7.5).
+    /// - A transaction receipt whose unsigned environment contradicts its transaction id is sandbox (Reference.md V7.5).
     init(of receipt: LegacyReceipt) {
         if let environment = receipt.environment {
             self = environment == .production ? .production : .sandbox

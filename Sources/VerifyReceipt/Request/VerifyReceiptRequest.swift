@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// What a request asks (verifyreceipt reference, 1.2).
+/// What a request asks (Reference.md V1.2).
 struct VerifyReceiptRequest {
     /// The text of `receipt-data`, JSON escapes removed: a part of the body where it has none, so that nothing is copied.
     let receiptText: ArraySlice<UInt8>
@@ -19,7 +19,7 @@ struct VerifyReceiptRequest {
 
 extension VerifyReceiptRequest {
     /// Reads a body: JSON whatever the Content-Type, unknown keys ignored, of a repeated key the last one
-    /// (clients reference, "How Apple's endpoint treats a body").
+    /// (Reference.md C3).
     static func read(_ body: [UInt8]) -> Result<VerifyReceiptRequest, Refusal> {
         let members: Members
         do throws(JSONReadingError) {
@@ -57,7 +57,7 @@ extension VerifyReceiptRequest {
         return text.isEmpty ? .missing : .text(text)
     }
 
-    /// `true`, or the string that some clients send for it (reference, 1.2). Everything else means no.
+    /// `true`, or the string that some clients send for it (Reference.md V1.2). Everything else means no.
     private static func flag(_ member: JSONMember?, in body: [UInt8]) -> Bool {
         guard let member else { return false }
         switch member.kind {

@@ -31,7 +31,7 @@ enum StatusReply {
             case .fixed(let value): value
             case .asReported: isRetryable ?? false
             }
-        // Apple's wire key, and the key of Apple's documentation: clients are split (clients reference, rule 4).
+        // Apple's wire key, and the key of Apple's documentation: clients are split (Reference.md C2, rule 4).
         writer.member("is_retryable", retryable)
         writer.member("is-retryable", retryable)
         writer.endObject()

@@ -1,4 +1,4 @@
-/// Which condition gives which status, and which members the body has beside `status` (verifyreceipt reference, 2).
+/// Which condition gives which status, and which members the body has beside `status` (Reference.md V2).
 /// Replies are made from it, and so is the coverage table of the documentation.
 package struct StatusTable {
     package struct Row: Sendable {
@@ -38,7 +38,7 @@ package struct StatusTable {
     private static let internalRow = Row(
         condition: .storedDataUnreadable, status: 21009...21009,
         meaning: "What the store holds cannot be read (internal data access error)", members: ["environment"],
-        retryable: .notStated, support: .full, source: "reference, 2")
+        retryable: .notStated, support: .full, source: "Reference.md V2")
 
     /// Statuses of a request that was understood, and those before.
     package static let rows: [Row] =
@@ -47,24 +47,24 @@ package struct StatusTable {
             Row(
                 condition: .queueFull, status: 21005...21005,
                 meaning: "No room for the request: the receipt server is temporarily unavailable", members: [],
-                retryable: .notStated, support: .server, source: "reference, 2"),
+                retryable: .notStated, support: .server, source: "Reference.md V2"),
             Row(
                 condition: .storeUnavailable, status: 21005...21005,
                 meaning: "The store cannot be reached: the receipt server is temporarily unavailable", members: [],
-                retryable: .notStated, support: .full, source: "reference, 2"),
+                retryable: .notStated, support: .full, source: "Reference.md V2"),
             Row(
                 condition: .appStoreUnavailable, status: 21005...21005,
                 meaning: "The App Store cannot be asked, and the configuration demands a current answer", members: [],
-                retryable: .notStated, support: .full, source: "reference, 2"),
+                retryable: .notStated, support: .full, source: "Reference.md V2"),
             internalRow,
             Row(
                 condition: .accountNotFound, status: 21010...21010, meaning: "The account was not found or deleted",
                 members: ["environment", "is_retryable", "is-retryable"], retryable: .fixed(false), support: .reported,
-                source: "reference, 2; clients reference, rule 4"),
+                source: "Reference.md V2 and C2, rule 4"),
             Row(
                 condition: .internalDataAccess, status: 21100...21199, meaning: "Internal data access errors",
                 members: ["environment", "is_retryable", "is-retryable"], retryable: .asReported, support: .reported,
-                source: "reference, 2; clients reference, rule 4"),
+                source: "Reference.md V2 and C2, rule 4"),
         ]
 
     private static let success = [
@@ -73,16 +73,16 @@ package struct StatusTable {
             members: [
                 "environment", "receipt", "(latest_receipt_info)", "(latest_receipt)", "(pending_renewal_info)",
                 "(auto_renew_status)", "(auto_renew_product_id)",
-            ], retryable: .notStated, support: .full, source: "reference, 3 and 4"),
+            ], retryable: .notStated, support: .full, source: "Reference.md V3 and V4"),
         Row(
             condition: .subscriptionExpired, status: 21006...21006,
             meaning: "iOS 6 style receipt of a subscription whose newest period is over",
-            members: expiredMembers, retryable: .notStated, support: .full, source: "reference, 2.1"),
+            members: expiredMembers, retryable: .notStated, support: .full, source: "Reference.md V2.1"),
         Row(
             condition: .subscriptionCancelled, status: 21006...21006,
             meaning: "iOS 6 style receipt of a subscription whose newest period was refunded",
             members: expiredMembers + ["cancellation_date_ms", "(cancellation_reason)"], retryable: .notStated,
-            support: .full, source: "reference, 2.1"),
+            support: .full, source: "Reference.md V2.1"),
     ]
 
     private static let expiredMembers = [
@@ -93,17 +93,18 @@ package struct StatusTable {
     private static let malformed = [
         Row(
             condition: .notAPost, status: 21000...21000, meaning: "The request is not a POST", members: [],
-            retryable: .notStated, support: .server, source: "reference, 1.4"),
-        malformed(.bodyNotJSON, "The body is not a JSON object", "reference, 1.4 (unreadable JSON in a POST)"),
-        malformed(.receiptDataMissing, "receipt-data is missing or null", "reference, 1.4"),
-        malformed(.receiptDataNotText, "receipt-data is no string", "reference, 1.4"),
-        malformed(.receiptDataNotBase64, "receipt-data is not base64", "reference, 1.4; clients reference"),
-        malformed(.receiptTooLarge, "The receipt is larger than the limit", "reference, 1.4"),
-        malformed(.notAReceipt, "What was encoded is no receipt, or a damaged one", "reference, 1.4"),
-        malformed(.xcodeReceipt, "A receipt of Xcode's StoreKit testing, without the option for it", "reference, 1.4"),
+            retryable: .notStated, support: .server, source: "Reference.md V1.4"),
+        malformed(.bodyNotJSON, "The body is not a JSON object", "Reference.md V1.4 (unreadable JSON in a POST)"),
+        malformed(.receiptDataMissing, "receipt-data is missing or null", "Reference.md V1.4"),
+        malformed(.receiptDataNotText, "receipt-data is no string", "Reference.md V1.4"),
+        malformed(.receiptDataNotBase64, "receipt-data is not base64", "Reference.md V1.4 and C3"),
+        malformed(.receiptTooLarge, "The receipt is larger than the limit", "Reference.md V1.4"),
+        malformed(.notAReceipt, "What was encoded is no receipt, or a damaged one", "Reference.md V1.4"),
+        malformed(
+            .xcodeReceipt, "A receipt of Xcode's StoreKit testing, without the option for it", "Reference.md V1.4"),
         malformed(
             .signedTransactionNotAnswered, "A StoreKit 2 JWS, without the option for it",
-            "reference, 1.4 (not base64)"),
+            "Reference.md V1.4 (not base64)"),
     ]
 
     private static func malformed(_ condition: StatusCondition, _ meaning: String, _ source: String) -> Row {
@@ -113,7 +114,7 @@ package struct StatusTable {
     }
 
     private static let refused = [
-        refused(.notGenuine, 21003, "Signature, certificates or trust do not hold", "reference, 1.4 and 2"),
+        refused(.notGenuine, 21003, "Signature, certificates or trust do not hold", "Reference.md V1.4 and V2"),
         refused(
             .unknownBundleId, 21003, "The app is not configured, and unknown bundle ids are refused",
             "choice: this endpoint cannot authenticate it"),
@@ -121,14 +122,15 @@ package struct StatusTable {
             .foreignAppleId, 21003, "The receipt's app id is not the one configured for its bundle id",
             "choice: this endpoint cannot authenticate it"),
         refused(
-            .secretMissing, 21004, "No password, and the receipt or its customer has auto-renewables", "reference, 1.4"),
-        refused(.secretMismatch, 21004, "The password is none of the app's secrets", "reference, 1.4"),
-        elsewhere(.sandboxAtProduction, 21007, "A sandbox receipt sent to production", "reference, 2"),
+            .secretMissing, 21004, "No password, and the receipt or its customer has auto-renewables",
+            "Reference.md V1.4"),
+        refused(.secretMismatch, 21004, "The password is none of the app's secrets", "Reference.md V1.4"),
+        elsewhere(.sandboxAtProduction, 21007, "A sandbox receipt sent to production", "Reference.md V2"),
         elsewhere(
             .contradictoryEnvironment, 21007,
             "An iOS 6 style receipt whose unsigned environment contradicts its signed transaction id, sent to production",
-            "reference, 7.5"),
-        elsewhere(.productionAtSandbox, 21008, "A production receipt sent to the sandbox", "reference, 2"),
+            "Reference.md V7.5"),
+        elsewhere(.productionAtSandbox, 21008, "A production receipt sent to the sandbox", "Reference.md V2"),
     ]
 
     private static func refused(_ condition: StatusCondition, _ status: Int, _ meaning: String, _ source: String) -> Row

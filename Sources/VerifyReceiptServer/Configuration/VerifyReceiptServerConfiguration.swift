@@ -55,7 +55,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     }
 
     public struct Limits: Sendable, Hashable {
-        /// Bytes of a request's body; beyond: 413. 3 MiB, as Apple's endpoint (clients reference).
+        /// Bytes of a request's body; beyond: 413. 3 MiB, as Apple's endpoint (Reference.md C3).
         public var bodyBytes = 3 << 20
         /// Bytes of all header fields of a request; beyond: 400 and the connection is closed.
         public var headerBytes = 32 << 10

@@ -5,7 +5,7 @@ public import TransactionStore
 /// Reads the history of notifications that the App Store has tried to send, and takes in what the store lacks.
 ///
 /// What is in the store already stays as it is, so that an interrupted run is resumed by running it again. The App Store keeps
-/// the history for 180 days, of the sandbox for 30 (App Store Server reference, 5.6).
+/// the history for 180 days, of the sandbox for 30 (Reference.md S5.6).
 public struct NotificationBackfill: Sendable {
     /// What a run has done.
     public struct Counts: Sendable, Hashable {

@@ -12,8 +12,8 @@ public import TransactionStore
 /// | `notVerifiable` | 503 | whether a certificate was revoked could not be asked |
 /// | `storeFailed` | 503 | the store did not take it |
 ///
-/// The App Store takes 200 to 206 as received and sends again after anything else; in practice not after 400 (App Store Server
-/// reference, 5.4). So whatever a second attempt may succeed with gets a status of 500 and above.
+/// The App Store takes 200 to 206 as received and sends again after anything else; in practice not after 400 (Reference.md
+/// S5.4). So whatever a second attempt may succeed with gets a status of 500 and above.
 public enum NotificationOutcome: String, Sendable, CaseIterable {
     case accepted
     case repeated

@@ -33,7 +33,7 @@ public struct NotificationReceiver: Sendable {
             }
         }
 
-        /// What is checked beside the signature. The Apple id is in production only (App Store Server reference, 4); an
+        /// What is checked beside the signature. The Apple id is in production only (Reference.md S4); an
         /// app without a configured one is known by its bundle id alone.
         func expectation(_ scope: StoreScope) -> SignedDataExpectation {
             SignedDataExpectation(

@@ -4,7 +4,7 @@ import ReceiptMigration
 import TransactionStore
 import VerifyReceipt
 
-/// Takes App Store Server Notifications of version 1 in (verifyreceipt reference, 8).
+/// Takes App Store Server Notifications of version 1 in (Reference.md V8).
 ///
 /// Nothing but the shared secret says that they come from the App Store: without a configured secret of the app or the
 /// account none is taken in. What they state counts as recorded (``EndpointConfiguration/RecordedFacts``); the receipt in

@@ -55,7 +55,7 @@ public struct ShadowConfiguration: Sendable, Hashable {
         }
     }
 
-    /// verifyreceipt reference, 1.1.
+    /// Reference.md V1.1.
     private static let appleHosts = ["buy.itunes.apple.com", "sandbox.itunes.apple.com"]
 
     private static func checked(_ text: String, _ allowsPlaintext: Bool) throws -> (string: String, host: String) {

@@ -34,7 +34,7 @@ public struct SignedTransactionVerifier: SignedTransactionVerifying {
             }
             return verified
         } catch let error as SignedDataError where error.isRetryable {
-            // verifyreceipt reference, 2: 21100 to 21199 are errors of internal data access.
+            // Reference.md V2: 21100 to 21199 are errors of internal data access.
             throw BackendFailure.internalDataAccess(code: 21100, isRetryable: true)
         }
     }

@@ -1,4 +1,4 @@
-/// Names of attributes, verifyReceipt's where it has one (verifyreceipt reference, 5.2 and 5.3).
+/// Names of attributes, verifyReceipt's where it has one (Reference.md V5.2 and V5.3).
 enum AttributeNames {
     static let app: [Int64: String] = [
         0: "receipt_type", 1: "adam_id, app_item_id", 2: "bundle_id", 3: "application_version", 4: "opaque value",

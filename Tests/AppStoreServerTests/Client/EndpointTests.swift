@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct EndpointTests {
-    /// Method and path of the reference, sections 2.1, 2.4 and 2.5, with the values of ``Calls``.
+    /// Method and path of Reference.md S2.1, S2.4 and S2.5, with the values of ``Calls``.
     static let expected: [APIEndpoint: String] = [
         .getTransactionHistory: "GET /inApps/v2/history/T", .getTransactionHistoryV1: "GET /inApps/v1/history/T",
         .getTransactionInfo: "GET /inApps/v1/transactions/T",
@@ -43,7 +43,7 @@ import Testing
     ]
 
     @Test(
-        "Every endpoint has the method, the path and the header fields of the reference",
+        "Every endpoint has the method, the path and the header fields of Reference.md S2",
         arguments: APIEndpoint.allCases)
     func methodAndPath(endpoint: APIEndpoint) async throws {
         let transport = ScriptedTransport([.json("{}")])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ErrorTests {
     @Test(
-        "Every code of the reference comes with its number, message and status, and is tried again only if that is safe",
+        "Every code of Reference.md S3 comes with its number, message and status, and is tried again only if that is safe",
         arguments: APIErrorCode.knownValues)
     func everyCode(code: APIErrorCode) async throws {
         let transport = ScriptedTransport([.refusal(code.rawValue)])

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct RateBudgetTests {
-    @Test("Rates are those of the reference; the sandbox has a tenth")
+    @Test("Rates are those of Reference.md S2; the sandbox has a tenth")
     func rates() {
         let fifty: Set<APIEndpoint> = [
             .getTransactionHistory, .getTransactionHistoryV1, .getTransactionInfo, .getAppTransactionInfo,

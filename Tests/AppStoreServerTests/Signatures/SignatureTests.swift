@@ -72,7 +72,7 @@ import Testing
         return claims
     }
 
-    @Test("Promotional offer V2: the claims of the reference; no transactionId if there is none")
+    @Test("Promotional offer V2: the claims of Reference.md S6.2; no transactionId if there is none")
     func promotionalOfferV2() throws {
         let creator = PromotionalOfferV2SignatureCreator(
             key: key.inAppPurchaseKey, bundleID: Sample.bundleID, clock: clock)
@@ -87,7 +87,7 @@ import Testing
                 == ["productId": "p", "offerIdentifier": "o"])
     }
 
-    @Test("Introductory offer eligibility: the claims of the reference", arguments: [true, false])
+    @Test("Introductory offer eligibility: the claims of Reference.md S6.3", arguments: [true, false])
     func introductoryOffer(allowed: Bool) throws {
         let creator = IntroductoryOfferEligibilitySignatureCreator(
             key: key.inAppPurchaseKey, bundleID: Sample.bundleID, clock: clock)

@@ -11,7 +11,7 @@ import Testing
             key: key.inAppPurchaseKey, bundleID: Sample.bundleID, lifetime: lifetime, clock: clock.clock)
     }
 
-    @Test("A token has the header and the claims of the reference, and no others")
+    @Test("A token has the header and the claims of Reference.md S1, and no others")
     func claims() throws {
         let (header, claims) = try key.open(try source(TestClock(start: 1_760_000_000_999)).token())
         #expect(header.keys.sorted() == ["alg", "kid", "typ"])

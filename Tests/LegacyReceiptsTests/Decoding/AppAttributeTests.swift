@@ -2,8 +2,8 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// Table 5.2 of the verifyreceipt reference, row by row.
-@Suite("App attributes (reference 5.2)")
+/// Table V5.2 of Reference.md, row by row.
+@Suite("App attributes (Reference.md V5.2)")
 struct AppAttributeTests {
     private static let integerFields: [Field<AppReceipt, Int64>] = [
         Field(1) { $0.appItemId }, Field(9) { $0.serviceTag }, Field(11) { $0.developerId },

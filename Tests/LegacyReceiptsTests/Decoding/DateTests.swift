@@ -2,7 +2,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// Dates of app receipts (verifyreceipt reference, 5.4), checked against figures that `date -u -d` gives.
+/// Dates of app receipts (Reference.md V5.4), checked against figures that `date -u -d` gives.
 @Suite("Dates")
 struct DateTests {
     @Test(

@@ -2,7 +2,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// DER and BER, as Apple's and Xcode's receipts are written (verifyreceipt reference, 5.1 and 5.4).
+/// DER and BER, as Apple's and Xcode's receipts are written (Reference.md V5.1 and V5.4).
 @Suite("Encoding forms")
 struct EncodingFormTests {
     static let content = DERWriter.set(

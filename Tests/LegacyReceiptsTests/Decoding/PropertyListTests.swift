@@ -3,7 +3,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// The property lists of transaction receipts in every layout they are found in (verifyreceipt reference, 6).
+/// The property lists of transaction receipts in every layout they are found in (Reference.md V6).
 @Suite("Property lists")
 struct PropertyListTests {
     /// The inner list read from this text.

@@ -2,8 +2,8 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// Table 5.3 of the verifyreceipt reference, row by row.
-@Suite("Purchase attributes (reference 5.3)")
+/// Table V5.3 of Reference.md, row by row.
+@Suite("Purchase attributes (Reference.md V5.3)")
 struct PurchaseAttributeTests {
     private static let integerFields: [Field<InAppPurchase, Int64>] = [
         Field(1701) { $0.quantity }, Field(1710) { $0.inAppItemId }, Field(1711) { $0.webOrderLineItemId },

@@ -1,7 +1,7 @@
 import LegacyReceipts
 import Testing
 
-/// The pod rule (verifyreceipt reference, 7.5): the signed transaction id against the unsigned claim.
+/// The pod rule (Reference.md V7.5): the signed transaction id against the unsigned claim.
 @Suite("Environment of transaction receipts")
 struct TransactionEnvironmentTests {
     /// 16 digits beginning with 100 or 200 are of the sandbox, whatever is claimed.

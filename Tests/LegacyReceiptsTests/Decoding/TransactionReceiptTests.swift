@@ -3,7 +3,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// The keys of transaction receipts (verifyreceipt reference, 4 and 6).
+/// The keys of transaction receipts (Reference.md V4 and V6).
 @Suite("Transaction receipts")
 struct TransactionReceiptTests {
     private func decode(_ more: [(String, String)]) throws -> TransactionReceipt {

@@ -9,8 +9,8 @@ import Testing
 struct OpenSSLAgreementTests {
     /// Why we may refuse what OpenSSL accepts. Each row is a rule of receipts that CMS does not have.
     static let rulesOfOurs: [ReceiptError.Code: String] = [
-        .missingLeafMarker: "Apple's marker of leaves (reference 7.4)",
-        .missingIntermediateMarker: "Apple's marker of intermediates (reference 7.4)",
+        .missingLeafMarker: "Apple's marker of leaves (Reference.md V7.4)",
+        .missingIntermediateMarker: "Apple's marker of intermediates (Reference.md V7.4)",
         .untrustedRoot: "exactly leaf, intermediate, pinned root; no longer and no shorter path",
         .xcodeReceipt: "Xcode's certificate is no anchor by default",
         .signerCount: "exactly one signer, where CMS takes any number of good ones",

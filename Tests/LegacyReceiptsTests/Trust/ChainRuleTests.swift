@@ -2,7 +2,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// The rules for each place of the chain (verifyreceipt reference, 7.4): each passes in the plain case and fails when
+/// The rules for each place of the chain (Reference.md V7.4): each passes in the plain case and fails when
 /// just that rule is broken.
 @Suite("Rules of the chain")
 struct ChainRuleTests {

@@ -2,7 +2,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// The device hash (verifyreceipt reference, 5.2 and 7.4).
+/// The device hash (Reference.md V5.2 and V7.4).
 @Suite("Device hash")
 struct DeviceTests {
     @Test("SHA-1 of device identifier, attribute 4, and attribute 2 with its tag and length", arguments: [16, 6])

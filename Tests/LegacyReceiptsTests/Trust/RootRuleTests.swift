@@ -2,7 +2,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// Trust ends in a pinned fingerprint, not in a name (verifyreceipt reference, 7.4 and 7.5).
+/// Trust ends in a pinned fingerprint, not in a name (Reference.md V7.4 and V7.5).
 @Suite("Roots")
 struct RootRuleTests {
     private let authority: TestCertificateAuthority
@@ -13,7 +13,7 @@ struct RootRuleTests {
         receipt = try plainReceipt().signedData(.g5).encoded()
     }
 
-    @Test("Apple's pinned roots are those of reference 7.1")
+    @Test("Apple's pinned roots are those of Reference.md V7.1")
     func pinned() {
         let expected = [
             "B0B1730ECBC7FF4505142C49F1295E6EDA6BCAED7E2C68C5BE91B5A11001F024",
@@ -26,7 +26,7 @@ struct RootRuleTests {
         #expect(!TrustPolicy.apple.acceptsXcodeReceipts)
     }
 
-    @Test("The pinned leaves of transaction receipts are those of reference 7.5")
+    @Test("The pinned leaves of transaction receipts are those of Reference.md V7.5")
     func pinnedLeaves() {
         let expected = [
             "15832e01b45a6cfdc0b0e9d5e49442a5108d1a103be93e8c90aff472ed5c147c",

@@ -2,7 +2,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// The SignerInfo and what it signs (RFC 5652, 5.3 to 5.6; verifyreceipt reference, 5.1).
+/// The SignerInfo and what it signs (RFC 5652, 5.3 to 5.6; Reference.md V5.1).
 @Suite("Signer")
 struct SignerTests {
     private let authority: TestCertificateAuthority

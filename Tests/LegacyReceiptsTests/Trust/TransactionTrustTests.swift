@@ -2,7 +2,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// Trust in transaction receipts, which embed only their leaf (verifyreceipt reference, 6 and 7.5).
+/// Trust in transaction receipts, which embed only their leaf (Reference.md V6 and V7.5).
 @Suite("Trust in transaction receipts")
 struct TransactionTrustTests {
     private let authority: TestCertificateAuthority

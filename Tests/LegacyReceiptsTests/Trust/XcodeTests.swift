@@ -2,7 +2,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// Receipts of Xcode's StoreKit testing (verifyreceipt reference, 7.4): anybody can make them.
+/// Receipts of Xcode's StoreKit testing (Reference.md V7.4): anybody can make them.
 @Suite("Xcode receipts")
 struct XcodeTests {
     private static let xcodeReceipt = ForgedAppReceipt.xcode(bundleId: "com.example.orchard", created: duringG5)

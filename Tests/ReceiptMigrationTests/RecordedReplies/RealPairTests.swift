@@ -44,6 +44,6 @@ import Testing
         print("pairs: \(compared) transactions compared")
     }
 
-    /// `latest_receipt_info` is rounded to whole seconds where the receipt is not (verifyreceipt reference, 4).
+    /// `latest_receipt_info` is rounded to whole seconds where the receipt is not (Reference.md V4).
     private func second(_ date: Int64?) -> Int64? { date.map { $0 / 1000 } }
 }

@@ -1,7 +1,7 @@
 import AppStoreModels
 import Testing
 
-/// A notification type and subtype of the App Store Server reference, 5.4, and what it does to the reply for a receipt that
+/// A notification type and subtype of Reference.md S5.4, and what it does to the reply for a receipt that
 /// is older than all of it.
 struct NotificationCase: Sendable, CustomTestStringConvertible {
     let type: String

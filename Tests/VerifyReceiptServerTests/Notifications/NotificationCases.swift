@@ -1,7 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 
-/// Every notificationType and subtype of the App Store Server reference, 5.4. Where nothing is known to change, nothing is
+/// Every notificationType and subtype of Reference.md S5.4. Where nothing is known to change, nothing is
 /// listed, and the test says so.
 extension NotificationCase {
     static let all: [NotificationCase] = subscribed + renewed + changed + failed + ended + refunds + others

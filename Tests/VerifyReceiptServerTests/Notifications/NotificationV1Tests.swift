@@ -6,7 +6,7 @@ import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer
 
-/// `/notifications/v1` (verifyreceipt reference, 8).
+/// `/notifications/v1` (Reference.md V8).
 extension ServerTests {
     @Suite struct NotificationsV1 {
         private static let original = "530001234567000"

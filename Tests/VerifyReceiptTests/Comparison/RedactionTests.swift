@@ -36,7 +36,7 @@ import VerifyReceipt
         #expect(text.contains("sha256:ba7816bf8f01\""))
     }
 
-    @Test("What the reference does not know is not quoted, and its name only if it is a plain one")
+    @Test("What Reference.md does not know is not quoted, and its name only if it is a plain one")
     func unknown() throws {
         let text = written(try compared(Reply.app.with("receipt.my_secret", "hush"), .app))
         #expect(!text.contains("hush") && text.contains("receipt.my_secret"))

@@ -1,4 +1,4 @@
-/// What the reference says of each endpoint, in the order of its tables.
+/// What Reference.md S2 says of each endpoint, in the order of its tables.
 extension APIEndpoint {
     /// The HTTP method.
     public var method: String { facts.method }

@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// Apple's number for a refused request (App Store Server API, error codes; reference section 3).
+/// Apple's number for a refused request (App Store Server API, error codes; Reference.md S3).
 ///
 /// The first three digits are the HTTP status. Apple adds codes without notice and some of its documented errors have no
 /// published number, so an unknown code is kept as it is.

@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// Reads what an answer without success says (reference section 3).
+/// Reads what an answer without success says (Reference.md S3).
 enum ErrorReading {
     /// The longest text of Apple's that is kept, in characters.
     static let longestMessage = 1000

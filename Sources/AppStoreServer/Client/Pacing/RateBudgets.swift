@@ -3,7 +3,7 @@ public import AppStoreModels
 /// How fast the client may call each endpoint.
 ///
 /// Apple allows so many requests a second for each endpoint and app, counts them by the hour, and takes a tenth in the
-/// sandbox (reference, section 2). The budgets keep below that, so that Apple does not have to answer 429.
+/// sandbox (Reference.md S2). The budgets keep below that, so that Apple does not have to answer 429.
 public struct RateBudgets: Sendable, Hashable {
     /// Whether there are any; without, only Apple's answer 429 makes the client wait.
     public var isEnabled: Bool

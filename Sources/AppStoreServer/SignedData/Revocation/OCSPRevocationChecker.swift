@@ -3,7 +3,7 @@
     internal import Synchronization
     @_spi(FixedExpiryValidationTime) internal import X509
 
-    /// Asks the OCSP responders that leaf and intermediate name (RFC 6960; app-store-server reference, 4, online option).
+    /// Asks the OCSP responders that leaf and intermediate name (RFC 6960; Reference.md S4, online option).
     ///
     /// Strict: only two answers "good", signed by the issuer or its delegate and of now, let a chain pass. A certificate
     /// that names no responder, and every answer that is not to be believed, is ``RevocationStatus/unknown(_:)``; no answer
