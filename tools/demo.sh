@@ -1,23 +1,27 @@
 #!/usr/bin/env bash
-# The main job on the receipts in LegacyFixtures: inspects one, migrates a file of stored records into files and a store,
-# serves the store, asks it as an old client would, shows the results. Then a local App Store sells a subscription, and one
-# old receipt is asked about again and again: what happened comes by notification, and what was missed by an API call.
-# They are forged by the test authority of ReceiptForge, which is why its root has to be trusted explicitly.
+# Shows the main uses on the receipts in LegacyFixtures. It inspects one receipt, migrates a file of stored records into files
+# and a store, serves the store, and sends requests as an old client would. Then a local App Store sells a subscription, and
+# the client sends the same old receipt after each event. Most events reach the endpoint as notifications. The last ones send
+# no notification, and the endpoint finds them through the App Store Server API.
+# A test authority signed these receipts, so its root must be trusted explicitly.
+# DEMO_COMMAND names a built command; without it, this script installs what is missing and builds a release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-source tools/install.sh
-install_packages libxml2-dev libsqlite3-dev libpq-dev pkg-config curl python3
-
-swift build -c release --product legacy-receipts
-command=$(swift build -c release --show-bin-path)/legacy-receipts
+command=${DEMO_COMMAND:-}
+if [ -z "$command" ]; then
+    source tools/install.sh
+    install_packages libxml2-dev libsqlite3-dev libpq-dev pkg-config curl python3
+    swift build -c release --product legacy-receipts
+    command=$(swift build -c release --show-bin-path)/legacy-receipts
+fi
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
 trust=(--trust-root LegacyFixtures/trust/root.der)
-# iOS 6 receipts embed no intermediate; those of the test authority have to be given.
+# iOS 6 receipts contain no intermediate certificate, so the test authority's are passed as options.
 intermediates=(--intermediate LegacyFixtures/trust/itunes-store-intermediate.der
     --intermediate LegacyFixtures/trust/developer-relations-intermediate.der)
 
-# run COMMAND…: shows the command and accepts the exit status that it documents for "not all".
+# run COMMAND…: shows the command, runs it, and accepts exit status 1, which means that some records were not migrated.
 run() {
     printf '\n$ legacy-receipts %s\n' "$*"
     "$command" "$@" || [ $? -eq 1 ]
@@ -37,10 +41,10 @@ printf '\n$ legacy-receipts serve --store sqlite:purchases.sqlite\n'
 processes=($!)
 trap 'kill "${processes[@]}" 2>/dev/null || true; wait "${processes[@]}" 2>/dev/null || true; rm -rf "$output"' EXIT
 
-# waitFor PROCESS LOG EXPRESSION: what the sed expression finds in the log, once it does.
+# waitFor PROCESS LOG EXPRESSION: waits until the sed expression finds text in the log, and prints that text.
 waitFor() {
     local found
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         found=$(sed -n "$3" "$2" | head -n 1)
         [ -n "$found" ] && { echo "$found"; return; }
         kill -0 "$1" || break
@@ -52,7 +56,7 @@ waitFor() {
 listening='/"listening"/s/.*"port":"\{0,1\}\([0-9]*\).*/\1/p'
 port=$(waitFor "${processes[0]}" "$output/log" "$listening")
 
-# ask PATH FILE: sends the receipt in FILE as an old client does.
+# ask PATH FILE: sends the receipt in FILE as an old client would.
 ask() {
     printf '\n$ curl --data "{\\"receipt-data\\": \\"%s…\\"}" http://127.0.0.1:8080%s    # %s\n' "$(head -c 12 "$2")" "$1" "$2"
     tr -d '\n' <"$2" | { printf '{"receipt-data":"'; cat; printf '"}'; } |
@@ -63,7 +67,7 @@ ask() {
 ask /verifyReceipt LegacyFixtures/auto-renewable/receipt.b64
 ask /verifyReceipt LegacyFixtures/sandbox-sha256/receipt.b64
 
-# The same old receipt, and what has happened since at a local App Store, which has an offer for who comes back.
+# A local App Store, with an offer code for customers who come back.
 cat >"$output/offers.yaml" <<'END'
 version: 1
 products:
@@ -88,17 +92,17 @@ server=http://127.0.0.1:$(waitFor "${processes[2]}" "$output/story.log" "$listen
 shop() { curl --fail --silent --show-error --request "$1" --data "$3" "$shop/$2"; }
 # member NAME: the first text of that name in the JSON on standard input.
 member() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1; }
-# tell WORDS: what the endpoint says of the receipt now.
-tell() {
+# show EVENT: sends the old receipt and prints the main facts of the reply.
+show() {
     printf '%-18s' "$1"
     printf '{"receipt-data":"%s"}' "$receipt" | curl --fail --silent --show-error --data @- "$server/sandbox/verifyReceipt" |
         python3 -c '
 import json, sys
 reply = json.load(sys.stdin)
 newest, renewal = reply["latest_receipt_info"][0], reply.get("pending_renewal_info", [{}])[0]
-facts = ["%d transactions" % len(reply["latest_receipt_info"])]
+facts = ["transactions %d" % len(reply["latest_receipt_info"])]
 if "cancellation_date" in newest:
-    facts.append("the newest cancelled")
+    facts.append("newest canceled")
 if "offer_code_ref_name" in newest:
     facts.append("offer " + newest["offer_code_ref_name"])
 facts += [key + " " + value for key, value in renewal.items() if key.startswith(("auto_renew_status", "exp", "is_in"))]
@@ -109,25 +113,25 @@ subscription=$(shop POST purchases '{"customer": "ada", "productId": "com.exampl
     member originalTransactionId)
 receipt=$(curl --fail --silent "$shop/customers/ada/receipt" | member receipt-data)
 echo
-tell 'bought'
+show 'bought'
 shop POST "subscriptions/$subscription/renew" '{}' >/dev/null
-tell 'renewed'
+show 'renewed'
 shop POST "subscriptions/$subscription/fail-billing" '{}' >/dev/null
 shop POST "subscriptions/$subscription/renew" '{}' >/dev/null
-tell 'billed in vain'
+show 'billing failed'
 newest=$(shop POST "subscriptions/$subscription/recover-billing" '{}' | member transactionId)
-tell 'billed after all'
+show 'billing recovered'
 shop POST "transactions/$newest/refund" '{}' >/dev/null
-tell 'refunded'
+show 'refunded'
 shop POST purchases '{"customer": "ada", "productId": "com.example.orchard.premium.monthly",
     "offer": {"type": "offer-code", "identifier": "SPRING"}}' >/dev/null
-tell 'bought again'
+show 'bought again'
 
-# What no notification tells of: an endpoint that asks the App Store finds out.
+# Events without a notification. The endpoint finds them when it queries the App Store Server API.
 shop PUT notifications/url '{}' >/dev/null
 shop POST "subscriptions/$subscription/renew" '{}' >/dev/null
 shop POST "subscriptions/$subscription/cancel" '{}' >/dev/null
-tell 'not notified'
+show 'no notification'
 cat >"$output/asking.yaml" <<END
 apps: [{bundle-id: com.example.orchard, freshness: {mode: app-store, maximum-age: 0}}]
 app-store-server:
@@ -143,4 +147,4 @@ printf '\n$ legacy-receipts serve --config asking.yaml    # endpoint.freshness.m
 processes+=($!)
 server=http://127.0.0.1:$(waitFor "${processes[3]}" "$output/asking.log" "$listening")
 echo
-tell 'asked'
+show 'API queried'
