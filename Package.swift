@@ -179,6 +179,7 @@ let package = Package(
         .target(
             name: "OpenSSLOracle", dependencies: ["COpenSSL"], path: "Tests/OpenSSLOracle", swiftSettings: settings),
         .target(name: "SharedReceipts", path: "Tests/SharedReceipts", swiftSettings: settings),
+        .target(name: "TestDatabase", path: "Tests/TestDatabase", swiftSettings: settings),
 
         .testTarget(name: "AppStoreModelsTests", dependencies: ["AppStoreModels"], swiftSettings: settings),
         .testTarget(
@@ -201,7 +202,7 @@ let package = Package(
             name: "TransactionStoreTests",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration", "TransactionStore",
-                "SQLiteTransactionStore", "PostgreSQLTransactionStore", grdb,
+                "SQLiteTransactionStore", "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -223,7 +224,7 @@ let package = Package(
             dependencies: [
                 "legacy-receipts", "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ReceiptForge",
                 "ReceiptMigration", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
-                "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", crypto,
+                "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto,
                 server("AsyncHTTPClient", "async-http-client"),
                 server("Logging", "swift-log"), server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
                 server("NIOSSL", "swift-nio-ssl"), server("ServiceLifecycle", "swift-service-lifecycle"),

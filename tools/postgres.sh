@@ -6,6 +6,8 @@
 #   tools/postgres.sh stop DIRECTORY     stops it (fast: open sessions are cut, transactions rolled back)
 #   tools/postgres.sh crash DIRECTORY    stops it as if the power had gone, so that the next start recovers
 #   tools/postgres.sh resume DIRECTORY   starts it again
+#   tools/postgres.sh freeze DIRECTORY   suspends all its processes: connections stay open, and nothing is answered
+#   tools/postgres.sh thaw DIRECTORY     lets them go on
 #   tools/postgres.sh remove DIRECTORY   stops it and deletes its data
 #
 # Sets LEGACY_RECEIPTS_POSTGRES (the URL), LEGACY_RECEIPTS_POSTGRES_DIRECTORY, and LEGACY_RECEIPTS_POSTGRES_SCRIPT (this
@@ -78,8 +80,18 @@ CONFIGURATION
     echo "$directory"
 }
 
+# The first process before its children, so that it makes no others meanwhile.
+signal() {
+    local first child
+    first=$(head -n 1 "$2/data/postmaster.pid")
+    kill "-$1" "$first"
+    for child in $(pgrep -P "$first"); do kill "-$1" "$child" 2>/dev/null || true; done
+}
+
 remove() {
     [ -d "$1/data" ] || return 0
+    # A suspended server cannot stop.
+    signal CONT "$1" 2>/dev/null || true
     stop "$1" immediate 2>/dev/null || true
     rm -rf "$1"
 }
@@ -105,9 +117,11 @@ case "${1:-}" in
     stop) stop "$2" fast ;;
     crash) stop "$2" immediate ;;
     resume) resume "$2" ;;
+    freeze) signal STOP "$2" ;;
+    thaw) signal CONT "$2" ;;
     remove) remove "$2" ;;
     *)
-        sed -n '2,15p' "$0" >&2
+        sed -n '2,17p' "$0" >&2
         exit 64
         ;;
 esac

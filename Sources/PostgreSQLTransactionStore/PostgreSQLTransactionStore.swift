@@ -3,7 +3,8 @@ public import TransactionStore
 /// A transaction store in a PostgreSQL database (12 or newer), for several replicas at once.
 ///
 /// What ``apply(_:)`` has returned from is committed; whether that survives a crash of the server is up to its
-/// `synchronous_commit` and `fsync`. Sets are written in transactions of some thousand facts, each set within one.
+/// `synchronous_commit` and `fsync`. Sets are written in transactions of some thousand facts, each set within one. Calls with
+/// few sets that wait while a transaction is being committed share the next one.
 ///
 /// Connections are made when they are needed and made again after the server went away, so that a store can be set up
 /// before its server is. The schema is made, or brought up to date, on the first connection.
@@ -14,6 +15,7 @@ public import TransactionStore
 /// | the connection is lost during COMMIT | `unavailable`; applying the same sets again is harmless |
 /// | a standby, a full disk, missing rights | `notWritable` |
 /// | other writers hold a lock for longer than ``Options/lockTimeout``, a statement takes longer than ``Options/statementTimeout``, no connection becomes free | `busy` |
+/// | the server gives no answer for longer than ``Options/answerTimeout`` | `unavailable`; the connection is closed and made again |
 /// | the schema is newer than this program | `newerSchema` |
 /// | the server reports damaged data, or a row cannot be read | `corrupt` |
 ///
@@ -32,11 +34,16 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         public var lockTimeout: Double
         /// How long to wait for a free connection, in seconds.
         public var connectionTimeout: Double
+        /// How long to wait for any answer of the server, in seconds, whatever the server does about its own time limits; nil
+        /// for 5 seconds more than ``statementTimeout``. Making a connection may take as long, at least 2 seconds; without
+        /// it 5. `?connect_timeout=N` in the URL comes first.
+        public var answerTimeout: Double?
 
         public init(
             schema: String = "legacy_receipts", maximumConnections: Int = 8, statementTimeout: Double = 30,
-            lockTimeout: Double = 10, connectionTimeout: Double = 10
+            lockTimeout: Double = 10, connectionTimeout: Double = 10, answerTimeout: Double? = nil
         ) {
+            self.answerTimeout = answerTimeout
             self.schema = schema
             self.maximumConnections = maximumConnections
             self.statementTimeout = statementTimeout
@@ -51,6 +58,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     private let address: PostgreSQLAddress
     private let schema: Schema
     private let pool: ConnectionPool
+    private let queue: WriteQueue
 
     /// Sets a store up; connects to nothing yet.
     /// - Parameters:
@@ -63,15 +71,22 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         func milliseconds(_ seconds: Double) -> Int { Int(max(1, min(86_400_000, (seconds * 1000).rounded()))) }
         let timeouts = PostgreSQLTimeouts(
             statement: milliseconds(options.statementTimeout), lock: milliseconds(options.lockTimeout),
-            acquire: milliseconds(options.connectionTimeout))
-        let address = try PostgreSQLAddress(url)
+            acquire: milliseconds(options.connectionTimeout),
+            answer: milliseconds(options.answerTimeout ?? options.statementTimeout + 5))
+        // libpq takes less than 2 seconds for 2.
+        let connectTimeout = options.answerTimeout.map { Int(max(2, min($0, 3_600).rounded(.up))) } ?? 5
+        let address = try PostgreSQLAddress(url, connectTimeout: connectTimeout)
         let schema = try Schema(name: address.schema ?? options.schema, timeouts: timeouts)
         self.address = address
         self.schema = schema
-        pool = ConnectionPool(
+        let pool = ConnectionPool(
             maximum: max(1, address.maximumConnections ?? options.maximumConnections), timeouts: timeouts
         ) {
             PostgreSQLConnection(address, timeouts: timeouts) { try schema.prepare($0) }
+        }
+        self.pool = pool
+        queue = WriteQueue(factsPerTransaction: WriteLimits.facts) { calls in
+            try await Self.write(FactBatch(calls), schema, pool, address)
         }
     }
 
@@ -93,29 +108,35 @@ public final class PostgreSQLTransactionStore: TransactionStore {
             try await pool.checkOpen()
             return AppliedFacts()
         }
+        // A bulk load fills transactions by itself, and several may run at once.
+        if WriteLimits.isSmall(sets) { return try await queue.apply(sets) }
         var result = AppliedFacts()
-        var batch = FactBatch(first)
+        var batch = FactBatch([Array(first)])
         for next in 1...slices.count {
             // The next batch is made ready while this one is being written.
-            async let following = next < slices.count ? FactBatch(slices[next]) : nil
-            let applied = try await write(batch)
-            result.changed += applied.changed
-            result.unchanged += applied.unchanged
-            result.repeatedNotifications += applied.repeatedNotifications
+            async let following = next < slices.count ? FactBatch([Array(slices[next])]) : nil
+            for applied in try await Self.write(batch, schema, pool, address) {
+                result.changed += applied.changed
+                result.unchanged += applied.unchanged
+                result.repeatedNotifications += applied.repeatedNotifications
+            }
             guard let made = await following else { break }
             batch = made
         }
         return result
     }
 
-    private func write(_ batch: FactBatch) async throws -> AppliedFacts {
-        let lockClass = schema.lockClass
-        return try await perform { session in
+    /// Writes a batch in one transaction. The result has one value per call.
+    private static func write(
+        _ batch: FactBatch, _ schema: Schema, _ pool: ConnectionPool, _ address: PostgreSQLAddress
+    ) async throws -> [AppliedFacts] {
+        try await perform(pool, address) { session in
             var exclusive: Set<Int32> = []
             var mayCopyIdentities = true
             for _ in 0..<Self.maximumAttempts {
                 let writer = FactWriter(
-                    session: session, lockClass: lockClass, exclusive: exclusive, mayCopyIdentities: mayCopyIdentities)
+                    session: session, lockClass: schema.lockClass, exclusive: exclusive,
+                    mayCopyIdentities: mayCopyIdentities)
                 do {
                     return try writer.write(batch)
                 } catch WriteObstacle.joining(let scopes) {
@@ -182,10 +203,20 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         }
     }
 
-    public func close() async throws { await pool.close() }
+    public func close() async throws {
+        await queue.close()
+        await pool.close()
+    }
 
     /// Runs `body` on a connection of the pool, and puts errors into the words of the protocol.
     func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgreSQLSession) throws -> Value
+    ) async throws -> Value {
+        try await Self.perform(pool, address, body)
+    }
+
+    private static func perform<Value: Sendable>(
+        _ pool: ConnectionPool, _ address: PostgreSQLAddress,
         _ body: @escaping @Sendable (PostgreSQLSession) throws -> Value
     ) async throws -> Value {
         let connection = try await pool.acquire()

@@ -26,17 +26,21 @@ final class LookUpConnections: Sendable {
     private let free: DispatchSemaphore
     private let state = Mutex(State())
 
+    /// How many look-ups may run at once. Some of the shared threads stay free, whatever holds up the look-ups.
+    static func maximum(_ options: SQLiteTransactionStore.Options) -> Int {
+        min(max(1, options.readers), BlockingThreads.sharedMaximum - BlockingThreads.sharedReserve)
+    }
+
     /// - Parameters:
     ///   - path: of the file.
     ///   - isInPlace: whether the path leads to the file that was opened first, and to its log.
-    ///   - maximum: how many may read at once.
+    ///   - maximum: how many may read at once, at least 1.
     ///   - busyTimeout: seconds.
     init(_ path: String, maximum: Int, busyTimeout: Double, isInPlace: @escaping @Sendable () -> Bool) {
         self.path = path
         self.isInPlace = isInPlace
         self.busyTimeout = busyTimeout
-        // More than there are threads to read on would never be used.
-        self.maximum = min(max(1, maximum), BlockingThreads.sharedMaximum)
+        self.maximum = maximum
         free = DispatchSemaphore(value: self.maximum)
     }
 

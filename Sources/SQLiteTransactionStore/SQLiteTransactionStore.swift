@@ -43,11 +43,13 @@ public final class SQLiteTransactionStore: TransactionStore {
 
         /// How long to wait for another program that writes, in seconds.
         public var busyTimeout: Double
-        /// How many look-ups may run at once, at most four per core and four more.
+        /// How many look-ups may run at once, at most four per core. Further ones wait for their turn.
         public var readers: Int
         public var durability: Durability
         /// The size in pages at which the file counts as full; for tests.
         package var maximumPageCount: Int?
+        /// Runs in place of waiting for the disk, before each look-up reads; for tests, whose disks do not hang.
+        package var beforeLookUp: (@Sendable () -> Void)?
 
         public init(busyTimeout: Double = 5, readers: Int = .max, durability: Durability = .full) {
             self.busyTimeout = busyTimeout
@@ -58,10 +60,14 @@ public final class SQLiteTransactionStore: TransactionStore {
 
     private let file: StoreFile
     private let queue: WriteQueue
+    private let lookUps: LookUpTurns
+    private let beforeLookUp: (@Sendable () -> Void)?
 
     private init(_ file: StoreFile, _ options: Options) {
         self.file = file
-        queue = WriteQueue { calls in try await Self.write(calls, to: file) }
+        queue = WriteQueue(factsPerTransaction: 20_000) { calls in try await Self.write(calls, to: file) }
+        lookUps = LookUpTurns(maximum: LookUpConnections.maximum(options))
+        beforeLookUp = options.beforeLookUp
     }
 
     /// Opens the store at a path, making the file if it is not there and bringing an older schema up to date.
@@ -116,6 +122,10 @@ public final class SQLiteTransactionStore: TransactionStore {
     }
 
     public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+        // A disk that hangs keeps the threads that read from it. Waiting for a turn keeps none, so that threads are left
+        // for everything else.
+        do { try await lookUps.wait() } catch { throw file.error(error) }
+        defer { lookUps.end() }
         guard !BlockingThreads.isCurrent else { return try lookUp(identities, scope) }
         return try await withTaskExecutorPreference(BlockingThreads.shared) { try lookUp(identities, scope) }
     }
@@ -124,7 +134,8 @@ public final class SQLiteTransactionStore: TransactionStore {
     private func lookUp(_ identities: [CustomerIdentity], _ scope: StoreScope) throws -> Customer? {
         do {
             return try BlockingThreads.wait {
-                try file.lookUp { try Self.customer(identities, scope, $0) }
+                beforeLookUp?()
+                return try file.lookUp { try Self.customer(identities, scope, $0) }
             }
         } catch {
             throw file.error(error)

@@ -40,7 +40,9 @@ final class StoreFile: Sendable {
             indexPath = resolvedPath + "-shm"
             index = FileIdentity(indexPath)
             let (logPath, log) = (logPath, log)
-            lookUps = LookUpConnections(path, maximum: options.readers, busyTimeout: options.busyTimeout) {
+            lookUps = LookUpConnections(
+                path, maximum: LookUpConnections.maximum(options), busyTimeout: options.busyTimeout
+            ) {
                 FileIdentity(path) == file && FileIdentity(logPath) == log
             }
         }

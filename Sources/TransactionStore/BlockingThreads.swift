@@ -62,7 +62,10 @@ package final class BlockingThreads: TaskExecutor {
 
     /// The threads of this process; none before the first job.
     package static let shared = BlockingThreads(maximum: sharedMaximum)
-    package static let sharedMaximum = 4 * ProcessInfo.processInfo.activeProcessorCount + 4
+    package static let sharedMaximum = 4 * ProcessInfo.processInfo.activeProcessorCount + sharedReserve
+    /// How many of the shared threads must be left when everything that waits for one disk hangs: an engine lets no more than
+    /// the others wait at once.
+    package static let sharedReserve = 4
 
     /// How long a thread may wait before another one takes its place.
     private static let patience = DispatchTimeInterval.nanoseconds(Int(patienceNanoseconds))

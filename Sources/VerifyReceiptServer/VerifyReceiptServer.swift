@@ -54,8 +54,10 @@ public final class VerifyReceiptServer: Service {
         observer: (any AnswerObserving)? = nil, clock: (@Sendable () -> Int64)? = nil,
         onListening: @escaping @Sendable (Addresses) -> Void = { _ in }
     ) throws {
-        let notifications = try NotificationIntake(configuration, store: store)
         let metrics = ServerMetrics()
+        let store = store.map { Self.bounded($0, configuration, logger) }
+        if let store { metrics.add(store) }
+        let notifications = try NotificationIntake(configuration, store: store)
         let clock = clock ?? { SystemClock.now() }
         let makeEndpoint = EndpointMaker(
             store: store, metrics: metrics, patience: configuration.timeouts.appStore, clock: clock)
@@ -102,7 +104,7 @@ public final class VerifyReceiptServer: Service {
                 logger.notice(
                     "stopping: finishing requests in flight",
                     metadata: [
-                        "inFlight": .stringConvertible(state.queue.working)
+                        "inFlight": .stringConvertible(state.queue.inFlight)
                     ])
             })
         var services: [any Service] = []
@@ -124,9 +126,45 @@ public final class VerifyReceiptServer: Service {
         let stopping = BoundedStop(limit: configuration.timeouts.shutdown) { [state, logger] in
             logger.error(
                 "requests do not end and are left behind",
-                metadata: ["inFlight": .stringConvertible(state.queue.working)])
+                metadata: ["inFlight": .stringConvertible(state.queue.inFlight)])
         }
+        let trying = Task { await tryStore() }
+        defer { trying.cancel() }
         try await stopping.run(ServiceGroup(configuration: group))
+    }
+
+    /// The store with a deadline. A request that waits for it lets others work.
+    private static func bounded(
+        _ store: any TransactionStore, _ configuration: VerifyReceiptServerConfiguration, _ logger: Logger
+    ) -> BoundedTransactionStore {
+        let meanwhile = configuration.endpoint.meanwhile
+        return BoundedTransactionStore(
+            store, deadline: configuration.timeouts.store,
+            onChange: { kind, isHanging in
+                let metadata: Logger.Metadata = ["calls": "\(kind.rawValue)"]
+                if isHanging {
+                    logger.error("the store does not answer in time: \(meanwhile) until it does", metadata: metadata)
+                } else {
+                    logger.notice("the store answers again", metadata: metadata)
+                }
+            },
+            willWait: {
+                guard let place = WorkPlace.current else { return nil }
+                place.stepAway()
+                return { place.comeBack() }
+            })
+    }
+
+    /// Says so if the store cannot be used when the server starts. It may come later.
+    private func tryStore() async {
+        guard let store = state.store else { return }
+        do {
+            _ = try await store.hasProcessed(notificationUUID: "start")
+        } catch {
+            logger.warning(
+                "the store cannot be used yet: \(configuration.endpoint.meanwhile) until it can",
+                metadata: ["error": "\(error)"])
+        }
     }
 
     private func server(_ channel: ListenerChannel, _ index: Int) -> any Service {

@@ -1,6 +1,7 @@
 import Foundation
 import PostgreSQLTransactionStore
 import Synchronization
+import TestDatabase
 import Testing
 import VerifyReceipt
 import VerifyReceiptServer
@@ -8,7 +9,7 @@ import VerifyReceiptServer
 extension ServerTests {
     /// A PostgreSQL server that goes away under load and comes back, seen by clients of the endpoint. Runs under
     /// `tools/postgres.sh run` only.
-    @Suite(.enabled(if: DatabaseServer.script != nil, "run the tests by 'tools/postgres.sh run swift test'"))
+    @Suite(.enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
     struct PostgreSQLOutage {
         /// What clients have seen since the last ``begin()``.
         private final class Seen: Sendable {
@@ -32,8 +33,14 @@ extension ServerTests {
         func answersMeanwhileAndRecovers(
             whenStoreFails: EndpointConfiguration.StoreFailure, command: String
         ) async throws {
-            let database = try DatabaseServer()
-            defer { try? database.control("remove") }
+            try await PostgreSQLServer.with { database in
+                try await outage(of: database, whenStoreFails, command)
+            }
+        }
+
+        private func outage(
+            of database: PostgreSQLServer, _ whenStoreFails: EndpointConfiguration.StoreFailure, _ command: String
+        ) async throws {
             let store = try await PostgreSQLTransactionStore.open(url: database.url)
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.endpoint.whenStoreFails = whenStoreFails

@@ -1,6 +1,7 @@
 import Foundation
 import PostgreSQLTransactionStore
 import Synchronization
+import TestDatabase
 import Testing
 import TransactionStore
 import VerifyReceipt
@@ -9,7 +10,7 @@ import VerifyReceiptServer
 /// The database is stopped and started again while the server is under load.
 @Suite(
     "PostgreSQL outages seen through the server", .timeLimit(.minutes(5)),
-    .enabled(if: DatabaseServer.script != nil, "run the tests by 'tools/postgres.sh run swift test'"))
+    .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
 struct PostgreSQLServerOutageTests {
     /// What the clients saw.
     private final class Seen: Sendable {
@@ -41,8 +42,10 @@ struct PostgreSQLServerOutageTests {
 
     @Test(arguments: ["stop", "crash"])
     func loadGoesOnWhenTheDatabaseIsBack(command: String) async throws {
-        let database = try DatabaseServer()
-        defer { try? database.control("remove") }
+        try await PostgreSQLServer.with { database in try await outage(of: database, command) }
+    }
+
+    private func outage(of database: PostgreSQLServer, _ command: String) async throws {
         let store = try await PostgreSQLTransactionStore.open(url: database.url)
         let lanes = try (0..<3).map { lane in
             try (0..<150).map { number in

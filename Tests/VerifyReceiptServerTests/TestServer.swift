@@ -95,6 +95,7 @@ extension VerifyReceiptServerConfiguration {
         configuration.listeners = [Listener(port: 0)]
         configuration.admin = AdminListener(port: 0)
         configuration.timeouts.shutdown = .seconds(20)
+        configuration.timeouts.store = .seconds(60)
         change(&configuration)
         return configuration
     }
@@ -123,12 +124,14 @@ enum Sent {
 
 /// A store that waits, fails, or works, as the test says.
 final class PuppetStore: TransactionStore {
-    enum Mood {
+    enum Mood: Sendable {
         case works
         case fails(TransactionStoreError.Code)
         /// Answers, and takes nothing in.
         case refusesWrites(TransactionStoreError.Code)
         case waits
+        /// Every call waits, also those that readiness makes.
+        case hangs
     }
 
     private struct State {
@@ -144,7 +147,10 @@ final class PuppetStore: TransactionStore {
     func become(_ mood: Mood) {
         let released = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.mood = mood
-            if case .waits = mood { return [] }
+            switch mood {
+            case .waits, .hangs: return []
+            default: break
+            }
             defer { state.waiting = [] }
             return state.waiting
         }
@@ -162,15 +168,29 @@ final class PuppetStore: TransactionStore {
 
     private func act(writes: Bool) async throws {
         state.withLock { $0.calls += 1 }
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state -> Bool in
-                guard case .waits = state.mood else { return true }
-                state.waiting.append(continuation)
-                return false
-            }
-            if isFree { continuation.resume() }
-        }
+        await wait(isProbe: false)
         try check(writes: writes)
+    }
+
+    private func probe(writes: Bool) async throws {
+        await wait(isProbe: true)
+        try check(writes: writes)
+    }
+
+    private func wait(isProbe: Bool) async {
+        await withCheckedContinuation { continuation in
+            let waits = state.withLock { state -> Bool in
+                let waits =
+                    switch state.mood {
+                    case .waits: !isProbe
+                    case .hangs: true
+                    default: false
+                    }
+                if waits { state.waiting.append(continuation) }
+                return waits
+            }
+            if !waits { continuation.resume() }
+        }
     }
 
     func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
@@ -184,7 +204,7 @@ final class PuppetStore: TransactionStore {
     }
 
     func hasProcessed(notificationUUID: String) async throws -> Bool {
-        try check(writes: false)
+        try await probe(writes: false)
         return false
     }
 
@@ -192,7 +212,7 @@ final class PuppetStore: TransactionStore {
         StoreCounts(transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
     }
 
-    func checkReadiness() async throws { try check(writes: true) }
+    func checkReadiness() async throws { try await probe(writes: true) }
 
     func close() async throws {}
 }

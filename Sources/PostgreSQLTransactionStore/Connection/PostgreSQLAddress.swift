@@ -21,7 +21,9 @@ struct PostgreSQLAddress: Sendable {
 
     /// - Throws: `TransactionStoreError` `invalidURL`. The message never repeats the URL: libpq's own would, password
     ///   included.
-    init(_ url: String) throws {
+    ///
+    /// - Parameter connectTimeout: seconds, where the URL does not say it.
+    init(_ url: String, connectTimeout: Int = 5) throws {
         guard url.utf8.count <= 8192, !url.utf8.contains(0), Self.hasScheme(url) else {
             throw Self.invalid("it must begin with postgresql:// or postgres://")
         }
@@ -39,7 +41,8 @@ struct PostgreSQLAddress: Sendable {
         }
         secrets = stated.filter { $0.keyword.hasSuffix("password") && !$0.value.isEmpty }.map(\.value)
         description = Self.describe(stated)
-        for (keyword, value) in Self.defaults where !stated.contains(where: { $0.keyword == keyword }) {
+        let defaults = Self.defaults + [("connect_timeout", String(connectTimeout))]
+        for (keyword, value) in defaults where !stated.contains(where: { $0.keyword == keyword }) {
             stated.append(Option(keyword: keyword, value: value))
         }
         // Not a matter of taste: identifiers are stored as their UTF-8 octets.
@@ -54,7 +57,7 @@ struct PostgreSQLAddress: Sendable {
 
     /// A server that vanished without a word is noticed within half a minute; seconds, `tcp_user_timeout` milliseconds.
     private static let defaults: [(String, String)] = [
-        ("connect_timeout", "5"), ("keepalives", "1"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
+        ("keepalives", "1"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
         ("keepalives_count", "3"), ("tcp_user_timeout", "30000"), ("fallback_application_name", "legacy-receipts"),
     ]
 

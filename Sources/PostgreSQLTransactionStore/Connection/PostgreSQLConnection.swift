@@ -9,9 +9,14 @@ struct PostgreSQLTimeouts: Sendable {
     let lock: Int
     /// How long a call waits for a free connection.
     let acquire: Int
+    /// How long we wait for any answer. The server has given up by then, if it is alive.
+    let answer: Int
 
-    /// How long we wait for any answer: the server has given up by then, if it is alive.
-    var answer: Int { statement + 5_000 }
+    /// The limits for bringing the schema up to date, which takes as long as the store is large.
+    var schema: (statement: Int, lock: Int, answer: Int) {
+        let statement = max(statement, 30_000)
+        return (statement, max(lock, 10_000), statement + 5_000)
+    }
 }
 
 /// Runs the jobs of one connection one after the other on a thread of its own, so that the blocking calls of libpq never
@@ -46,12 +51,13 @@ actor PostgreSQLConnection {
     }
 
     /// Runs `body` on the thread of the connection. What failed because the server had gone away since the last use is
-    /// tried once more on a new connection, unless a COMMIT was under way.
+    /// tried once more on a new connection, unless a COMMIT was under way. What got no answer in time is not: it would wait
+    /// as long again.
     func perform<Value: Sendable>(_ body: @Sendable (PostgreSQLSession) throws -> Value) throws -> Value {
         let wasOpen = session != nil
         do {
             return try attempt(body)
-        } catch let failure as PostgreSQLFailure where failure.isConnectionLost && !failure.isCommitUnknown && wasOpen {
+        } catch let failure as PostgreSQLFailure where wasOpen && failure.isStaleConnection {
             return try attempt(body)
         }
     }

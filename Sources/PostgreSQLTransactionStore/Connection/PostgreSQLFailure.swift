@@ -10,6 +10,11 @@ struct PostgreSQLFailure: Error {
     let isConnectionLost: Bool
     /// Whether the connection was lost between sending COMMIT and its answer, so that nobody knows what happened.
     var isCommitUnknown = false
+    /// Whether the server gave no answer before our own deadline.
+    var isTimedOut = false
+
+    /// Whether the connection had ended before the call, so that the same call may succeed on a new one.
+    var isStaleConnection: Bool { isConnectionLost && !isCommitUnknown && !isTimedOut }
 
     /// Two writers stood in each other's way: the same transaction succeeds when repeated.
     var isConflict: Bool {

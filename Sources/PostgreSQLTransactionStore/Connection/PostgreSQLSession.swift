@@ -22,7 +22,8 @@ struct Statement: Sendable {
 final class PostgreSQLSession {
     private let connection: OpaquePointer
     private let address: PostgreSQLAddress
-    private let timeouts: PostgreSQLTimeouts
+    /// How long to wait for any answer, in milliseconds. A connection that exceeds it is closed, not used again.
+    private var answerTimeout: Int
     private var prepared: Set<String> = []
     private var parameters = BinaryBuffer()
     /// Whether the connection failed; it cannot be used again.
@@ -31,7 +32,7 @@ final class PostgreSQLSession {
     /// Connects. The deadline is `connect_timeout` of the URL (5 seconds by default).
     init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts) throws {
         self.address = address
-        self.timeouts = timeouts
+        answerTimeout = timeouts.answer
         let keywords = address.options.map { strdup($0.keyword) }
         let values = address.options.map { strdup($0.value) }
         defer { for text in keywords + values { free(text) } }
@@ -96,7 +97,7 @@ final class PostgreSQLSession {
     /// Sends rows in COPY's binary format, header and trailer included, through `COPY … FROM STDIN`.
     func copy(_ sql: String, _ rows: [UInt8]) throws {
         try send { PQsendQuery(connection, sql) }
-        let deadline = Deadline(milliseconds: timeouts.answer)
+        let deadline = Deadline(milliseconds: answerTimeout)
         try flush(deadline)
         try awaitResult(deadline)
         guard let answer = PQgetResult(connection) else { throw lostFailure() }
@@ -114,7 +115,7 @@ final class PostgreSQLSession {
             try put(rows, position..<end)
             position = end
         }
-        let end = Deadline(milliseconds: timeouts.answer)
+        let end = Deadline(milliseconds: answerTimeout)
         while true {
             let status = PQputCopyEnd(connection, nil)
             if status == 1 { break }
@@ -125,7 +126,7 @@ final class PostgreSQLSession {
     }
 
     private func put(_ rows: [UInt8], _ range: Range<Int>) throws {
-        let deadline = Deadline(milliseconds: timeouts.answer)
+        let deadline = Deadline(milliseconds: answerTimeout)
         while true {
             let status = rows.withUnsafeBytes { octets -> Int32 in
                 guard let base = octets.baseAddress else { return 1 }
@@ -138,6 +139,14 @@ final class PostgreSQLSession {
         }
         // Without this libpq would pile up the rows in memory as fast as they are made.
         try flush(deadline)
+    }
+
+    /// Runs `body` with another limit of ``answerTimeout``, in milliseconds.
+    func withAnswerTimeout<Value>(_ timeout: Int, _ body: () throws -> Value) rethrows -> Value {
+        let usual = answerTimeout
+        answerTimeout = max(usual, timeout)
+        defer { answerTimeout = usual }
+        return try body()
     }
 
     // MARK: Transactions
@@ -173,7 +182,7 @@ final class PostgreSQLSession {
 
     /// Waits for the answer and takes all of it; the last result counts, the first error is thrown.
     private func finish() throws -> ResultRows {
-        let deadline = Deadline(milliseconds: timeouts.answer)
+        let deadline = Deadline(milliseconds: answerTimeout)
         try flush(deadline)
         var last: ResultRows?
         var failed: PostgreSQLFailure?
@@ -219,7 +228,8 @@ final class PostgreSQLSession {
         if ready == 0 {
             isLost = true
             throw PostgreSQLFailure(
-                sqlState: "08006", message: "no answer within \(timeouts.answer) ms", isConnectionLost: true)
+                sqlState: "08006", message: "no answer within \(answerTimeout) ms", isConnectionLost: true,
+                isTimedOut: true)
         }
         if Int32(descriptor.revents) & ~POLLOUT != 0, PQconsumeInput(connection) == 0 { throw lostFailure() }
     }

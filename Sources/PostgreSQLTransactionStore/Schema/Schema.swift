@@ -64,7 +64,7 @@ struct Schema: Sendable {
             SET jit TO off
             """)
         guard try currentVersion(session) != Self.version else { return }
-        try migrate(session)
+        try session.withAnswerTimeout(timeouts.schema.answer) { try migrate(session) }
     }
 
     /// The version in the database, 0 without tables.
@@ -93,6 +93,12 @@ struct Schema: Sendable {
     /// wait and find it done.
     private func migrate(_ session: PostgreSQLSession) throws {
         try session.transaction {
+            try session.execute(
+                """
+                SET LOCAL statement_timeout TO \(timeouts.schema.statement);
+                SET LOCAL lock_timeout TO \(timeouts.schema.lock);
+                SET LOCAL idle_in_transaction_session_timeout TO \(timeouts.schema.statement)
+                """)
             try session.run(Self.lockSchema, [.int4(lockClass)])
             let schema = try session.run(Self.findSchema, [.text(quotedName)])
             // Only where it is missing: who may use a schema need not be allowed to make one.

@@ -41,8 +41,8 @@ struct Table: Sendable {
 
     /// - Parameters:
     ///   - newness: the columns by which the greater row is the newer; empty if rows never change.
-    ///   - returning: a column to get back of each row that was inserted.
-    init(_ name: String, _ columns: [Column], key: [String], newness: [String] = [], returning: String? = nil) {
+    ///   - returning: the columns to get back of each row that was inserted or took the place of another.
+    init(_ name: String, _ columns: [Column], key: [String], newness: [String] = [], returning: [String] = []) {
         self.name = name
         self.columns = columns
         let names = columns.map(\.name)
@@ -66,7 +66,7 @@ struct Table: Sendable {
             sql += "DO UPDATE SET " + changing.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
             sql += " WHERE \(row("known", newness)) < \(row("excluded", newness))"
         }
-        if let returning { sql += " RETURNING known.\(returning)" }
+        if !returning.isEmpty { sql += " RETURNING " + returning.map { "known.\($0)" }.joined(separator: ", ") }
         insert = Statement(name: "insert_\(name)", sql: sql)
     }
 
@@ -80,20 +80,21 @@ struct Table: Sendable {
             .int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("transaction_id"),
             .bytea("payload"), .bytea("legacy"),
         ],
-        key: ["purchase", "transaction_id", "kind"], newness: ["signed_date", "payload", "legacy", "source"])
+        key: ["purchase", "transaction_id", "kind"], newness: ["signed_date", "payload", "legacy", "source"],
+        returning: ["purchase", "kind", "transaction_id"])
 
     static let renewalInfos = Table(
         "renewal_infos", [.int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload")],
-        key: ["purchase", "kind"], newness: ["signed_date", "payload", "source"])
+        key: ["purchase", "kind"], newness: ["signed_date", "payload", "source"], returning: ["purchase", "kind"])
 
     static let appTransactions = Table(
         "app_transactions",
         [.int8("customer"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload")],
-        key: ["customer", "kind"], newness: ["signed_date", "payload", "source"])
+        key: ["customer", "kind"], newness: ["signed_date", "payload", "source"], returning: ["customer", "kind"])
 
     static let receipts = Table(
         "receipts", [.int8("customer"), .int8("signed_date"), .int2("form"), .bytea("octets")],
-        key: ["customer", "form"], newness: ["signed_date", "octets"])
+        key: ["customer", "form"], newness: ["signed_date", "octets"], returning: ["customer", "form"])
 
     static let notifications = Table(
         "notifications",
@@ -101,7 +102,7 @@ struct Table: Sendable {
             .bytea("notification_uuid"), .int4("scope"), .int8("signed_date"), .bytea("type"), .bytea("subtype"),
             .bytea("body"),
         ],
-        key: ["notification_uuid"], returning: "notification_uuid")
+        key: ["notification_uuid"], returning: ["notification_uuid"])
 }
 
 /// Rows on their way into a table, either one after the other for COPY or one array per column for INSERT.
@@ -150,6 +151,7 @@ struct RowBuffer {
     }
 
     /// Writes the rows and returns how many were inserted or replaced theirs.
+    @discardableResult
     mutating func send(to session: PostgreSQLSession) throws -> Int {
         guard count > 0 else { return 0 }
         switch layout {

@@ -21,6 +21,8 @@ final class FactBatch: Sendable {
         let kind: Int16
         let source: Int16
         let signedDate: Int64
+        /// The place of the call that the fact came with.
+        var call = 0
         /// `isPlainPurchase` of a transaction.
         var isPlainPurchase = false
         /// The transaction id; empty for rows that need none.
@@ -39,37 +41,57 @@ final class FactBatch: Sendable {
     let renewalInfos: [Row]
     let appTransactions: [Row]
     let receipts: [Row]
-    /// How many facts the sets have, with those that were outdone by others of the batch.
-    let factCount: Int
-    let sets: ArraySlice<FactSet>
-    /// Sets left out because the notification is in the batch already.
-    let repeatedNotifications: Int
+    /// A set, and the place of the call that it came with.
+    struct Given: Sendable {
+        let set: FactSet
+        let call: Int
+    }
 
-    convenience init(_ sets: ArraySlice<FactSet>) {
-        var builder = FactBatchBuilder()
-        var kept: [FactSet] = []
+    let sets: [Given]
+    /// By call: as if nothing of it had been known and nothing changed. Facts that are outdone by others of the batch count,
+    /// and so do sets left out because the notification is in the batch already.
+    let unchanged: [AppliedFacts]
+
+    /// - Parameter calls: the sets of one or several calls, in their order.
+    convenience init(_ calls: [[FactSet]]) {
+        var kept: [Given] = []
+        var unchanged = [AppliedFacts](repeating: AppliedFacts(), count: calls.count)
         var uuids: Set<[UInt8]> = []
-        for set in sets {
-            if let notification = set.notification, !uuids.insert(Array(notification.notificationUUID.utf8)).inserted {
-                continue
+        for (call, sets) in calls.enumerated() {
+            for set in sets {
+                if let uuid = set.notification?.notificationUUID, !uuids.insert(Array(uuid.utf8)).inserted {
+                    unchanged[call].repeatedNotifications += 1
+                } else {
+                    kept.append(Given(set: set, call: call))
+                }
             }
-            kept.append(set)
-            builder.add(set)
         }
-        self.init(builder, kept[...], repeated: sets.count - kept.count)
+        self.init(kept, unchanged)
     }
 
     /// The batch without the sets of these notifications.
     func excluding(notifications uuids: Set<[UInt8]>) -> FactBatch {
-        let kept = sets.filter { set in
-            set.notification.map { !uuids.contains(Array($0.notificationUUID.utf8)) } ?? true
+        var kept: [Given] = []
+        var unchanged = unchanged
+        for index in unchanged.indices { unchanged[index].unchanged = 0 }
+        for given in sets {
+            if let uuid = given.set.notification?.notificationUUID, uuids.contains(Array(uuid.utf8)) {
+                unchanged[given.call].repeatedNotifications += 1
+            } else {
+                kept.append(given)
+            }
         }
-        var builder = FactBatchBuilder()
-        for set in kept { builder.add(set) }
-        return FactBatch(builder, kept[...], repeated: repeatedNotifications + sets.count - kept.count)
+        return FactBatch(kept, unchanged)
     }
 
-    private init(_ builder: consuming FactBatchBuilder, _ sets: ArraySlice<FactSet>, repeated: Int) {
+    private convenience init(_ sets: [Given], _ unchanged: [AppliedFacts]) {
+        var builder = FactBatchBuilder()
+        var unchanged = unchanged
+        for given in sets { unchanged[given.call].unchanged += builder.add(given.set, call: given.call) }
+        self.init(builder, sets, unchanged)
+    }
+
+    private init(_ builder: consuming FactBatchBuilder, _ sets: [Given], _ unchanged: [AppliedFacts]) {
         var builder = builder
         builder.finish()
         octets = builder.octets
@@ -80,9 +102,8 @@ final class FactBatch: Sendable {
         renewalInfos = builder.renewalInfos
         appTransactions = builder.appTransactions
         receipts = builder.receipts
-        factCount = builder.factCount
         self.sets = sets
-        repeatedNotifications = repeated
+        self.unchanged = unchanged
     }
 }
 
@@ -92,6 +113,12 @@ enum WriteLimits {
     static let facts = 4096
     /// Octets of receipts, notifications and, by estimate, facts.
     static let octets = 4 << 20
+
+    /// Whether the sets of a call are so few that they should share a transaction with those of other calls.
+    static func isSmall(_ sets: [FactSet]) -> Bool {
+        sets.count <= 64 && batches(sets).count == 1
+            && sets.reduce(0) { $0 + $1.transactions.count + $1.renewalInfos.count + $1.identities.count } <= facts / 4
+    }
 
     static func batches(_ sets: [FactSet]) -> [ArraySlice<FactSet>] {
         var result: [ArraySlice<FactSet>] = []

@@ -30,8 +30,6 @@ struct FactBatchBuilder {
     private(set) var renewalInfos: [FactBatch.Row] = []
     private(set) var appTransactions: [FactBatch.Row] = []
     private(set) var receipts: [FactBatch.Row] = []
-    private(set) var factCount = 0
-
     private var encoder = FactEncoder()
     private var scopePlaces: [ScopeKey: Int] = [:]
     private var places: [Key: Int] = [:]
@@ -39,26 +37,31 @@ struct FactBatchBuilder {
     /// Disjoint sets of identities: each names another of its set, the root itself.
     private var parents: [Int] = []
 
-    mutating func add(_ set: FactSet) {
+    /// Adds the facts of a set and returns how many there are.
+    mutating func add(_ set: FactSet, call: Int) -> Int {
         let scope = scopePlace(set.scope)
-        guard let first = set.identities.first else { return }
+        guard let first = set.identities.first else { return 0 }
+        var count = 0
         let root = place(scope, first)
         for identity in set.identities.dropFirst() { unite(root, place(scope, identity)) }
         for fact in set.transactions {
             encoder.encode(fact)
             let owner = place(scope, CustomerIdentity(.originalTransactionId, fact.storedOriginalTransactionId))
-            var row = row(owner, fact.origin, id: fact.payload.transactionId ?? "")
+            var row = row(owner, fact.origin, call, id: fact.payload.transactionId ?? "")
             row.isPlainPurchase = fact.isPlainPurchase
             transactions.append(row)
+            count += 1
         }
         for fact in set.renewalInfos {
             encoder.encode(fact)
             let owner = place(scope, CustomerIdentity(.originalTransactionId, fact.payload.originalTransactionId ?? ""))
-            renewalInfos.append(row(owner, fact.origin, id: ""))
+            renewalInfos.append(row(owner, fact.origin, call, id: ""))
+            count += 1
         }
         if let fact = set.appTransaction {
             encoder.encode(fact)
-            appTransactions.append(row(root, fact.origin, id: ""))
+            appTransactions.append(row(root, fact.origin, call, id: ""))
+            count += 1
         }
         if let receipt = set.receipt {
             let start = octets.count
@@ -66,12 +69,14 @@ struct FactBatchBuilder {
             receipts.append(
                 FactBatch.Row(
                     owner: root, kind: Int16(truncatingIfNeeded: receipt.form.rawValue), source: 0,
-                    signedDate: receipt.signedDate, id: start..<start, payload: start..<octets.count,
+                    signedDate: receipt.signedDate, call: call, id: start..<start, payload: start..<octets.count,
                     legacy: start..<start))
+            count += 1
         }
+        return count
     }
 
-    private mutating func row(_ owner: Int, _ origin: FactOrigin, id: String) -> FactBatch.Row {
+    private mutating func row(_ owner: Int, _ origin: FactOrigin, _ call: Int, id: String) -> FactBatch.Row {
         let start = octets.count
         octets.append(contentsOf: id.utf8)
         let payload = octets.count
@@ -80,8 +85,8 @@ struct FactBatchBuilder {
         octets.append(contentsOf: encoder.legacy.bytes)
         return FactBatch.Row(
             owner: owner, kind: Int16(truncatingIfNeeded: origin.source.kind.rawValue),
-            source: Int16(truncatingIfNeeded: origin.source.code), signedDate: origin.signedDate, id: start..<payload,
-            payload: payload..<legacy, legacy: legacy..<octets.count)
+            source: Int16(truncatingIfNeeded: origin.source.code), signedDate: origin.signedDate, call: call,
+            id: start..<payload, payload: payload..<legacy, legacy: legacy..<octets.count)
     }
 
     private mutating func scopePlace(_ scope: StoreScope) -> Int {
@@ -118,7 +123,6 @@ struct FactBatchBuilder {
 
     /// Brings identities and rows into their final order and drops the rows that are outdone.
     mutating func finish() {
-        factCount = transactions.count + renewalInfos.count + appTransactions.count + receipts.count
         let order = keys.indices.sorted { left, right in
             let (left, right) = (keys[left], keys[right])
             return left.scope != right.scope ? left.scope < right.scope : left.identity < right.identity

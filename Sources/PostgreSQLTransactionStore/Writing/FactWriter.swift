@@ -41,20 +41,22 @@ struct FactWriter {
     private static let makeIds = Statement(
         name: "make_ids", sql: "SELECT nextval('identity_ids') FROM generate_series(1, $1::int4)")
 
+    /// - Returns: one value per call of the batch.
     /// - Throws: ``WriteObstacle``, ``PostgreSQLFailure`` or `TransactionStoreError`.
-    func write(_ given: FactBatch) throws -> AppliedFacts {
+    func write(_ given: FactBatch) throws -> [AppliedFacts] {
         let scopeIds = try ScopeIds(session).find(given.scopes)
         return try session.transaction {
             try lock(scopeIds)
             let batch = try takeNotifications(given, scopeIds)
-            var result = AppliedFacts()
-            result.repeatedNotifications = batch.repeatedNotifications
+            var result = batch.unchanged
             guard !batch.identities.isEmpty else { return result }
             // Scopes may have become fewer with the sets left out.
             let ids = batch === given ? scopeIds : try ScopeIds(session).find(batch.scopes)
             let owners = try findOwners(batch, ids)
-            result.changed = try writeFacts(batch, owners, ids)
-            result.unchanged = batch.factCount - result.changed
+            for (call, changed) in try writeFacts(batch, owners, ids).enumerated() {
+                result[call].changed = changed
+                result[call].unchanged -= changed
+            }
             return result
         }
     }
@@ -68,7 +70,9 @@ struct FactWriter {
     /// Takes in the notifications; the result is the batch without the sets whose notification was there before.
     private func takeNotifications(_ batch: FactBatch, _ scopeIds: [Int32]) throws -> FactBatch {
         var given: [(notification: ProcessedNotification, scope: StoreScope)] = []
-        for set in batch.sets { if let notification = set.notification { given.append((notification, set.scope)) } }
+        for each in batch.sets {
+            if let notification = each.set.notification { given.append((notification, each.set.scope)) }
+        }
         guard !given.isEmpty else { return batch }
         given.sort { $0.notification.notificationUUID < $1.notification.notificationUUID }
         let scopes = batch.scopes.map { ScopeKey(scope: $0) }
@@ -176,11 +180,12 @@ struct FactWriter {
 
     // MARK: Facts
 
-    /// Writes the facts and returns how many were new or newer.
-    private func writeFacts(_ batch: FactBatch, _ owners: Owners, _ scopeIds: [Int32]) throws -> Int {
-        var changed = try write(batch, batch.transactions, .transactions, owners.identities, owners.isNewIdentity)
-        let hasNewTransactions = changed > 0
-        changed += try write(batch, batch.renewalInfos, .renewalInfos, owners.identities, owners.isNewIdentity)
+    /// Writes the facts and returns, by call, how many were new or newer.
+    private func writeFacts(_ batch: FactBatch, _ owners: Owners, _ scopeIds: [Int32]) throws -> [Int] {
+        var changed = [Int](repeating: 0, count: batch.unchanged.count)
+        try write(batch, batch.transactions, .transactions, owners.identities, owners.isNewIdentity, &changed)
+        let hasNewTransactions = changed.contains { $0 > 0 }
+        try write(batch, batch.renewalInfos, .renewalInfos, owners.identities, owners.isNewIdentity, &changed)
         // Identities that no document of the batch joins may be those of one customer all the same.
         var first: [Int64: Int] = [:]
         let components = owners.customers.enumerated().map { component, customer in
@@ -193,8 +198,8 @@ struct FactWriter {
             appTransactions = FactBatch.newest(appTransactions, of: components, batch.octets)
             receipts = FactBatch.newest(receipts, of: components, batch.octets)
         }
-        changed += try write(batch, appTransactions, .appTransactions, owners.customers, owners.isNewCustomer)
-        changed += try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer)
+        try write(batch, appTransactions, .appTransactions, owners.customers, owners.isNewCustomer, &changed)
+        try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer, &changed)
         // Last of all, because whoever appends to the ledger holds up the others until the end of the transaction.
         if hasNewTransactions {
             try LedgerWriter(session: session, lockClass: lockClass).record(batch, owners.identities, scopeIds)
@@ -202,18 +207,29 @@ struct FactWriter {
         return changed
     }
 
+    /// What a row is found by.
+    private struct RowKey: Hashable {
+        let number: Int64
+        let kind: Int16
+        /// Of a transaction; empty for other rows.
+        let id: [UInt8]
+    }
+
     /// - Parameters:
     ///   - numbers: by place, the numbers of the identities or customers the rows hang on.
     ///   - isNew: by place, whether this transaction made the number, so that no row of it can be there yet and COPY
     ///     cannot fail.
+    ///   - changed: by call, gets the number of rows that were new or newer added.
     private func write(
-        _ batch: FactBatch, _ all: [FactBatch.Row], _ table: Table, _ numbers: [Int64], _ isNew: [Bool]
-    ) throws -> Int {
-        guard !all.isEmpty else { return 0 }
+        _ batch: FactBatch, _ all: [FactBatch.Row], _ table: Table, _ numbers: [Int64], _ isNew: [Bool],
+        _ changed: inout [Int]
+    ) throws {
+        guard !all.isEmpty else { return }
         let newCount = all.count { isNew[$0.owner] }
         let copies = newCount >= Self.copyThreshold
         var new = RowBuffer(table, .rows)
         var other = RowBuffer(table, .columns)
+        var others: [FactBatch.Row] = []
         let hasId = table.name == Table.transactions.name
         let hasSource = table.name != Table.receipts.name
         func add(_ row: FactBatch.Row, to rows: inout RowBuffer) {
@@ -229,8 +245,36 @@ struct FactWriter {
         // By number, which is the same order in every program: two writers then wait for each other in one direction.
         let isSorted = zip(all, all.dropFirst()).allSatisfy { numbers[$0.owner] <= numbers[$1.owner] }
         for row in isSorted ? all : all.sorted(by: { numbers[$0.owner] < numbers[$1.owner] }) {
-            if copies, isNew[row.owner] { add(row, to: &new) } else { add(row, to: &other) }
+            if copies, isNew[row.owner] {
+                add(row, to: &new)
+                changed[row.call] += 1
+            } else {
+                add(row, to: &other)
+                others.append(row)
+            }
         }
-        return try new.send(to: session) + other.send(to: session)
+        try new.send(to: session)
+        guard !others.isEmpty else { return }
+        let inserted = try other.insert(session)
+        if inserted.count == others.count {
+            for row in others { changed[row.call] += 1 }
+        } else if changed.count == 1 {
+            changed[0] += inserted.count
+        } else if inserted.count > 0 {
+            var calls: [RowKey: Int] = [:]
+            for row in others {
+                let id = hasId ? Array(batch.octets[row.id]) : []
+                calls[RowKey(number: numbers[row.owner], kind: row.kind, id: id)] = row.call
+            }
+            for row in 0..<inserted.count {
+                let key = RowKey(
+                    number: try inserted.integer(row, 0), kind: try inserted.integer(row, 1),
+                    id: hasId ? try inserted.bytes(row, 2) : [])
+                guard let call = calls[key] else {
+                    throw TransactionStoreError(.engine, "a row was written that was not given")
+                }
+                changed[call] += 1
+            }
+        }
     }
 }

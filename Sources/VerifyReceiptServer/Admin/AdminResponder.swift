@@ -7,7 +7,7 @@ import NIOCore
 /// | path | answer |
 /// |---|---|
 /// | `/livez` | 200 while the process answers at all |
-/// | `/readyz` | 200 if requests can be answered; 503 while stopping, or while the store cannot be read and answers need it |
+/// | `/readyz` | 200 if requests can be answered; 503 while stopping, or while the store cannot be read and answers need it. The text says what is wrong with the store in both cases |
 /// | `/metrics` | Prometheus text; whether the store can be written to is tried for it |
 /// | `/openapi.json` | the description of the verifyReceipt listeners |
 struct AdminResponder: Sendable {
@@ -26,9 +26,8 @@ struct AdminResponder: Sendable {
         switch path {
         case "/livez": try await send(.ok, "text/plain; charset=utf-8", "ok\n", request, writer)
         case "/readyz":
-            let problem = state.isDraining ? "stopping" : await readinessProblem()
-            let status: HTTPResponse.Status = problem == nil ? .ok : .serviceUnavailable
-            try await send(status, "text/plain; charset=utf-8", (problem ?? "ok") + "\n", request, writer)
+            let (status, text) = await readyAnswer()
+            try await send(status, "text/plain; charset=utf-8", text + "\n", request, writer)
         case "/metrics":
             let type = "text/plain; version=0.0.4; charset=utf-8"
             await readiness.tryWriting()
@@ -37,11 +36,19 @@ struct AdminResponder: Sendable {
         }
     }
 
-    /// What keeps requests from being answered. An endpoint that answers without its store is ready without it: else all
-    /// replicas would be taken out at once for what none of them needs.
-    private func readinessProblem() async -> String? {
-        guard state.current.endpoint.configuration.needsStore else { return nil }
-        return await readiness.problem()
+    /// How long `/readyz` waits for a store that no answer needs.
+    private static let patienceWithoutNeed = Duration.milliseconds(250)
+
+    /// An endpoint that answers without its store is ready without it: else all replicas would be taken out at once for what
+    /// none of them needs. It does not claim that the store works.
+    private func readyAnswer() async -> (HTTPResponse.Status, String) {
+        if state.isDraining { return (.serviceUnavailable, "stopping") }
+        guard state.current.endpoint.configuration.needsStore else {
+            let problem = await readiness.problem(within: Self.patienceWithoutNeed)
+            return (.ok, problem.map { "ok without the store: \($0)" } ?? "ok")
+        }
+        guard let problem = await readiness.problem() else { return (.ok, "ok") }
+        return (.serviceUnavailable, problem)
     }
 
     private func send(

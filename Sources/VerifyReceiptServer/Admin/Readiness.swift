@@ -23,7 +23,10 @@ final class Readiness: Sendable {
     }
 
     /// Why the store cannot be read, in words that hold no address; nil if it can.
-    func problem() async -> String? { await reading?.problem() }
+    /// - Parameter patience: how long to wait for the store.
+    func problem(within patience: Duration = StoreProbe.patience) async -> String? {
+        await reading?.problem(within: patience)
+    }
 
     /// Finds out what the metric says.
     func tryWriting() async {
@@ -32,10 +35,10 @@ final class Readiness: Sendable {
     }
 }
 
-/// Asks the store one thing: at most once a second however often one asks, and never longer than two seconds.
+/// Asks the store one thing: at most once a second however often one asks.
 actor StoreProbe {
+    static let patience = Duration.seconds(2)
     private static let validity = Duration.seconds(1)
-    private static let patience = Duration.seconds(2)
     private static let slow = "the store does not answer in time"
 
     private let question: @Sendable () async throws -> Void
@@ -45,12 +48,12 @@ actor StoreProbe {
     init(_ question: @escaping @Sendable () async throws -> Void) { self.question = question }
 
     /// What is wrong, in words that hold no address; nil if nothing is.
-    func problem() async -> String? {
+    func problem(within patience: Duration = StoreProbe.patience) async -> String? {
         if let last, last.instant.duration(to: .now) < Self.validity { return last.problem }
         // One at a time: a store that hangs must not collect questions.
         let check = running ?? Task { [question] in await Self.ask(question) }
         running = check
-        let problem = await Patience.value(of: check, within: Self.patience) ?? Self.slow
+        let problem = await Patience.value(of: check, within: patience) ?? Self.slow
         last = (.now, problem)
         if problem != Self.slow { running = nil }
         return problem
@@ -73,5 +76,13 @@ extension EndpointConfiguration {
     var needsStore: Bool {
         guard whenStoreFails == .unavailable else { return false }
         return freshness.source != .local || apps.contains { ($0.freshness ?? freshness).source != .local }
+    }
+
+    /// What happens to requests while the store cannot be read.
+    var meanwhile: String {
+        switch whenStoreFails {
+        case .unavailable: "requests that need it get status 21005"
+        case .receiptOnly: "receipts are answered without it"
+        }
     }
 }

@@ -102,6 +102,7 @@ extension ConfigurationLoader {
         timeouts.write = values.duration("timeouts.write")
         timeouts.idle = values.duration("timeouts.idle")
         timeouts.shutdown = values.duration("timeouts.shutdown")
+        timeouts.store = values.duration("timeouts.store")
         timeouts.appStore = values.duration("timeouts.app-store")
         return timeouts
     }

@@ -110,6 +110,7 @@ package struct Setting: Sendable {
         Setting("timeouts.write", .seconds(0.05...3_600), "30"),
         Setting("timeouts.idle", .seconds(0.05...86_400), "75"),
         Setting("timeouts.shutdown", .seconds(0...3_600), "25"),
+        Setting("timeouts.store", .seconds(0.05...60), "1"),
         Setting("timeouts.app-store", .seconds(0.05...3_600), "5"),
         Setting("log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), "info"),
         Setting("log.format", .choice(["json", "text"]), "json"),

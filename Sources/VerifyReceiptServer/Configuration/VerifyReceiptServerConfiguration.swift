@@ -63,11 +63,12 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var headerFields = 100
         /// Connections of all listeners together; a further one is closed at once.
         public var connections = 8192
-        /// Requests being answered at the same time; 0 means four per core. More than cores, because an answer also waits
-        /// for the store.
+        /// Requests that work at the same time; 0 means four per core. Requests that wait for the store are not among them.
         public var concurrentRequests = 0
         /// Requests that wait for their turn; beyond: 503 with 21005.
         public var waitingRequests = 1024
+        /// Requests that wait for the store or the App Store and let others work meanwhile.
+        package var awayRequests = 256
         /// Bytes of bodies and of answers not yet taken in memory, of all requests together; beyond: 503 with 21005. A
         /// quarter is kept for bodies and answers up to 128 KiB.
         public var bufferedBytes = 256 << 20
@@ -90,6 +91,9 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var idle = Duration.seconds(75)
         /// For requests in flight to be finished once the server is told to stop.
         public var shutdown = Duration.seconds(25)
+        /// For the store. Once it has answered nothing for so long, requests that need it get what
+        /// ``EndpointConfiguration/whenStoreFails`` says at once, and notifications 503, until it answers again.
+        public var store = Duration.seconds(1)
         /// For the App Store's word, before an answer is given without it or refused.
         public var appStore = AppStoreRefresher.patience
 

@@ -36,6 +36,11 @@ final class MetricsRegistry: Sendable {
         add(name, help, "gauge") { [MetricSample(value: value())] }
     }
 
+    /// A counter that another part keeps.
+    func reading(_ name: String, _ help: String, _ value: @escaping @Sendable () -> UInt64) {
+        add(name, help, "counter") { [MetricSample(value: .integer(value()))] }
+    }
+
     /// Counters that somebody else keeps, by one label.
     func readings(
         _ name: String, _ help: String, label: String, _ values: @escaping @Sendable () -> [(String, UInt64)]

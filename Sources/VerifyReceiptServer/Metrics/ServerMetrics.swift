@@ -1,4 +1,5 @@
 import Foundation
+import TransactionStore
 import VerifyReceipt
 
 /// Everything the server counts.
@@ -113,6 +114,21 @@ final class ServerMetrics: Sendable {
             let lookups = receiptLookups()
             return [("hit", UInt64(max(0, lookups.hits))), ("miss", UInt64(max(0, lookups.misses)))]
         }
+    }
+
+    /// Whether calls of the store wait in vain.
+    func add(_ store: BoundedTransactionStore) {
+        let prefix = "legacy_receipts_store_"
+        let kinds: [(BoundedTransactionStore.CallKind, String)] = [(.read, "reading"), (.write, "writing")]
+        for (kind, name) in kinds {
+            registry.gauge(
+                prefix + name + "_hangs", "1 while calls fail at once because the store has not answered in time."
+            ) { .integer(store.isHanging(kind) ? 1 : 0) }
+        }
+        registry.gauge(
+            prefix + "abandoned_calls", "Calls of the store that were given up and have not ended yet."
+        ) { .integer(UInt64(max(0, store.abandonedCalls))) }
+        registry.reading(prefix + "timeouts_total", "Calls of the store that were given up.") { store.timeouts }
     }
 
     /// What has become of requests in shadow mode.

@@ -105,16 +105,19 @@ struct RequestResponder: Sendable {
     private func answer(to body: [UInt8], _ work: Work, _ channel: any Channel) async -> Answer? {
         guard channel.isActive else { return nil }
         guard await state.queue.enter() else { return work.unavailable(closes: false) }
-        defer { state.queue.leave() }
+        let place = WorkPlace(state.queue)
+        defer { place.leave() }
         guard channel.isActive, !Task.isCancelled else { return nil }
-        switch work {
-        case .verifyReceipt(let environment, let endpoint):
-            var answer = Answer(
-                status: .ok, reply: await endpoint.reply(to: body, at: environment, now: state.clock()))
-            answer.isVerified = true
-            return answer
-        case .notifications(let version, let intake):
-            return .notification(await intake.receive(body, version, now: state.clock()))
+        return await WorkPlace.$current.withValue(place) { () async -> Answer in
+            switch work {
+            case .verifyReceipt(let environment, let endpoint):
+                var answer = Answer(
+                    status: .ok, reply: await endpoint.reply(to: body, at: environment, now: state.clock()))
+                answer.isVerified = true
+                return answer
+            case .notifications(let version, let intake):
+                return .notification(await intake.receive(body, version, now: state.clock()))
+            }
         }
     }
 

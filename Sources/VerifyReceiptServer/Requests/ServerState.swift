@@ -10,7 +10,7 @@ final class ServerState: Sendable {
     let budget: BufferBudget
     let connections: ConnectionCounter
     let logger: Logger
-    let store: (any TransactionStore)?
+    let store: BoundedTransactionStore?
     let observers: [any AnswerObserving]
     let shadow: ShadowForwarder?
     /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -38,7 +38,7 @@ final class ServerState: Sendable {
 
     init(
         configuration: VerifyReceiptServerConfiguration, endpoint: VerifyReceiptEndpoint,
-        notifications: NotificationIntake?, store: (any TransactionStore)?, observers: [any AnswerObserving],
+        notifications: NotificationIntake?, store: BoundedTransactionStore?, observers: [any AnswerObserving],
         shadow: ShadowForwarder?, metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Int64
     ) {
         self.metrics = metrics
@@ -52,7 +52,8 @@ final class ServerState: Sendable {
         logsRequests = configuration.logging.requests
         let working = limits.concurrentRequests
         queue = WorkQueue(
-            working: working == 0 ? 4 * Processors.count : working, waiting: limits.waitingRequests)
+            working: working == 0 ? 4 * Processors.count : working, waiting: limits.waitingRequests,
+            away: limits.awayRequests)
         budget = BufferBudget(maximum: limits.bufferedBytes)
         connections = ConnectionCounter(maximum: limits.connections)
         replaceable = Mutex(
@@ -67,10 +68,16 @@ final class ServerState: Sendable {
             .integer(UInt64(max(0, connections.current)))
         }
         metrics.registry.gauge(prefix + "requests_in_flight", "Requests being answered.") { [queue] in
-            .integer(UInt64(max(0, queue.working)))
+            .integer(UInt64(max(0, queue.inFlight)))
         }
         metrics.registry.gauge(prefix + "requests_waiting", "Requests waiting for their turn.") { [queue] in
             .integer(UInt64(max(0, queue.waiting)))
+        }
+        metrics.registry.gauge(
+            prefix + "requests_away",
+            "Requests being answered that wait for the store or the App Store and let others work meanwhile."
+        ) { [queue] in
+            .integer(UInt64(max(0, queue.away)))
         }
         metrics.registry.gauge(prefix + "buffered_bytes", "Bytes of request bodies and answers in memory.") {
             [budget] in

@@ -2,9 +2,15 @@ import Synchronization
 
 /// Lets a bounded number of requests work and a bounded number wait, first come, first served. Who finds no place is told
 /// at once.
+///
+/// A request that waits for something outside the server is away: it gives its place to another request and takes one again
+/// without waiting. So a store that hangs does not keep requests from working that need none. The number of requests that
+/// are away is bounded too; beyond it they keep their places, so that a store that is only slow fills the queue.
 final class WorkQueue: Sendable {
     private struct State {
+        /// May exceed the maximum by requests that came back.
         var working = 0
+        var away = 0
         var waiting: [CheckedContinuation<Bool, Never>] = []
         /// The first of `waiting` that still waits; what is before it has gone.
         var head = 0
@@ -29,17 +35,21 @@ final class WorkQueue: Sendable {
 
     private let maximumWorking: Int
     private let maximumWaiting: Int
+    private let maximumAway: Int
     private let state = Mutex(State())
 
-    init(working: Int, waiting: Int) {
+    init(working: Int, waiting: Int, away: Int) {
         maximumWorking = max(1, working)
         maximumWaiting = max(0, waiting)
+        maximumAway = max(0, away)
     }
 
     var working: Int { state.withLock { $0.working } }
     var waiting: Int { state.withLock { $0.waitingCount } }
+    var away: Int { state.withLock { $0.away } }
+    var inFlight: Int { state.withLock { $0.working + $0.away } }
 
-    /// Waits for a place. Each `true` has to be followed by one ``leave()``.
+    /// Waits for a place. Each `true` has to be followed by one ``leave()``; ``WorkPlace`` sees to it.
     ///
     /// - Returns: false if there is no place to wait either.
     func enter() async -> Bool {
@@ -66,10 +76,82 @@ final class WorkQueue: Sendable {
     /// Gives the place to the next.
     func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            if let next = state.takeFirst() { return next }
+            // Those that came back may be more than the maximum; then the place is for no other.
+            if state.working <= maximumWorking, let next = state.takeFirst() { return next }
             state.working -= 1
             return nil
         }
         next?.resume(returning: true)
+    }
+
+    /// Gives the place to the next for a while. After `true`, ``comeBack()`` or ``stayAway()`` has to follow.
+    ///
+    /// - Returns: false if too many are away: then the place is kept.
+    func stepAway() -> Bool {
+        let isAway = state.withLock { state -> Bool in
+            guard state.away < maximumAway else { return false }
+            state.away += 1
+            return true
+        }
+        if isAway { leave() }
+        return isAway
+    }
+
+    /// Works again, without waiting for a place.
+    func comeBack() {
+        state.withLock { state in
+            state.away -= 1
+            state.working += 1
+        }
+    }
+
+    /// Does not come back.
+    func stayAway() { state.withLock { $0.away -= 1 } }
+}
+
+/// The place of one request in a ``WorkQueue``.
+final class WorkPlace: Sendable {
+    private struct State {
+        /// For how many things the request waits. Work that it started may go on, and wait, after its answer.
+        var waits = 0
+        var isAway = false
+        var isOver = false
+    }
+
+    /// The place of the request that the present task works for.
+    @TaskLocal static var current: WorkPlace?
+
+    private let queue: WorkQueue
+    private let state = Mutex(State())
+
+    /// - Parameter queue: let the request in.
+    init(_ queue: WorkQueue) { self.queue = queue }
+
+    /// Before a wait. After it ``comeBack()`` has to follow.
+    func stepAway() {
+        state.withLock { state in
+            state.waits += 1
+            guard state.waits == 1, !state.isOver else { return }
+            state.isAway = queue.stepAway()
+        }
+    }
+
+    func comeBack() {
+        state.withLock { state in
+            state.waits -= 1
+            guard state.waits == 0, state.isAway else { return }
+            state.isAway = false
+            queue.comeBack()
+        }
+    }
+
+    /// The request is answered.
+    func leave() {
+        state.withLock { state in
+            state.isOver = true
+            guard state.isAway else { return queue.leave() }
+            state.isAway = false
+            queue.stayAway()
+        }
     }
 }

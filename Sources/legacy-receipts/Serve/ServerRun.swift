@@ -22,7 +22,7 @@ struct ServerRun {
         LoggingSystem.bootstrap { _ in ServerLogHandler(level: level, format: settings.format) }
         let logger = Logger(label: "legacy-receipts")
         defer { LogWriter.standardError.flush() }
-        let store = try open(configuration.storeURL)
+        let store = try open(configuration)
         let server: VerifyReceiptServer
         do {
             server = try VerifyReceiptServer(configuration: configuration, store: store, logger: logger)
@@ -52,10 +52,10 @@ struct ServerRun {
         logger.notice("stopped")
     }
 
-    private func open(_ url: String?) throws -> (any TransactionStore)? {
-        guard let url else { return nil }
+    private func open(_ configuration: VerifyReceiptServerConfiguration) throws -> (any TransactionStore)? {
+        guard let url = configuration.storeURL else { return nil }
         do {
-            return try StoreOpener.open(url)
+            return try StoreOpener.open(url, deadline: configuration.timeouts.store)
         } catch {
             throw CommandFailure("store.url: the store cannot be opened: \(error)")
         }

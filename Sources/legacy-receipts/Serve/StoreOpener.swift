@@ -5,11 +5,20 @@ import TransactionStore
 
 /// Opens the store behind an address.
 enum StoreOpener {
+    /// - Parameter deadline: after how long callers give a call up; nil if they wait.
     /// - Throws: `TransactionStoreError`.
-    static func open(_ text: String) throws -> any CompleteTransactionStore {
+    static func open(_ text: String, deadline: Duration? = nil) throws -> any CompleteTransactionStore {
         switch try StoreURL(text) {
-        case .sqlite(let path): try SQLiteTransactionStore.open(path: path)
-        case .postgreSQL(let address): try PostgreSQLTransactionStore(url: address)
+        case .sqlite(let path): return try SQLiteTransactionStore.open(path: path)
+        case .postgreSQL(let address):
+            var options = PostgreSQLTransactionStore.Options()
+            if let seconds = deadline.map({ $0 / .seconds(1) }) {
+                // The server's own limit comes first: a statement that it cancels costs no connection.
+                options.statementTimeout = seconds
+                options.lockTimeout = seconds
+                options.answerTimeout = seconds + min(seconds / 4, 1)
+            }
+            return try PostgreSQLTransactionStore(url: address, options: options)
         }
     }
 

@@ -68,6 +68,50 @@ extension StoreConformance {
             #expect(repeated == 19)
             for store in stores { try await store.close() }
         },
+        StoreRule(opened: "of calls at once each gets its own result, whatever becomes of the others") { store in
+            let known = (1...60).map { number in
+                Samples.set(
+                    Samples.fact("\(number)"), Samples.fact("\(number + 100)", original: "\(number)"),
+                    receipt: Samples.receipt("r\(number)"), notification: Samples.notification("known\(number)"))
+            }
+            _ = try await store.apply(known)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...60 {
+                    group.addTask {
+                        let id = "\(number)"
+                        let later = Samples.june + Int64(number)
+                        switch number % 5 {
+                        case 0:
+                            let result = try await store.apply([known[number - 1]])
+                            #expect(result.repeatedNotifications == 1 && result.changed == 0 && result.unchanged == 0)
+                        case 1:
+                            // One is newer, one is as it was, one is not known.
+                            let set = Samples.set(
+                                Samples.fact(id, product: "new", at: later),
+                                Samples.fact("\(number + 100)", original: id),
+                                Samples.fact("\(number + 200)", original: id))
+                            let result = try await store.apply([set])
+                            #expect(result.changed == 2 && result.unchanged == 1)
+                        case 2:
+                            let set = Samples.set(Samples.fact(id), receipt: Samples.receipt("r\(number)"))
+                            let result = try await store.apply([set])
+                            #expect(result.changed == 0 && result.unchanged == 2)
+                        case 3:
+                            let set = Samples.set(Samples.fact(id), receipt: Samples.receipt("s\(number)", at: later))
+                            let result = try await store.apply([set])
+                            #expect(result.changed == 1 && result.unchanged == 1)
+                        default:
+                            let result = try await store.apply([
+                                Samples.set(Samples.fact("\(number + 300)")),
+                                Samples.set(Samples.fact(id), notification: Samples.notification("other\(number)")),
+                            ])
+                            #expect(result.changed == 1 && result.unchanged == 1 && result.repeatedNotifications == 0)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        },
         StoreRule("readers see a document whole or not at all") { place in
             let writer = try await place.open()
             let reader = try await place.open()

@@ -1,5 +1,6 @@
 import Foundation
 import PostgreSQLTransactionStore
+import TestDatabase
 import Testing
 import TransactionStore
 

@@ -1,5 +1,6 @@
 import AppStoreModels
 import PostgreSQLTransactionStore
+import TestDatabase
 import Testing
 import TransactionStore
 

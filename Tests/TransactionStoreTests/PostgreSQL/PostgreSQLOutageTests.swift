@@ -1,5 +1,6 @@
 import Foundation
 import PostgreSQLTransactionStore
+import TestDatabase
 import Testing
 import TransactionStore
 
@@ -8,17 +9,6 @@ import TransactionStore
     "PostgreSQL outages", .serialized,
     .enabled(if: PostgreSQLServer.canStartOthers, PostgreSQLServer.isMissing))
 struct PostgreSQLOutageTests {
-    private func withServer(_ body: (PostgreSQLServer) async throws -> Void) async throws {
-        let server = try PostgreSQLServer.start()
-        do {
-            try await body(server)
-        } catch {
-            try? server.control("remove")
-            throw error
-        }
-        try server.control("remove")
-    }
-
     /// Writes numbered documents until told to stop, each repeated until the store takes it.
     private actor Load {
         private(set) var acknowledged = 0
@@ -57,7 +47,7 @@ struct PostgreSQLOutageTests {
         "Stopped and started mid-load, calls fail as unavailable, then succeed, and nothing is lost",
         arguments: ["stop", "crash"])
     func midLoad(command: String) async throws {
-        try await withServer { server in
+        try await PostgreSQLServer.with { server in
             let store = try await PostgreSQLTransactionStore.open(url: server.url)
             let load = Load()
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -88,7 +78,7 @@ struct PostgreSQLOutageTests {
 
     @Test("After a restart while nothing was asked, the next call succeeds at once")
     func restartedWhileIdle() async throws {
-        try await withServer { server in
+        try await PostgreSQLServer.with { server in
             let store = try await PostgreSQLTransactionStore.open(url: server.url)
             _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
             try server.control("stop")
@@ -103,7 +93,7 @@ struct PostgreSQLOutageTests {
 
     @Test("A store made before its server is there works once it is")
     func startedBeforeServer() async throws {
-        try await withServer { server in
+        try await PostgreSQLServer.with { server in
             try server.control("stop")
             let store = try PostgreSQLTransactionStore(url: server.url)
             #expect(await storeErrorCode { try await store.checkReadiness() } == .unavailable)
@@ -116,7 +106,7 @@ struct PostgreSQLOutageTests {
 
     @Test("A session that an administrator ends is replaced")
     func terminated() async throws {
-        try await withServer { server in
+        try await PostgreSQLServer.with { server in
             let store = try await PostgreSQLTransactionStore.open(url: server.url)
             for number in 1...3 {
                 _ = try await store.apply([StoreSamples.set(StoreSamples.fact("\(number)"))])
@@ -130,7 +120,7 @@ struct PostgreSQLOutageTests {
 
     @Test("A server without free connections is unavailable, and serves when it has some")
     func tooManyConnections() async throws {
-        try await withServer { server in
+        try await PostgreSQLServer.with { server in
             try server.sql("CREATE ROLE narrow LOGIN CONNECTION LIMIT 1")
             try server.sql("CREATE SCHEMA legacy_receipts AUTHORIZATION narrow")
             let url = server.url.replacing("postgres@", with: "narrow@")
@@ -148,7 +138,7 @@ struct PostgreSQLOutageTests {
 
     @Test("A standby is not writable and can be read")
     func standby() async throws {
-        try await withServer { server in
+        try await PostgreSQLServer.with { server in
             let store = try await PostgreSQLTransactionStore.open(url: server.url)
             _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
             try server.control("stop")
@@ -163,4 +153,34 @@ struct PostgreSQLOutageTests {
             try await store.close()
         }
     }
+
+    @Test("A server that is silent makes a call fail at the answer timeout, and its connection is not used again")
+    func silent() async throws {
+        try await PostgreSQLServer.with { server in
+            let options = PostgreSQLTransactionStore.Options(
+                maximumConnections: 1, statementTimeout: 1, answerTimeout: 1)
+            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: options)
+            _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
+            let backend = { try server.sql(Self.backends) }
+            let before = try backend()
+            try server.control("freeze")
+            let begin = ContinuousClock.now
+            let code = await storeErrorCode { _ = try await store.customer(original: "1") }
+            let waited = begin.duration(to: .now)
+            #expect(code == .unavailable)
+            // Without a second attempt, which would first wait for a connection.
+            #expect(waited > .milliseconds(900) && waited < .seconds(10), "\(waited)")
+            #expect(await storeErrorCode { _ = try await store.customer(original: "1") } == .unavailable)
+            try server.control("thaw")
+            while await storeErrorCode({ _ = try await store.customer(original: "1") }) != nil {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(try await store.customer(original: "1")?.transactions.count == 1)
+            #expect(try !backend().split(separator: "\n").contains { before.contains($0) })
+            try await store.close()
+        }
+    }
+
+    private static let backends =
+        "SELECT pid FROM pg_stat_activity WHERE application_name = 'legacy-receipts' AND state IS NOT NULL"
 }

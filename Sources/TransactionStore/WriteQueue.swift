@@ -1,27 +1,31 @@
-import TransactionStore
-
 /// Puts the calls that wait while a transaction is being committed into one next transaction, so that many callers pay for
-/// one flush to the disk. Each call still succeeds or fails on its own.
-actor WriteQueue {
+/// one commit. Each call still succeeds or fails on its own.
+package actor WriteQueue {
     private struct Call {
         let sets: [FactSet]
         let continuation: CheckedContinuation<AppliedFacts, any Error>
     }
 
-    /// How many facts one transaction takes from waiting calls; a single call may be larger.
-    private static let factsPerTransaction = 20_000
-
+    private let factsPerTransaction: Int
     private let write: @Sendable ([[FactSet]]) async throws -> [AppliedFacts]
     private var waiting: [Call] = []
     private var isWriting = false
     private var isClosed = false
     private var closing: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter write: applies the sets of several calls in one transaction, all or nothing.
-    init(_ write: @escaping @Sendable ([[FactSet]]) async throws -> [AppliedFacts]) { self.write = write }
+    /// - Parameters:
+    ///   - factsPerTransaction: how many facts one transaction takes from waiting calls; a single call may be larger.
+    ///   - write: applies the sets of several calls in one transaction, all or nothing, and returns one result per call.
+    package init(
+        factsPerTransaction: Int, _ write: @escaping @Sendable ([[FactSet]]) async throws -> [AppliedFacts]
+    ) {
+        self.factsPerTransaction = factsPerTransaction
+        self.write = write
+    }
 
-    func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
-        guard !isClosed else { throw StoreFile.closed }
+    /// - Throws: what writing throws; ``TransactionStoreError`` `closed` after ``close()``.
+    package func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
+        guard !isClosed else { throw TransactionStoreError(.closed, "The store was closed.") }
         return try await withCheckedThrowingContinuation { continuation in
             waiting.append(Call(sets: sets, continuation: continuation))
             guard !isWriting else { return }
@@ -31,7 +35,7 @@ actor WriteQueue {
     }
 
     /// Refuses new calls and returns when the last one is written.
-    func close() async {
+    package func close() async {
         isClosed = true
         guard isWriting else { return }
         await withCheckedContinuation { closing.append($0) }
@@ -75,7 +79,7 @@ actor WriteQueue {
         var count = 0
         for call in waiting {
             facts += call.sets.reduce(0) { $0 + $1.transactions.count + 1 }
-            if count > 0, facts > Self.factsPerTransaction { break }
+            if count > 0, facts > factsPerTransaction { break }
             count += 1
         }
         let calls = Array(waiting.prefix(count))

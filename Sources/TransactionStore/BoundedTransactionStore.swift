@@ -1,0 +1,266 @@
+import Dispatch
+import Synchronization
+
+/// A store whose callers never wait long: a store that hangs fails their calls, and fails further ones at once until it
+/// answers again. It recovers by itself.
+///
+/// Reading and writing have a circuit breaker each, because another program may hold up writers alone.
+///
+/// | condition | what a call gets |
+/// |---|---|
+/// | the store answers | its answer |
+/// | calls wait, and for ``deadline`` the store has answered none of their kind | `unavailable`, all of them |
+/// | the store has hung, and hangs still | `unavailable` at once, except one call each ``pause``, which tries |
+/// | one call waits for twice the ``deadline`` while the store answers others | `busy` |
+/// | ``maximumCalls`` wait already | `busy` at once |
+///
+/// A call that was given up cannot be taken back from a disk or a server that hangs. It is cancelled and left behind, and
+/// ``abandonedCalls`` counts it until it ends. What it was writing may still be written; applying the same facts again is
+/// harmless.
+public final class BoundedTransactionStore: TransactionStore {
+    /// The two kinds of calls.
+    public enum CallKind: String, Sendable, CaseIterable {
+        case read, write
+    }
+
+    /// How long calls wait without any answer of the store.
+    public let deadline: Duration
+    /// How long calls fail at once before one of them tries again: half of the ``deadline``.
+    public var pause: Duration { deadline / 2 }
+    /// How many calls of one kind may wait, those that were given up and have not ended included.
+    public static let maximumCalls = 1_024
+
+    private let store: any TransactionStore
+    private let reading: CallGuard
+    private let writing: CallGuard
+
+    /// - Parameters:
+    ///   - store: what answers the calls.
+    ///   - deadline: more than zero.
+    ///   - onChange: called when calls of a kind begin (`true`) or cease (`false`) to fail at once.
+    ///   - willWait: called before a call waits. It returns what to call after the wait, in the same task.
+    public init(
+        _ store: any TransactionStore, deadline: Duration,
+        onChange: @escaping @Sendable (_ kind: CallKind, _ isHanging: Bool) -> Void = { _, _ in },
+        willWait: @escaping @Sendable () -> (@Sendable () -> Void)? = { nil }
+    ) {
+        self.store = store
+        self.deadline = deadline
+        reading = CallGuard(deadline: deadline, willWait: willWait) { onChange(.read, $0) }
+        writing = CallGuard(deadline: deadline, willWait: willWait) { onChange(.write, $0) }
+    }
+
+    private func calls(_ kind: CallKind) -> CallGuard { kind == .read ? reading : writing }
+
+    /// Whether calls of a kind fail at once because the store hangs.
+    public func isHanging(_ kind: CallKind) -> Bool { calls(kind).isHanging }
+
+    /// How many calls were given up and have not ended.
+    public var abandonedCalls: Int { CallKind.allCases.reduce(0) { $0 + calls($1).abandoned } }
+
+    /// How many calls were given up so far.
+    public var timeouts: UInt64 { CallKind.allCases.reduce(0) { $0 + calls($1).timeouts } }
+
+    public func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
+        try await writing.run { [store] in try await store.apply(sets) }
+    }
+
+    public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+        try await reading.run { [store] in try await store.customer(identities, in: scope) }
+    }
+
+    public func hasProcessed(notificationUUID: String) async throws -> Bool {
+        try await reading.run { [store] in try await store.hasProcessed(notificationUUID: notificationUUID) }
+    }
+
+    /// Counting takes as long as the store is large, so it has no deadline.
+    public func counts() async throws -> StoreCounts { try await store.counts() }
+
+    public func checkReadiness() async throws {
+        try await writing.run { [store] in try await store.checkReadiness() }
+    }
+
+    /// Waits for what is being written, without a deadline.
+    public func close() async throws { try await store.close() }
+}
+
+/// Watches the calls of one kind.
+///
+/// Time passes in ticks of a tenth of the deadline. So a process that was stopped itself, or got no processor, does not take
+/// its own standstill for one of the store.
+private final class CallGuard: Sendable {
+    private struct Call {
+        let begin: UInt64
+        let giveUp: @Sendable (TransactionStoreError) -> Void
+    }
+
+    private struct State {
+        var tick: UInt64 = 0
+        var calls: [UInt64: Call] = [:]
+        var lastCall: UInt64 = 0
+        /// The tick of the last call that ended in time.
+        var lastEnd: UInt64 = 0
+        var abandoned = 0
+        var timeouts: UInt64 = 0
+        var isHanging = false
+        /// While the store hangs: when a call may try, and which one does.
+        var tryAfter = ContinuousClock.now
+        var trying: UInt64?
+        var isWatched = false
+    }
+
+    private static let ticksPerDeadline: UInt64 = 10
+    private static let hanging = TransactionStoreError(.unavailable, "the store does not answer")
+    private static let tooSlow = TransactionStoreError(.busy, "the store answers other calls, not this one")
+    private static let full = TransactionStoreError(.busy, "too many calls wait for the store")
+    /// A serial queue has a thread of its own: what holds up all others does not hold up the watch.
+    private static let watch = DispatchQueue(label: "BoundedTransactionStore.watch")
+
+    private let tickLength: DispatchTimeInterval
+    private let pause: Duration
+    private let willWait: @Sendable () -> (@Sendable () -> Void)?
+    private let onChange: @Sendable (Bool) -> Void
+    private let state = Mutex(State())
+
+    init(
+        deadline: Duration, willWait: @escaping @Sendable () -> (@Sendable () -> Void)?,
+        onChange: @escaping @Sendable (Bool) -> Void
+    ) {
+        let nanoseconds = deadline / .nanoseconds(1) / Double(Self.ticksPerDeadline)
+        tickLength = .nanoseconds(Int(max(1_000_000, min(nanoseconds, 1e15))))
+        pause = deadline / 2
+        self.willWait = willWait
+        self.onChange = onChange
+    }
+
+    var isHanging: Bool { state.withLock { $0.isHanging } }
+    var abandoned: Int { state.withLock { $0.abandoned } }
+    var timeouts: UInt64 { state.withLock { $0.timeouts } }
+
+    func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let comeBack = willWait()
+        defer { comeBack?() }
+        return try await withCheckedThrowingContinuation { continuation in
+            let waiting = WaitingCaller(continuation)
+            let id: UInt64
+            do {
+                id = try begin { waiting.resume(.failure($0), isGivenUp: true) }
+            } catch {
+                return waiting.resume(.failure(error))
+            }
+            // An engine that reads synchronously does it on these threads.
+            waiting.call = Task(executorPreference: BlockingThreads.shared) {
+                let result: Result<Value, any Error>
+                do { result = .success(try await body()) } catch { result = .failure(error) }
+                self.end(id, result)
+                waiting.resume(result)
+            }
+        }
+    }
+
+    private func begin(_ giveUp: @escaping @Sendable (TransactionStoreError) -> Void) throws -> UInt64 {
+        let (id, watches) = try state.withLock { state -> (UInt64, Bool) in
+            if state.isHanging, state.trying != nil || ContinuousClock.now < state.tryAfter { throw Self.hanging }
+            guard state.calls.count + state.abandoned < BoundedTransactionStore.maximumCalls else {
+                throw state.isHanging ? Self.hanging : Self.full
+            }
+            state.lastCall += 1
+            if state.isHanging { state.trying = state.lastCall }
+            state.calls[state.lastCall] = Call(begin: state.tick, giveUp: giveUp)
+            defer { state.isWatched = true }
+            return (state.lastCall, !state.isWatched)
+        }
+        if watches { waitForTick() }
+        return id
+    }
+
+    private func end<Value>(_ id: UInt64, _ result: Result<Value, any Error>) {
+        let hasRecovered = state.withLock { state -> Bool in
+            guard state.calls.removeValue(forKey: id) != nil else {
+                state.abandoned -= 1
+                // Late, but an answer: the next call need not wait to try.
+                if case .success = result { state.tryAfter = .now }
+                return false
+            }
+            state.lastEnd = state.tick
+            guard state.trying == id else { return false }
+            state.trying = nil
+            state.isHanging = false
+            return true
+        }
+        if hasRecovered { onChange(false) }
+    }
+
+    private func waitForTick() {
+        Self.watch.asyncAfter(deadline: .now() + tickLength) { self.tick() }
+    }
+
+    private func tick() {
+        var givenUp: [Call] = []
+        var error = Self.hanging
+        let (hasBegunToHang, watches) = state.withLock { state -> (Bool, Bool) in
+            state.tick += 1
+            let oldest = state.calls.values.lazy.map(\.begin).min() ?? state.tick
+            var overdue = Array(state.calls.keys)
+            let hangs = state.tick - max(oldest, state.lastEnd) > Self.ticksPerDeadline
+            if !hangs {
+                error = Self.tooSlow
+                overdue = overdue.filter { id in
+                    state.calls[id].map { state.tick - $0.begin > 2 * Self.ticksPerDeadline } ?? false
+                }
+            }
+            givenUp = overdue.compactMap { state.calls.removeValue(forKey: $0) }
+            state.abandoned += givenUp.count
+            state.timeouts += UInt64(givenUp.count)
+            let hasBegun = hangs && !state.isHanging
+            if hangs {
+                state.isHanging = true
+                state.trying = nil
+                state.tryAfter = .now + pause
+            }
+            state.isWatched = !state.calls.isEmpty
+            return (hasBegun, state.isWatched)
+        }
+        if hasBegunToHang { onChange(true) }
+        for call in givenUp { call.giveUp(error) }
+        if watches { waitForTick() }
+    }
+}
+
+/// Hands a caller the first of two results: that of the call, or that it was given up.
+private final class WaitingCaller<Value: Sendable>: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Value, any Error>?
+        var call: Task<Void, Never>?
+        var isGivenUp = false
+    }
+
+    private let state: Mutex<State>
+
+    init(_ continuation: CheckedContinuation<Value, any Error>) {
+        state = Mutex(State(continuation: continuation))
+    }
+
+    /// What is cancelled when the caller gives up.
+    var call: Task<Void, Never>? {
+        get { state.withLock { $0.call } }
+        set {
+            let isGivenUp = state.withLock { state in
+                state.call = newValue
+                return state.isGivenUp
+            }
+            if isGivenUp { newValue?.cancel() }
+        }
+    }
+
+    func resume(_ result: Result<Value, any Error>, isGivenUp: Bool = false) {
+        let (continuation, call) = state.withLock {
+            state -> (CheckedContinuation<Value, any Error>?, Task<Void, Never>?) in
+            defer { state.continuation = nil }
+            state.isGivenUp = state.isGivenUp || isGivenUp
+            return (state.continuation, isGivenUp ? state.call : nil)
+        }
+        call?.cancel()
+        continuation?.resume(with: result)
+    }
+}

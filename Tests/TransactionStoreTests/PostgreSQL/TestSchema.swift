@@ -1,0 +1,65 @@
+import Foundation
+import PostgreSQLTransactionStore
+import TestDatabase
+import Testing
+import TransactionStore
+
+extension PostgreSQLServer {
+    static let isMissing: Comment =
+        "LEGACY_RECEIPTS_POSTGRES is not set: run the tests by 'tools/postgres.sh run swift test'"
+
+    /// A schema of its own, so that tests can run side by side.
+    func makeSchema() -> TestSchema {
+        TestSchema(server: self, name: "test_" + UUID().uuidString.lowercased().filter { $0 != "-" })
+    }
+}
+
+struct TestSchema: Sendable {
+    let server: PostgreSQLServer
+    let name: String
+
+    func options() -> PostgreSQLTransactionStore.Options {
+        // All tests share the cores: only what never ends is too slow.
+        PostgreSQLTransactionStore.Options(
+            schema: name, maximumConnections: 4, statementTimeout: 120, lockTimeout: 120, connectionTimeout: 120)
+    }
+
+    func open() async throws -> PostgreSQLTransactionStore {
+        try await PostgreSQLTransactionStore.open(url: server.url, options: options())
+    }
+
+    func remove() throws { try server.sql("SET client_min_messages TO error; DROP SCHEMA IF EXISTS \(name) CASCADE") }
+
+    /// Runs `body` with the schema and removes it.
+    static func with<Value>(_ body: (TestSchema) async throws -> Value) async throws -> Value {
+        let schema = try #require(PostgreSQLServer.shared).makeSchema()
+        do {
+            let value = try await body(schema)
+            try schema.remove()
+            return value
+        } catch {
+            try? schema.remove()
+            throw error
+        }
+    }
+}
+
+extension StoreEngine {
+    static let postgreSQL = StoreEngine(name: "PostgreSQL") {
+        let schema = try #require(PostgreSQLServer.shared).makeSchema()
+        return StorePlace(open: { try await schema.open() }, remove: { try schema.remove() })
+    }
+}
+
+/// The code of the error that `body` throws; nil if it throws none.
+func storeErrorCode(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
+    do {
+        try await body()
+        return nil
+    } catch let error as TransactionStoreError {
+        return error.code
+    } catch {
+        Issue.record("not a store error: \(error)")
+        return nil
+    }
+}
