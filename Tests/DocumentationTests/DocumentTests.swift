@@ -7,7 +7,7 @@ import Testing
 func testRoot() throws -> [UInt8] { try TestCertificateAuthority.rootDER }
 
 /// The package, found from this file upwards.
-private let root: URL? = {
+let root: URL? = {
     var folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     while folder.path != "/" {
         if FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path) { return folder }
@@ -18,7 +18,9 @@ private let root: URL? = {
 
 @Suite struct DocumentTests {
     static let documents = [
-        "README.md", "MIGRATION.md", "SECURITY.md",
+        "README.md", "MIGRATION.md", "SECURITY.md", "CHANGELOG.md",
+        "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Libraries.md",
+        "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
         "Sources/LegacyReceipts/LegacyReceipts.docc/LegacyReceipts.md",
         "Sources/ReceiptMigration/ReceiptMigration.docc/ReceiptMigration.md",
@@ -43,6 +45,47 @@ private let root: URL? = {
     func noDocumentNamesAMachine(_ document: String) throws {
         let content = try text(#require(root), document)
         for path in ["/tmp/", "/root/", "/home/", "/Users/"] { #expect(!content.contains(path)) }
+    }
+
+    /// A file that no list names would escape the other tests of this suite.
+    @Test func everyDocumentOfTheFolderIsChecked() throws {
+        let folder = try #require(root).appending(path: "Documentation")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+        #expect(!files.isEmpty)
+        for file in files { #expect(Self.documents.contains("Documentation/\(file)")) }
+    }
+
+    @Test(arguments: documents)
+    func everyLinkToAFileLeadsToOne(_ document: String) throws {
+        let root = try #require(root)
+        let folder = root.appending(path: document).deletingLastPathComponent()
+        for match in try text(root, document).matches(of: /\]\(([^)#]+)[^)]*\)/) where !match.1.contains("://") {
+            let target = folder.appending(path: String(match.1)).standardized.path
+            #expect(FileManager.default.fileExists(atPath: target), "\(document) links to \(match.1)")
+        }
+    }
+
+    /// What a document calls `Sources/…`, `Tests/…` or `tools/…` is a file or a folder of the package.
+    @Test(arguments: documents)
+    func everyPathInADocumentExists(_ document: String) throws {
+        let root = try #require(root)
+        for match in try text(root, document).matches(of: /`((?:Sources|Tests|tools|LegacyFixtures)\/[\w.+\/-]+)`/) {
+            let target = root.appending(path: String(match.1)).path
+            #expect(FileManager.default.fileExists(atPath: target), "\(document) names \(match.1)")
+        }
+    }
+
+    @Test func architectureNamesEveryRoom() throws {
+        let root = try #require(root)
+        let document = try text(root, "Documentation/ARCHITECTURE.md")
+        let rooms = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Sources").path)
+        #expect(rooms.count > 10)
+        for room in rooms { #expect(document.contains("`\(room)`"), "ARCHITECTURE.md does not name \(room)") }
+    }
+
+    @Test func readmeIsShort() throws {
+        let words = try text(#require(root), "README.md").split(whereSeparator: \.isWhitespace).count
+        #expect(words < 1_200, "README.md has \(words) words: move what few users need to Documentation/")
     }
 
     @Test func migrationGuideExplainsEveryReasonNoteAndRule() throws {
