@@ -7,9 +7,8 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
         commandName: "legacy-receipts",
         abstract: "Keeps purchases alive after Apple's verifyReceipt.",
         discussion: """
-            Decodes and verifies legacy App Store receipts (PKCS#7 app receipts, iOS 6 transaction receipts) against \
-            Apple's pinned roots, without network, turns stored ones into modern transactions, and answers \
-            verifyReceipt requests.
+            Verifies legacy App Store receipts (PKCS#7 app receipts, iOS 6 transaction receipts) without network \
+            access, migrates stored receipts to modern transactions, and answers verifyReceipt requests.
 
             EXAMPLES:
               legacy-receipts inspect receipt.b64

@@ -14,13 +14,15 @@ struct TrustOptions: ParsableArguments {
     @Option(
         name: .customLong("intermediate"),
         help: ArgumentHelp(
-            "An intermediate certificate (DER or PEM) for iOS 6 receipts whose leaf is not a known one. Repeatable.",
+            "An intermediate certificate (DER or PEM) for iOS 6 receipts with an unknown leaf. Repeatable.",
             valueName: "file"), completion: .file())
     var intermediates: [String] = []
 
     @Flag(
         name: .customLong("accept-xcode"),
-        help: "Accept receipts of Xcode's StoreKit testing. Anybody can make one: for test data only.")
+        help:
+            "Accept receipts of Xcode's StoreKit testing. Every developer can make one, so use this for test data only."
+    )
     var acceptsXcode = false
 
     /// - Throws: ``CommandFailure`` that names the file that is no certificate.

@@ -11,13 +11,14 @@ struct CompareCommand: AsyncParsableCommand {
         commandName: "compare",
         abstract: "Compare recorded verifyReceipt replies with ours.",
         discussion: """
-            Sends each recorded request to the endpoint that `serve` serves, at the moment when Apple was asked, and \
-            prints for every field how often the replies are equal, and whose business a difference is: we are wrong, \
-            only their database can know, formatting. Beside that it tells for every product whether a client would grant \
-            access by one of the replies and not by the other ("entitlement"). Replies are never written anywhere; \
-            receipts, account tokens and device identifiers are quoted as the first 12 digits of their SHA-256.
+            Sends each recorded request to the endpoint that `serve` runs, with the clock set to the time of the \
+            recorded reply. For each field it prints how often the replies are equal, and the reason for each \
+            difference: we are wrong, only their database can know, or formatting. For each product it also prints \
+            whether a client would grant access by one reply and not by the other ("entitlement"). The output contains \
+            no replies. It shows receipts, account tokens and device identifiers as the first 12 digits of their \
+            SHA-256.
 
-            A record is one of these, alone in a file, a line (NDJSON) or an array element:
+            A record has one of these forms, in a file of its own, on a line (NDJSON) or as an array element:
 
               {"request": {"receipt-data": …}, "response": {…}}
               {"receipt-data": …, "password": …, "response": {…}}
@@ -25,17 +26,18 @@ struct CompareCommand: AsyncParsableCommand {
               a reply in NAME.json, its receipt in NAME.b64 (or .der, .txt …)
               {"file": "NAME.b64", "recorded_response": "NAME.json"}
 
-            "request_date_ms" beside them says when Apple was asked, where the reply does not.
+            "request_date_ms" beside them states the time of the request if the reply does not.
 
-            Nothing is written to the store. With --learn-earlier the endpoint learns, in a store that is thrown away, \
-            from the receipt inside of each reply after that pair was compared: what the records would have taught it, if \
-            they are in the order of their dates. With --learn-latest it sees the receipt inside of a reply before it is \
-            asked for that very reply: the result is an upper bound, as if everything that Apple knew had reached it.
+            Nothing is written to the store. --learn-earlier and --learn-latest use a temporary store. With \
+            --learn-earlier the endpoint stores the receipt inside each reply after the comparison, so the result \
+            shows what these records would have taught a server if they are sorted by date. With --learn-latest it \
+            stores that receipt before the comparison, so the result is an upper bound: it is reached only if the \
+            endpoint gets everything that Apple has.
 
             EXIT STATUS:
-              0  nowhere are we wrong, and every pair grants the same
+              0  we are wrong nowhere, and both replies of every pair grant the same
               1  we are wrong somewhere, pairs grant differently or are not comparable,
-                 or Apple answered nothing but temporary failures
+                 or Apple's replies are all temporary failures
               2  usage, input or output error, or no pair in the input
 
             EXAMPLES:
@@ -49,7 +51,7 @@ struct CompareCommand: AsyncParsableCommand {
     var inputs: [String] = []
 
     @Option(
-        help: ArgumentHelp("The configuration of serve: apps, secrets, catalogues, trust.", valueName: "file"),
+        help: ArgumentHelp("The configuration of serve: apps, secrets, catalogs, trust.", valueName: "file"),
         completion: .file())
     var config: String?
 
@@ -67,20 +69,22 @@ struct CompareCommand: AsyncParsableCommand {
     var secretFiles: [String] = []
 
     @Option(
-        help: ArgumentHelp("Where purchases are kept: sqlite:PATH or postgres://… (default: none).", valueName: "url"))
+        help: ArgumentHelp("The store to read: sqlite:PATH or postgres://… (default: none).", valueName: "url"))
     var store: String?
 
     @Flag(
         name: .customLong("learn-latest"),
-        help: "Show the endpoint the receipt inside of each reply first. The result is an upper bound.")
+        help: "Store the receipt inside each reply before its comparison. The result is an upper bound.")
     var learnsLatest = false
 
     @Flag(
         name: .customLong("learn-earlier"),
-        help: "Show the endpoint the receipt inside of each reply after it was compared, for the pairs that follow.")
+        help: "Store the receipt inside each reply after its comparison, for the pairs that follow.")
     var learnsEarlier = false
 
-    @Option(name: .customLong("differences"), help: ArgumentHelp("How many differences to print.", valueName: "n"))
+    @Option(
+        name: .customLong("differences"),
+        help: ArgumentHelp("The maximum number of differences to print.", valueName: "n"))
     var maximumDifferences = 20
 
     @Flag(help: "Print one JSON object.")

@@ -4,7 +4,7 @@ import LegacyReceipts
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show everything in one receipt, and every check with its outcome.",
+        abstract: "Print the content of one receipt and the result of each check.",
         discussion: """
             EXIT STATUS:
               0  genuine

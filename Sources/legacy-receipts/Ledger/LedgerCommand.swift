@@ -6,11 +6,11 @@ import TransactionStore
 struct LedgerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ledger",
-        abstract: "Read what to deliver and what to take back.",
+        abstract: "Read what to deliver and what to revoke.",
         discussion: """
-            The store keeps an ordered record of what became of each transaction: purchased (once per transaction id), \
-            revoked, upgraded, reinstated. A consumer reads from where it stopped, does what the entries say, and \
-            acknowledges.
+            The store keeps an ordered ledger of the events of each transaction: purchased (once per transaction id), \
+            revoked, upgraded, reinstated. A consumer reads the entries after its position, processes them, and \
+            acknowledges them.
 
             EXAMPLES:
               legacy-receipts ledger read --store sqlite:purchases.sqlite \\
@@ -26,9 +26,10 @@ struct LedgerReadCommand: AsyncParsableCommand {
         commandName: "read",
         abstract: "Print entries as NDJSON, the oldest first.",
         discussion: """
-            A line has position, event, bundleId, environment, transactionId and transaction. The store may hold several \
-            apps, and the sandbox beside production: what is bought there costs nothing. --bundle-id and --environment \
-            leave out the rest, which a consumer's position passes over: give the same ones each time.
+            Each line has position, event, bundleId, environment, transactionId and transaction. A store can contain \
+            several apps, and sandbox purchases, which cost nothing. --bundle-id and --environment leave out the \
+            others. The position of a consumer passes over entries that are left out, so use the same options each \
+            time.
 
             EXAMPLES:
               legacy-receipts ledger read --store postgres://db/receipts --after 0 \\
@@ -38,13 +39,13 @@ struct LedgerReadCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
     var store: String
 
-    @Option(help: ArgumentHelp("Begin after what this consumer has acknowledged.", valueName: "name"))
+    @Option(help: ArgumentHelp("Begin after the last entry that this consumer acknowledged.", valueName: "name"))
     var consumer: String?
 
     @Option(help: ArgumentHelp("Begin after this position (default: 0).", valueName: "position"))
     var after: Int64?
 
-    @Option(help: ArgumentHelp("How many entries at most (default: all).", valueName: "n"))
+    @Option(help: ArgumentHelp("The maximum number of entries (default: all).", valueName: "n"))
     var limit: Int?
 
     @Option(help: "Only entries of this app (default: of every app).")
@@ -100,7 +101,7 @@ struct LedgerReadCommand: AsyncParsableCommand {
 struct LedgerAcknowledgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "acknowledge",
-        abstract: "Remember that a consumer is done with everything up to a position.",
+        abstract: "Acknowledge all entries up to a position.",
         discussion: """
             EXAMPLES:
               legacy-receipts ledger acknowledge --store sqlite:purchases.sqlite \\
@@ -113,7 +114,7 @@ struct LedgerAcknowledgeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The name of the consumer.", valueName: "name"))
     var consumer: String
 
-    @Option(help: ArgumentHelp("The position of the last entry that is done.", valueName: "position"))
+    @Option(help: ArgumentHelp("The position of the last processed entry.", valueName: "position"))
     var position: Int64
 
     func run() async throws {

@@ -8,8 +8,9 @@ struct EnrichOptions: ParsableArguments {
     @Flag(
         name: .customLong("enrich"),
         help: """
-            Then complete each customer in the store by the App Store Server API, and the bare transaction ids of the \
-            input too. Needs --store, --bundle-id and a key. After an interruption, run it again to resume.
+            After the migration, complete each customer in the store, and the bare transaction ids of the input, from \
+            the App Store Server API. Needs --store, --bundle-id and a key. After an interruption, run it again to \
+            resume.
             """)
     var isAsked = false
 
@@ -26,12 +27,12 @@ struct EnrichOptions: ParsableArguments {
 
     @Option(
         name: .customLong("production-url"),
-        help: ArgumentHelp("Another server than Apple's for production, for tests.", valueName: "url"))
+        help: ArgumentHelp("The production server, instead of Apple's, for tests.", valueName: "url"))
     var productionURL: String?
 
     @Option(
         name: .customLong("sandbox-url"),
-        help: ArgumentHelp("Another server than Apple's for the sandbox, for tests.", valueName: "url"))
+        help: ArgumentHelp("The sandbox server, instead of Apple's, for tests.", valueName: "url"))
     var sandboxURL: String?
 
     func validate() throws {

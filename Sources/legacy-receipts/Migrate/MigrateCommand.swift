@@ -24,10 +24,10 @@ struct MigrateCommand: AsyncParsableCommand {
                                        place, the reason, the original bytes
               summary.json             the numbers
 
-            Other members or columns of a record (a user id, say) are carried through. While they are written the files \
-            end in .partial; they take their names only when all of them are complete, summary.json last.
+            Other members or columns of a record, such as a user id, are copied to the output. Files end in .partial \
+            while they are written. They get their final names when all are complete, summary.json last.
 
-            With --enrich the App Store is asked about each customer afterwards; what it says goes into the store.
+            With --enrich, migrate then queries the App Store about each customer and puts the answers into the store.
 
             EXIT STATUS:
               0  every record was migrated
@@ -61,7 +61,7 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("input-format"),
         help:
-            "How records are told apart: auto, ndjson, csv, json, lines (one receipt per line) or file (one per file).")
+            "The format of the input: auto, ndjson, csv, json, lines (one receipt per line) or file (one per file).")
     var inputFormat: MigrationOptions.RecordFormat = .auto
 
     @Option(help: ArgumentHelp("The CSV column or JSON member that holds the receipt.", valueName: "name"))
@@ -69,7 +69,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What the products are: our YAML or JSON, a .storekit file, an App Store Connect metadata.xml. Repeatable.",
+            "A product catalog: our YAML or JSON, a .storekit file, an App Store Connect metadata.xml. Repeatable.",
             valueName: "file"), completion: .file())
     var catalog: [String] = []
 
@@ -89,7 +89,8 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Flag(
         name: .customLong("signed-only"),
-        help: "Quarantine recorded replies, rows and notifications, which nobody signed, unless they embed a receipt.")
+        help:
+            "Quarantine recorded replies, rows and notifications, which are not signed, unless they contain a receipt.")
     var signedOnly = false
 
     @Option(

@@ -24,7 +24,7 @@ struct AppStoreServerOptions: ParsableArguments {
 
     @Option(
         name: .customLong("server-url"),
-        help: ArgumentHelp("Another server than Apple's, for tests.", valueName: "url"))
+        help: ArgumentHelp("The server, instead of Apple's, for tests.", valueName: "url"))
     var serverURL: String?
 
     func validate() throws {

@@ -12,36 +12,38 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         commandName: "backfill",
         abstract: "Fetch notifications that did not arrive.",
         discussion: """
-            Reads the Notification History of the App Store, verifies each notification and applies it to the store. What \
-            the store has already changes nothing: after an interruption, run it again. The history reaches back 180 \
-            days, in the sandbox 30.
+            Reads the Notification History of the App Store, verifies each notification and applies it to the store. \
+            Notifications that the store already has change nothing. After an interruption, run the command again. The \
+            history covers 180 days, in the sandbox 30.
 
-            EXIT CODES:
+            EXIT STATUS:
               0  every notification of the history is in the store
-              1  some were not taken in; standard error says why
+              1  some notifications were not stored; standard error says why
               2  the arguments, the App Store Server API or the store
 
-            EXAMPLE:
-              legacy-receipts notifications backfill --store sqlite:purchases.sqlite --bundle-id com.example.app \
-            --issuer-id 57246542-96fe-1a63-e053-0824d011072a --key-id 2X9R4HXF34 --private-key SubscriptionKey_2X9R4HXF34.p8
+            EXAMPLES:
+              legacy-receipts notifications backfill \\
+                --store sqlite:purchases.sqlite --bundle-id com.example.app \\
+                --issuer-id 57246542-96fe-1a63-e053-0824d011072a \\
+                --key-id 2X9R4HXF34 --private-key SubscriptionKey_2X9R4HXF34.p8
             """)
 
-    @Option(help: ArgumentHelp("Where purchases are kept: sqlite:PATH or postgres://…", valueName: "url"))
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
     var store: String
 
     @OptionGroup(title: "App Store Server API")
     var server: AppStoreServerOptions
 
-    @Option(help: "The id of the app in the App Store, which production notifications have to state.")
+    @Option(help: "The Apple id of the app, which production notifications must contain.")
     var appleId: Int64?
 
     @Option(
         help: ArgumentHelp(
-            "Only notifications sent then or later: 2026-01-31, or 2026-01-31T12:00:00Z. Default: all there are.",
+            "Only notifications from this date on: 2026-01-31, or 2026-01-31T12:00:00Z (default: all).",
             valueName: "date"))
     var since: String?
 
-    @Flag(help: "Only notifications that did not reach a server.")
+    @Flag(help: "Only notifications that no server received.")
     var onlyFailures = false
 
     @Option(

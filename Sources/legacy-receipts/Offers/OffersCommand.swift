@@ -8,19 +8,18 @@ import TransactionStore
 struct OffersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "offers",
-        abstract: "List the customers who may have an offer.",
+        abstract: "List the customers who are eligible for an offer.",
         discussion: """
-            Reads the purchases of an app from a store and prints CSV, ordered by customer: who may have which offer, \
-            since when, until when, and why. Nothing is guessed: what the store does not know (a price, a subscription \
-            group, whether a subscription was renewed since) makes the answer "unknown". Months are calendar months in US \
-            Pacific time.
+            Reads the purchases of an app from a store and prints CSV, ordered by customer: who is eligible for which \
+            offer, from when, until when, and why. Missing data is not guessed: an unknown price, subscription group \
+            or renewal makes the answer "unknown". Months are calendar months in US Pacific time.
 
             KINDS:
               introductory  introductory offers and free trials, by group
-              win-back      win-back offers, by the rules of the flags or of a file
-              entitlement   not an offer: the standing in each group
+              win-back      win-back offers, with rules from options or a file
+              entitlement   no offer: the access of each customer, by group
 
-            A file of win-back offers:
+            Example of a file with win-back offers:
               version: 1
               winBackOffers:
                 come-back:               # the identifier of the offer
@@ -59,12 +58,12 @@ struct OffersCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What the products are, for the groups of legacy purchases. Repeatable.", valueName: "file"),
+            "A product catalog, for the groups of legacy purchases. Repeatable.", valueName: "file"),
         completion: .file())
     var catalog: [String] = []
 
     @Option(
-        help: ArgumentHelp("The time to answer for, as 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
+        help: ArgumentHelp("The point in time, for example 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
         transform: DateArguments.milliseconds)
     var at: Int64?
 
@@ -72,17 +71,17 @@ struct OffersCommand: AsyncParsableCommand {
         name: .customLong("current-through"),
         help: ArgumentHelp(
             """
-            Until when the store has everything that happened (default: what the documents of each subscription show).
+            The date until which the store is complete (default: the newest document of each subscription).
             """,
             valueName: "date"), transform: DateArguments.milliseconds)
     var currentThrough: Int64?
 
     @Flag(
         name: .customLong("count-unpriced-as-paid"),
-        help: "Count periods without a price and without an offer as paid: legacy receipts have no prices.")
+        help: "Count periods without a price and without an offer as paid. Legacy receipts contain no prices.")
     var countsUnpricedAsPaid = false
 
-    @Flag(help: "List everybody, with the verdict, not only who is eligible.")
+    @Flag(help: "List all customers with the verdict, not only the eligible ones.")
     var all = false
 
     func validate() throws {

@@ -6,34 +6,34 @@ import ReceiptMigration
 /// The rules of win-back offers: one by flags, or any number in a file.
 struct WinBackRuleOptions: ParsableArguments {
     @Option(
-        name: .customLong("offers"), help: ArgumentHelp("A file of win-back offers, see above.", valueName: "file"),
+        name: .customLong("offers"), help: ArgumentHelp("A file with win-back offers, see above.", valueName: "file"),
         completion: .file())
     var file: String?
 
     @Option(name: .customLong("offer-id"), help: ArgumentHelp("The identifier of the offer.", valueName: "id"))
     var offerId: String?
 
-    @Option(name: .customLong("product-id"), help: ArgumentHelp("The product that is offered.", valueName: "id"))
+    @Option(name: .customLong("product-id"), help: ArgumentHelp("The product of the offer.", valueName: "id"))
     var productId: String?
 
     @Option(
         name: .customLong("paid-months"),
-        help: ArgumentHelp("Consecutive months paid, at least.", valueName: "n"))
+        help: ArgumentHelp("Minimum of consecutive months paid.", valueName: "n"))
     var paidMonths: Int?
 
     @Option(
         name: .customLong("minimum-months-since"),
-        help: ArgumentHelp("Months since the last subscription, at least.", valueName: "n"))
+        help: ArgumentHelp("Minimum of months since the last subscription.", valueName: "n"))
     var minimumMonthsSince: Int?
 
     @Option(
         name: .customLong("maximum-months-since"),
-        help: ArgumentHelp("Months since the last subscription, at most.", valueName: "n"))
+        help: ArgumentHelp("Maximum of months since the last subscription.", valueName: "n"))
     var maximumMonthsSince: Int?
 
     @Option(
         name: .customLong("months-between-offers"),
-        help: ArgumentHelp("Months since the last win-back offer ended, at least.", valueName: "n"))
+        help: ArgumentHelp("Minimum of months since the last win-back offer ended.", valueName: "n"))
     var monthsBetweenOffers: Int?
 
     private var isGivenByFlags: Bool {

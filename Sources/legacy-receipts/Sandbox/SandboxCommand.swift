@@ -9,13 +9,13 @@ import ServiceLifecycle
 struct SandboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sandbox",
-        abstract: "Play the App Store on this machine.",
+        abstract: "Run a local App Store for tests.",
         discussion: """
-            Sells the products of a .storekit file or a catalogue, renews, refunds and notifies, issues legacy receipts \
-            and signed transactions, and serves the App Store Server API. Everything is signed by test keys that \
-            everybody has: trust its roots only where you try things. Everything is in memory and gone when it stops.
+            Sells the products of a .storekit file or a catalog, renews and refunds them, sends notifications, issues \
+            legacy receipts and signed transactions, and serves the App Store Server API. The signing keys are public \
+            test keys, so trust its roots only in tests. All data is in memory and is lost when the command stops.
 
-            Purchases are made over HTTP, under /sandbox/v1: POST purchases; POST subscriptions/ID/ and cancel, enable, \
+            The control API is HTTP below /sandbox/v1: POST purchases; POST subscriptions/ID/ and cancel, enable, \
             change, renew, fail-billing, recover-billing or answer-price-increase; POST transactions/ID/ and refund, \
             request-refund, decline-refund, reverse-refund or finish; POST families, families/leave, products/ID/price, \
             products/ID/sale, clock; PUT notifications/url; GET products, customers/NAME, customers/NAME/receipt, \
@@ -32,38 +32,38 @@ struct SandboxCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("A .storekit file, a feed or a catalogue. Repeatable.", valueName: "file"),
+        help: ArgumentHelp("A .storekit file, an App Store Connect feed or a catalog. Repeatable.", valueName: "file"),
         completion: .file())
     var products: [String] = []
 
-    @Option(help: "The address to listen on. Whoever reaches it can do everything.")
+    @Option(help: "The address to listen on. There is no access control.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 for any.")
+    @Option(help: "The port to listen on; 0 for any free port.")
     var port = 8081
 
     @Option(help: "The app.")
     var bundleId = "com.example.app"
 
-    @Option(help: "The App Store's number for the app, shown in production.")
+    @Option(help: "The Apple id of the app, which production payloads contain.")
     var appAppleId: Int64 = 6_001_234_567
 
-    @Option(help: "What receipts and payloads say: Sandbox or Production.")
+    @Option(help: "The environment in receipts and payloads: Sandbox or Production.")
     var environment = "Sandbox"
 
-    @Option(help: "sandbox (a month lasts five minutes), real, or a number of times faster than real.")
+    @Option(help: "The pace of time: sandbox (a month lasts five minutes), real, or a factor.")
     var speed = "sandbox"
 
-    @Option(help: "running, or stepped: time passes by POST /sandbox/v1/clock alone.")
+    @Option(help: "running, or stepped: only POST /sandbox/v1/clock advances the time.")
     var clock = "running"
 
-    @Option(help: "After so many renewals a subscription ends; 0 for never.")
+    @Option(help: "The number of renewals after which a subscription ends; 0 for no end.")
     var maximumRenewals = 6
 
-    @Option(help: "Billing Grace Period in real days; 0 for none.")
+    @Option(help: "The Billing Grace Period in real days; 0 for none.")
     var gracePeriod: Int64 = 0
 
-    @Option(help: ArgumentHelp("Where notifications are posted.", valueName: "url"))
+    @Option(help: ArgumentHelp("The URL that receives notifications.", valueName: "url"))
     var notify: String?
 
     @Flag(help: "Send notifications of version 1 instead of version 2.")
@@ -75,7 +75,7 @@ struct SandboxCommand: AsyncParsableCommand {
     @Flag(help: "Send each notification once, as Apple's sandbox does.")
     var noRetries = false
 
-    @Option(help: "All identifiers follow from it.")
+    @Option(help: "The seed of all identifiers. The same seed gives the same identifiers.")
     var seed: UInt64 = 1
 
     @OptionGroup(title: "Keys and trust")

@@ -6,12 +6,12 @@ import Foundation
 struct SandboxKeyOptions: ParsableArguments {
     @Option(
         name: .customLong("root-out"),
-        help: ArgumentHelp("Write the sandbox's two roots there, PEM.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Write the sandbox's two roots to this file, PEM.", valueName: "file"), completion: .file())
     var rootOut: String?
 
     @Option(
         name: .customLong("intermediate-out"),
-        help: ArgumentHelp("Write the intermediate of iOS 6 receipts there, PEM.", valueName: "file"),
+        help: ArgumentHelp("Write the intermediate of iOS 6 receipts to this file, PEM.", valueName: "file"),
         completion: .file())
     var intermediateOut: String?
 
@@ -23,7 +23,8 @@ struct SandboxKeyOptions: ParsableArguments {
 
     @Option(
         name: .customLong("key-out"),
-        help: ArgumentHelp("Write the sandbox's own test key there as .p8, if --key is not given.", valueName: "file"),
+        help: ArgumentHelp(
+            "Write the sandbox's own test key to this file as .p8, if --key is not given.", valueName: "file"),
         completion: .file())
     var keyOut: String?
 
@@ -33,7 +34,7 @@ struct SandboxKeyOptions: ParsableArguments {
     @Option(name: .customLong("issuer-id"), help: "The issuer identifier.")
     var issuerID = "5a4db07e-0000-4000-8000-000000000001"
 
-    @Flag(name: .customLong("no-rate-limits"), help: "Take any number of requests.")
+    @Flag(name: .customLong("no-rate-limits"), help: "Turn off rate limits.")
     var noRateLimits = false
 
     /// The key that tokens and offers are checked with: the user's, or one made from the seed.

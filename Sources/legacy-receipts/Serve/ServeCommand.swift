@@ -8,12 +8,12 @@ import VerifyReceiptServer
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Answer verifyReceipt requests as Apple did.",
+        abstract: "Answer verifyReceipt requests as Apple does.",
         discussion: """
-            Values come from flags, environment variables (LEGACY_RECEIPTS_ and the key, as \
-            LEGACY_RECEIPTS_TIMEOUTS_IDLE for timeouts.idle), the file, and defaults, in this order. The file \
-            tools/configuration/serve.yaml explains every key. SIGHUP reloads apps, secrets, catalogues and \
-            certificates; SIGTERM and SIGINT finish what is in flight.
+            Values come from flags, environment variables, the file, and defaults, in this order. An environment \
+            variable is LEGACY_RECEIPTS_ and the key: LEGACY_RECEIPTS_TIMEOUTS_IDLE for timeouts.idle. The file \
+            tools/configuration/serve.yaml explains every key. SIGHUP reloads apps, secrets, catalogs and \
+            certificates. SIGTERM and SIGINT stop the server after the requests in flight.
 
             EXAMPLES:
               legacy-receipts serve --port 8080
@@ -33,7 +33,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The port for health and metrics (admin.port).")
     var adminPort: Int?
 
-    @Option(help: ArgumentHelp("Where purchases are kept: sqlite:PATH, postgres://…, or none.", valueName: "url"))
+    @Option(help: ArgumentHelp("The store: sqlite:PATH, postgres://…, or none.", valueName: "url"))
     var store: String?
 
     @Option(help: ArgumentHelp("Also send each request there and compare the answers.", valueName: "url"))
