@@ -60,13 +60,13 @@ public final class SQLiteTransactionStore: TransactionStore {
 
     private let file: StoreFile
     private let queue: WriteQueue
-    private let lookUps: LookUpTurns
+    private let turns: ReadTurns
     private let beforeLookUp: (@Sendable () -> Void)?
 
     private init(_ file: StoreFile, _ options: Options) {
         self.file = file
         queue = WriteQueue(factsPerTransaction: 20_000) { calls in try await Self.write(calls, to: file) }
-        lookUps = LookUpTurns(maximum: LookUpConnections.maximum(options))
+        turns = ReadTurns(maximum: LookUpConnections.maximum(options))
         beforeLookUp = options.beforeLookUp
     }
 
@@ -91,7 +91,7 @@ public final class SQLiteTransactionStore: TransactionStore {
     /// Applies the sets of several calls in one transaction.
     private static func write(_ calls: [[FactSet]], to file: StoreFile) async throws -> [AppliedFacts] {
         do {
-            let pool = try file.pool()
+            let pool = try BlockingThreads.wait { try file.pool() }
             let results = try await pool.writeWithoutTransaction { db in
                 var results: [AppliedFacts] = []
                 // Immediate, because a reader that becomes a writer cannot wait for another writer.
@@ -106,26 +106,29 @@ public final class SQLiteTransactionStore: TransactionStore {
                 }
                 return results
             }
-            try file.checkStillThere(pool)
+            try BlockingThreads.wait { try file.checkStillThere(pool) }
             return results
         } catch {
             throw file.error(error)
         }
     }
 
+    /// Waits for the disk, whose folder it reads.
     private func pool() throws -> DatabasePool {
-        do { return try file.pool() } catch { throw file.error(error) }
+        do { return try BlockingThreads.wait { try file.pool() } } catch { throw file.error(error) }
     }
 
     func read<Value: Sendable>(_ value: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        do { return try await file.pool().read(value) } catch { throw file.error(error) }
+        do { try await turns.wait() } catch { throw file.error(error) }
+        defer { turns.end() }
+        do { return try await pool().read(value) } catch { throw file.error(error) }
     }
 
     public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
         // A disk that hangs keeps the threads that read from it. Waiting for a turn keeps none, so that threads are left
         // for everything else.
-        do { try await lookUps.wait() } catch { throw file.error(error) }
-        defer { lookUps.end() }
+        do { try await turns.wait() } catch { throw file.error(error) }
+        defer { turns.end() }
         guard !BlockingThreads.isCurrent else { return try lookUp(identities, scope) }
         return try await withTaskExecutorPreference(BlockingThreads.shared) { try lookUp(identities, scope) }
     }
@@ -162,14 +165,14 @@ public final class SQLiteTransactionStore: TransactionStore {
     /// Runs `body` in a transaction of its own.
     func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
         do {
-            let pool = try file.pool()
+            let pool = try pool()
             try await pool.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
                     try body(db)
                     return .commit
                 }
             }
-            try file.checkStillThere(pool)
+            try BlockingThreads.wait { try file.checkStillThere(pool) }
         } catch {
             throw file.error(error)
         }

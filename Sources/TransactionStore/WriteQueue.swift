@@ -30,7 +30,8 @@ package actor WriteQueue {
             waiting.append(Call(sets: sets, continuation: continuation))
             guard !isWriting else { return }
             isWriting = true
-            Task { await self.writeWaiting() }
+            // What writes may wait for a disk.
+            Task(executorPreference: BlockingThreads.shared) { await self.writeWaiting() }
         }
     }
 

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Lets a bounded number of look-ups read at once, first come, first served. Those that wait for their turn keep no thread.
-final class LookUpTurns: Sendable {
+/// Lets a bounded number of calls read at once, first come, first served. Those that wait for their turn keep no thread.
+final class ReadTurns: Sendable {
     private struct Waiting {
         let id: UInt64
         let continuation: CheckedContinuation<Void, any Error>
