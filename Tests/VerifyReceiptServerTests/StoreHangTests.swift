@@ -21,7 +21,7 @@ extension ServerTests {
                     AppConfiguration(bundleId: "com.example.bulk.app1", freshness: Freshness(source: .local)),
                 ]
                 $0.endpoint.learnsFromReceipts = false
-                $0.timeouts.store = .milliseconds(300)
+                $0.timeouts.store = .milliseconds(700)
                 change(&$0)
             }
         }
@@ -107,7 +107,7 @@ extension ServerTests {
 
         @Test func aNotificationGets503WhileTheStoreHangs() async throws {
             let store = PuppetStore()
-            let configuration = Notifications.configuration { $0.timeouts.store = .milliseconds(300) }
+            let configuration = Notifications.configuration { $0.timeouts.store = .milliseconds(700) }
             try await TestServer.run(configuration, store: store) { server in
                 store.become(.hangs)
                 for _ in 0..<20 { #expect(try await Notifications.status(server) == 503) }
