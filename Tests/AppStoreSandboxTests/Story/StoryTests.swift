@@ -65,6 +65,7 @@ struct StoryTests {
             configuration.listeners = [.init(port: 0)]
             configuration.admin = nil
             configuration.endpoint.learningLimit = .seconds(60)
+            configuration.timeouts.store = .seconds(60)
             configuration.signedDataTrust = SignedDataTrust(
                 additionalRoots: [TestSignedDataAuthority.standard.rootCertificate])
             try change(&configuration, sandbox.url)
