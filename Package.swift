@@ -224,7 +224,7 @@ let package = Package(
             dependencies: [
                 "legacy-receipts", "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ReceiptForge",
                 "ReceiptMigration", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
-                "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto,
+                "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto, grdb,
                 server("AsyncHTTPClient", "async-http-client"),
                 server("Logging", "swift-log"), server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
                 server("NIOSSL", "swift-nio-ssl"), server("ServiceLifecycle", "swift-service-lifecycle"),

@@ -90,6 +90,11 @@ struct SQLStatement {
         try check(code)
     }
 
+    func bind(_ index: Int32, _ bytes: [UInt8]?) throws {
+        guard let bytes else { return try check(sqlite3_bind_null(handle, index)) }
+        try bind(index, bytes)
+    }
+
     /// Executes a statement that returns no row, and gives the number of rows that it changed.
     @discardableResult
     func run() throws -> Int {

@@ -63,6 +63,7 @@ final class StoreFile: Sendable {
     init(path: String, options: SQLiteTransactionStore.Options) throws {
         self.path = path
         self.options = options
+        PrivateFile.make(path)
         state = Mutex(.open(try Connected(path, options)))
     }
 
@@ -169,6 +170,9 @@ final class StoreFile: Sendable {
     func checkStillThere(_ pool: DatabasePool) throws {
         guard try self.pool() === pool else { throw Self.replaced(path) }
     }
+
+    /// - Throws: `TransactionStoreError` `notWritable` if the disk is full.
+    func checkSpace() throws { try DiskSpace.check(of: path) }
 
     func close() throws {
         let connected: Connected? = state.withLock { state in

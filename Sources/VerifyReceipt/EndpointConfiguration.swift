@@ -80,6 +80,14 @@ public struct EndpointConfiguration: Sendable {
         case receiptOnly
     }
 
+    /// What is answered while neither the store nor the spool takes receipts. Without a spool everything is answered.
+    public enum SpoolFailure: String, Sendable, CaseIterable {
+        /// 21005: what is answered is remembered. Clients ask again.
+        case unavailable
+        /// The receipt is answered and not remembered.
+        case answer
+    }
+
     /// Members of a reply that current clients demand although nothing is known that could fill them. Apple's endpoint has
     /// sent them for years; an old receipt does not hold them. All are off by default, since they state more than a
     /// signed document does.
@@ -121,11 +129,12 @@ public struct EndpointConfiguration: Sendable {
     public var receiptCacheBytes = 32 << 20
     /// Whether each verified receipt is applied to the store before it is answered.
     public var learnsFromReceipts: Bool
-    /// How long an answer waits for that. Comparing has more time than a client.
+    /// How long an answer waits for that, before the spool takes the receipt. Comparing has more time than a client.
     package var learningLimit = Duration.milliseconds(250)
     public var recordedFacts: RecordedFacts
     public var latestTransactions: LatestTransactions
     public var whenStoreFails: StoreFailure
+    public var whenSpoolIsFull = SpoolFailure.unavailable
     public var presumedMembers: PresumedMembers
     /// Whether a StoreKit 2 JWS in `receipt-data` is answered in the shape of an app receipt. An extension: Apple's
     /// endpoint gives 21002.

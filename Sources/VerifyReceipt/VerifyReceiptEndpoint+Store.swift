@@ -6,8 +6,8 @@ extension VerifyReceiptEndpoint {
     /// Takes the facts of the submission in, and asks what is known of its customer; nil if there is no store, or nothing
     /// to file the receipt under.
     ///
-    /// A store that cannot be written to, or not at once, changes no answer: the submitted facts are joined without it. One
-    /// that cannot be read answers as ``EndpointConfiguration/whenStoreFails`` says.
+    /// What a store cannot take in at once goes to the spool and changes no answer: the submitted facts are joined without
+    /// it. Where the store cannot be read, the answer is as ``EndpointConfiguration/whenStoreFails`` says.
     /// - Throws: ``Refusal``
     func knowledge(of facts: FactSet?, _ exchange: Exchange) async throws -> StoreKnowledge? {
         guard let store, let facts else { return nil }
@@ -17,13 +17,17 @@ extension VerifyReceiptEndpoint {
             let known = try await store.customer(facts.identities, in: facts.scope)
             // Clients send one receipt again and again, and a look-up costs a fraction of a write.
             let isKnown = known?.hasTakenIn(facts) ?? false
-            guard !isKnown, isLearned(facts), await learn(facts, store, exchange) else {
+            guard !isKnown, isLearned(facts), try await learn(facts, exchange) else {
                 return known.map { StoreKnowledge(customer: $0, hasLearnedSubmission: isKnown) }
             }
             let customer = try await store.customer(facts.identities, in: facts.scope)
             return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: true) }
+        } catch let refusal as Refusal {
+            throw refusal
         } catch {
             try handle(error, exchange)
+            // The receipt alone answers, and is remembered all the same.
+            if isLearned(facts) { _ = try await learn(facts, exchange) }
             return nil
         }
     }
@@ -42,13 +46,15 @@ extension VerifyReceiptEndpoint {
             customer = try await store.customer(facts.identities, in: facts.scope)
         } catch {
             try handle(error, exchange)
+            // Without its receipt it would be found no worse: which one the customer's is, the store decides by its date.
+            if isLearned(facts) { _ = try await learn(facts, exchange) }
             return nil
         }
         if !(customer?.hasTakenIn(facts) ?? false), isLearned(facts) {
             let known = customer?.newestTransactionReceipt?.signedDate ?? .min
             let keepsKnown = facts.receipt.map { known >= $0.signedDate } ?? true
             let news = keepsKnown ? facts.withoutReceipt : facts
-            _ = await learn(news, store, exchange)
+            _ = try await learn(news, exchange)
         }
         return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: false) }
     }
@@ -71,11 +77,12 @@ extension VerifyReceiptEndpoint {
     }
 
     /// Takes the facts of the submission in and asks for nothing.
-    func learnAlone(_ facts: FactSet?, _ exchange: Exchange) async {
-        guard let store, let facts, isLearned(facts) else { return }
+    /// - Throws: ``Refusal``
+    func learnAlone(_ facts: FactSet?, _ exchange: Exchange) async throws {
+        guard writer != nil, let facts, isLearned(facts) else { return }
         let started = ContinuousClock.now
-        _ = await learn(facts, store, exchange)
-        exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds
+        defer { exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds }
+        _ = try await learn(facts, exchange)
     }
 
     /// Whether a submission is put into the store. Where apps are configured, only theirs are; and a receipt without any
@@ -86,20 +93,33 @@ extension VerifyReceiptEndpoint {
         return facts.identities.contains { $0.kind != .receiptDigest }
     }
 
-    /// Whether the facts were taken in while the answer waited; see ``LearningGate``.
-    private func learn(_ facts: FactSet, _ store: any TransactionStore, _ exchange: Exchange) async -> Bool {
-        let reason: String
-        switch await learning.learn(now: exchange.now, { _ = try await store.apply([facts]) }) {
-        case .learned: return true
-        case .skipped:
-            exchange.facts.learningSkipped = true
-            return false
-        case .tooSlow: reason = "it took longer than \(learning.limit)"
-        case .failed(let error): reason = Self.description(error)
+    /// Remembers the facts, in the store or in the spool.
+    ///
+    /// - Returns: whether they are in the store.
+    /// - Throws: ``Refusal`` where neither takes them and the configuration lets nothing be answered that is not remembered.
+    private func learn(_ facts: FactSet, _ exchange: Exchange) async throws -> Bool {
+        guard let writer else { return false }
+        switch await writer.write(facts, within: configuration.learningLimit) {
+        case .stored: return true
+        case .spooled(let storeFailure):
+            exchange.facts.isSpooled = true
+            note(storeFailure: storeFailure, exchange)
+        case .refused(let storeFailure, let reason):
+            exchange.facts.isNotKept = true
+            note(storeFailure: storeFailure, exchange)
+            if writer.spool != nil, configuration.whenSpoolIsFull == .unavailable {
+                exchange.facts.storeFailed = true
+                exchange.facts.reason = nil
+                throw Refusal(.storeUnavailable, reason)
+            }
         }
-        exchange.facts.storeFailed = true
-        exchange.facts.reason = "The store did not take the receipt in: \(reason)"
         return false
+    }
+
+    private func note(storeFailure: String?, _ exchange: Exchange) {
+        guard let storeFailure else { return }
+        exchange.facts.storeFailed = true
+        exchange.facts.reason = "The store did not take the receipt in: \(storeFailure)"
     }
 
     /// Data that cannot be read will not be readable a minute later: 21009. All else may pass: 21005.

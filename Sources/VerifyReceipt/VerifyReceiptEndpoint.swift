@@ -15,19 +15,23 @@ public final class VerifyReceiptEndpoint: Sendable {
     public let configuration: EndpointConfiguration
     let store: (any TransactionStore)?
     let reader: SubmissionReader
-    let learning: LearningGate
+    /// Nil without a store.
+    let writer: StoreWriter?
     let replyConfiguration: ReplyConfiguration
     private let apps: [String: ConfiguredApp]
 
     /// - Parameters:
     ///   - configuration: apps, secrets, trust, and what is answered where there is a choice.
     ///   - store: what remembers purchases; without it each receipt answers for itself.
+    ///   - writer: what takes receipts into the store; nil for one without a spool. Endpoints of one store share it.
     /// - Throws: `ReceiptError` `malformedCertificate` if a certificate of the trust policy cannot be read.
-    public init(configuration: EndpointConfiguration, store: (any TransactionStore)?) throws {
+    public init(
+        configuration: EndpointConfiguration, store: (any TransactionStore)?, writer: StoreWriter? = nil
+    ) throws {
         self.configuration = configuration
         replyConfiguration = ReplyConfiguration(configuration)
         self.store = store
-        learning = LearningGate(limit: configuration.learningLimit)
+        self.writer = store.map { writer ?? StoreWriter(store: $0) }
         reader = SubmissionReader(
             verifier: try ReceiptVerifier(trust: configuration.trust, limits: configuration.limits),
             decoder: ReceiptDecoder(limits: configuration.limits), isLenient: configuration.base64 == .lenient,

@@ -27,9 +27,10 @@ public struct ReplyFacts: Sendable {
     public var storeNanoseconds: Int64?
     /// Whether the store failed, and the answer was given without it or refused because of it.
     public var storeFailed = false
-    /// Whether the receipt was not put into the store because the store has just failed to take another one in, or was too
-    /// slow at it.
-    public var learningSkipped = false
+    /// Whether the receipt waits in the spool for the store, which failed or was too slow.
+    public var isSpooled = false
+    /// Whether neither the store nor a spool took the receipt.
+    public var isNotKept = false
     /// How many transactions the store contributed that the submitted receipt does not hold.
     public var transactionsFromStore = 0
     /// What the answer rests on beside the receipt; absent if it never came to that.

@@ -7,7 +7,7 @@ extension VerifyReceiptServer {
     /// with the new one keeps the old one whole.
     ///
     /// - Returns: names of what differs and needs a restart.
-    /// - Throws: what ``init(configuration:store:logger:observer:clock:onListening:)`` throws.
+    /// - Throws: what ``init(configuration:store:spool:logger:observer:clock:onListening:)`` throws.
     @discardableResult
     public func reload(_ new: VerifyReceiptServerConfiguration) throws -> [String] {
         do {
@@ -61,6 +61,7 @@ extension VerifyReceiptServer {
         if new.timeouts != configuration.timeouts { names.append("timeouts") }
         if new.logging != configuration.logging { names.append("log") }
         if new.storeURL != configuration.storeURL { names.append("store.url") }
+        if new.spool != configuration.spool { names.append("spool") }
         if new.shadow != configuration.shadow { names.append("shadow") }
         return names
     }

@@ -35,6 +35,8 @@ public final class VerifyReceiptServer: Service {
     let channels: [ListenerChannel]
     private let adminChannel: HTTP1Channel
     private let shadow: ShadowForwarder?
+    /// Nil without a store.
+    private let writer: StoreWriter?
     let logger: Logger
     /// For Hummingbird, whose lines at `debug` and `trace` quote what clients send.
     private let frameworkLogger: Logger
@@ -44,23 +46,28 @@ public final class VerifyReceiptServer: Service {
     /// - Parameters:
     ///   - configuration: sockets, limits, apps, and what is answered.
     ///   - store: what remembers purchases; nil to answer from receipts alone.
+    ///   - spool: what keeps receipts that the store does not take in time; nil to answer them and forget them. It stays
+    ///     open, as the store does.
     ///   - logger: gets a line per request and what operators need to know.
     ///   - observer: is told of each answered request.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - onListening: called once when every socket accepts connections.
     /// - Throws: `ReceiptError` for a certificate of the trust policy, or an error that names a TLS file.
     public init(
-        configuration: VerifyReceiptServerConfiguration, store: (any TransactionStore)?, logger: Logger,
-        observer: (any AnswerObserving)? = nil, clock: (@Sendable () -> Int64)? = nil,
-        onListening: @escaping @Sendable (Addresses) -> Void = { _ in }
+        configuration: VerifyReceiptServerConfiguration, store: (any TransactionStore)?,
+        spool: (any FactSpool)? = nil, logger: Logger, observer: (any AnswerObserving)? = nil,
+        clock: (@Sendable () -> Int64)? = nil, onListening: @escaping @Sendable (Addresses) -> Void = { _ in }
     ) throws {
         let metrics = ServerMetrics()
         let store = store.map { Self.bounded($0, configuration, logger) }
         if let store { metrics.add(store) }
         let notifications = try NotificationIntake(configuration, store: store)
         let clock = clock ?? { SystemClock.now() }
+        let writer = store.map { StoreWriter(store: $0, spool: spool) { $0.log(to: logger) } }
+        if let writer { metrics.add(writer) }
+        self.writer = writer
         let makeEndpoint = EndpointMaker(
-            store: store, metrics: metrics, patience: configuration.timeouts.appStore, clock: clock)
+            store: store, writer: writer, metrics: metrics, patience: configuration.timeouts.appStore, clock: clock)
         let endpoint = try makeEndpoint(configuration)
         shadow = configuration.shadow.map { shadow in
             ShadowForwarder(
@@ -87,7 +94,7 @@ public final class VerifyReceiptServer: Service {
             }
         }
         let admin = AdminResponder(
-            state: state, readiness: Readiness(store: store, registry: state.metrics.registry))
+            state: state, readiness: Readiness(store: store, writer: writer, registry: state.metrics.registry))
         adminChannel = HTTP1Channel(
             responder: { request, writer, channel in try await admin.respond(request, writer, channel) },
             configuration: .init(
@@ -130,6 +137,9 @@ public final class VerifyReceiptServer: Service {
         }
         let trying = Task { await tryStore() }
         defer { trying.cancel() }
+        // Not awaited: a store that hangs would hold it. What it has not done is done at the next start.
+        let draining = Task { [writer] in await writer?.drain() }
+        defer { draining.cancel() }
         try await stopping.run(ServiceGroup(configuration: group))
     }
 

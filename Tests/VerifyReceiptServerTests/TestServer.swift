@@ -23,6 +23,7 @@ struct TestServer: Sendable {
 
     static func run<Result: Sendable>(
         _ configuration: VerifyReceiptServerConfiguration = .testing(), store: (any TransactionStore)? = nil,
+        spool: (any FactSpool)? = nil,
         observer: (any AnswerObserving)? = nil, clock: (@Sendable () -> Int64)? = nil, logLevel: Logger.Level = .info,
         handler: (@Sendable (LogWriter) -> any LogHandler)? = nil, _ body: @Sendable (TestServer) async throws -> Result
     ) async throws -> Result {
@@ -32,7 +33,7 @@ struct TestServer: Sendable {
         }
         let (stream, continuation) = AsyncStream<VerifyReceiptServer.Addresses>.makeStream()
         let server = try VerifyReceiptServer(
-            configuration: configuration, store: store, logger: logger, observer: observer, clock: clock,
+            configuration: configuration, store: store, spool: spool, logger: logger, observer: observer, clock: clock,
             onListening: { continuation.yield($0) })
         let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in

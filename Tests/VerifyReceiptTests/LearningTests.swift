@@ -1,66 +1,252 @@
+import Foundation
+import SQLiteTransactionStore
 import Synchronization
 import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// What a store that takes nothing in, or not soon, does to answers.
+/// What a store that takes nothing in, or not soon, does to answers and to what they rest on.
 @Suite(.timeLimit(.minutes(2))) struct LearningTests {
+    /// A spool in a folder of its own, and what the writer reported.
+    private final class Spooling: Sendable {
+        let spool: SQLiteFactSpool
+        let writer: StoreWriter
+        private let seen: Seen
+        private let folder: URL
+        private let draining: Task<Void, Never>
+
+        private final class Seen: Sendable {
+            let events = Mutex<[String]>([])
+        }
+
+        init(_ store: any TransactionStore, maximumBytes: Int64 = 1 << 20) throws {
+            folder = FileManager.default.temporaryDirectory.appending(path: "learning-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            spool = try SQLiteFactSpool.open(
+                path: folder.appending(path: "spool").path, maximumBytes: maximumBytes)
+            let seen = Seen()
+            self.seen = seen
+            let writer = StoreWriter(store: store, spool: spool) { event in
+                seen.events.withLock { $0.append("\(event)") }
+            }
+            self.writer = writer
+            draining = Task { await writer.drain() }
+        }
+
+        var events: String { seen.events.withLock { $0.joined(separator: "\n") } }
+
+        func end() async throws {
+            draining.cancel()
+            try await spool.close()
+            try FileManager.default.removeItem(at: folder)
+        }
+    }
+
+    private func endpoint(
+        _ store: any TransactionStore, _ writer: StoreWriter?,
+        _ change: (inout EndpointConfiguration) -> Void = { _ in }
+    ) throws -> VerifyReceiptEndpoint {
+        var configuration = EndpointConfiguration(trust: try testTrust())
+        configuration.learningLimit = .milliseconds(250)
+        change(&configuration)
+        return try VerifyReceiptEndpoint(configuration: configuration, store: store, writer: writer)
+    }
+
+    private func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < deadline {
+            if try await condition() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        throw Missing(what: what)
+    }
+
+    private func receipts(_ count: Int) throws -> [[UInt8]] {
+        try (0..<Int64(count)).map { try appReceipt([month($0)]) }
+    }
+
     @Test func aWriteThatDoesNotEndHoldsNoAnswerUp() async throws {
         let store = SlowStore()
         let octets = try appReceipt([month(0), month(1)])
-        let endpoint = try testEndpoint(store: store) { $0.learningLimit = .milliseconds(250) }
         // Nothing releases the store: without a limit this would wait for ever.
-        let reply = try await endpoint.ask(body(octets))
+        let reply = try await endpoint(store, nil).ask(body(octets))
         #expect(reply.reply.body == (try await testEndpoint().ask(body(octets))).reply.body)
-        #expect(reply.reply.facts.storeFailed && !reply.reply.facts.learningSkipped)
+        #expect(reply.reply.facts.storeFailed && reply.reply.facts.isNotKept)
         #expect(reply.reply.facts.reason?.contains("longer") == true)
         store.release()
     }
 
-    @Test func afterASlowWriteLearningIsSkippedForAWhileAndThenTriedAgain() async throws {
+    @Test func whatTheStoreDoesNotTakeInTimeIsRememberedAndGoesToTheStoreLater() async throws {
         let store = SlowStore()
-        let octets = try appReceipt([month(0)])
-        let endpoint = try testEndpoint(store: store) { $0.learningLimit = .milliseconds(250) }
-        _ = try await endpoint.ask(body(octets))
-        for _ in 0..<3 {
+        let spooling = try Spooling(store)
+        let endpoint = try endpoint(store, spooling.writer)
+        let receipts = try receipts(6)
+        for octets in receipts {
             let reply = try await endpoint.ask(body(octets))
             #expect(reply.status == 0 && reply.latest?.count == 1)
-            #expect(reply.reply.facts.learningSkipped && !reply.reply.facts.storeFailed)
+            #expect(reply.reply.facts.isSpooled && !reply.reply.facts.isNotKept)
         }
-        #expect(store.begun == 1)
-        // While the late write goes on no other is begun, however long ago it was.
-        #expect(try await endpoint.ask(body(octets), now: requestDate + 60_000).reply.facts.learningSkipped)
+        // The one that is late, and one batch of the spool, which waits as the store does.
+        #expect(store.begun <= 2)
+        #expect(spooling.spool.state.entries == Int64(receipts.count))
+        #expect(spooling.writer.counts.spooled == UInt64(receipts.count))
         store.release()
-        // The pause is over; who tries again learns, and so does everybody after.
-        var late = try await endpoint.ask(body(octets), now: requestDate + 5_000)
-        while late.reply.facts.learningSkipped {
-            late = try await endpoint.ask(body(octets), now: requestDate + 5_000)
-        }
-        #expect(!late.reply.facts.storeFailed)
-        let next = try await endpoint.ask(body(octets))
-        #expect(!next.reply.facts.learningSkipped && store.ended == 3)
+        try await eventually("everything is in the store") { spooling.spool.state.entries == 0 }
+        let known = Set(store.receipts)
+        #expect(receipts.allSatisfy(known.contains))
+        try await eventually("it is said") { spooling.events.contains("drained(\(receipts.count))") }
+        #expect(spooling.events.contains("spooling") && !spooling.writer.isInTrouble)
+        // The store takes receipts at once again.
+        let last = try await endpoint.ask(body(try appReceipt([month(7)])))
+        #expect(!last.reply.facts.isSpooled && !last.reply.facts.storeFailed)
+        try await spooling.end()
     }
 
-    @Test func afterAFailedWriteLearningIsSkippedForAWhile() async throws {
-        let store = FailingStore(applying: TransactionStoreError(.busy, "on purpose"))
-        let endpoint = try testEndpoint(store: store)
-        let octets = try appReceipt([month(0)])
-        #expect(try await endpoint.ask(body(octets)).reply.facts.storeFailed)
-        #expect(try await endpoint.ask(body(octets), now: requestDate + 4_999).reply.facts.learningSkipped)
-        // The one that tries fails again, and another pause begins.
-        #expect(try await endpoint.ask(body(octets), now: requestDate + 5_000).reply.facts.storeFailed)
-        #expect(try await endpoint.ask(body(octets), now: requestDate + 5_001).reply.facts.learningSkipped)
-        // A clock that was set back does not prolong it.
-        #expect(try await endpoint.ask(body(octets), now: 0).reply.facts.storeFailed)
+    @Test func receiptsThatAreAnsweredWithoutReadingTheStoreAreRememberedToo() async throws {
+        let failing = FailingStore(
+            applying: TransactionStoreError(.unavailable, "on purpose"),
+            reading: TransactionStoreError(.unavailable, "on purpose"))
+        let spooling = try Spooling(failing)
+        let receiptOnly = try endpoint(failing, spooling.writer) { $0.whenStoreFails = .receiptOnly }
+        let local = try endpoint(failing, spooling.writer) { $0.freshness.source = .local }
+        let refusing = try endpoint(failing, spooling.writer)
+        let receipts = try receipts(3)
+        #expect(try await receiptOnly.ask(body(receipts[0])).status == 0)
+        #expect(spooling.spool.state.entries == 1)
+        #expect(try await local.ask(body(receipts[1])).status == 0)
+        #expect(spooling.spool.state.entries == 2)
+        // What is not answered need not be remembered.
+        #expect(try await refusing.ask(body(receipts[2])).status == 21005)
+        #expect(spooling.spool.state.entries == 2)
+        try await spooling.end()
     }
 
-    @Test func dataThatCannotBeReadStopsNoLearning() async throws {
-        let store = FailingStore(applying: TransactionStoreError(.corrupt, "on purpose"))
-        let endpoint = try testEndpoint(store: store)
+    @Test(arguments: EndpointConfiguration.SpoolFailure.allCases)
+    func whereNeitherTakesTheReceiptTheConfigurationDecides(_ whenFull: EndpointConfiguration.SpoolFailure) async throws
+    {
+        let store = FailingStore(applying: TransactionStoreError(.notWritable, "on purpose"))
+        let spooling = try Spooling(store, maximumBytes: 1)
+        let endpoint = try endpoint(store, spooling.writer) { $0.whenSpoolIsFull = whenFull }
         for _ in 0..<2 {
-            #expect(try await endpoint.ask(body(appReceipt([month(0)]))).reply.facts.storeFailed)
+            let reply = try await endpoint.ask(body(appReceipt([month(0)])))
+            #expect(reply.status == (whenFull == .answer ? 0 : 21005))
+            #expect(reply.reply.facts.isNotKept)
+        }
+        #expect(spooling.writer.counts.refused == 2)
+        #expect(spooling.events.components(separatedBy: "refusing").count == 2, "it is said once: \(spooling.events)")
+        try await spooling.end()
+    }
+
+    /// One receipt that the store will never take must not keep the others from it.
+    @Test func aReceiptThatTheStoreRefusesIsSetAside() async throws {
+        let receipts = try receipts(4)
+        let store = PickyStore(refused: receipts[1])
+        store.isAway = true
+        let spooling = try Spooling(store)
+        let endpoint = try endpoint(store, spooling.writer)
+        for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        #expect(spooling.spool.state.entries == 4)
+        store.isAway = false
+        try await eventually("the others are stored") { spooling.spool.state.entries == 0 }
+        #expect(Set(store.receipts) == Set(receipts.indices.filter { $0 != 1 }.map { receipts[$0] }))
+        #expect(spooling.spool.state.setAside == 1)
+        #expect(spooling.writer.counts.setAside == 1 && spooling.writer.counts.drained == 3)
+        #expect(spooling.events.contains("setAside(receipt: \"\(VerifyReceiptEndpoint.receiptName(receipts[1]))\""))
+        try await spooling.end()
+    }
+
+    /// A store that is damaged as a whole refuses each of them, and is mended some day.
+    @Test func aStoreThatTakesNothingAtAllSetsNothingAside() async throws {
+        let receipts = try receipts(3)
+        let store = PickyStore(refused: nil)
+        store.isDamaged = true
+        let spooling = try Spooling(store)
+        let endpoint = try endpoint(store, spooling.writer)
+        for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        try await eventually("it was tried") { store.checks > 1 }
+        #expect(spooling.spool.state.entries == 3 && spooling.spool.state.setAside == 0)
+        store.isDamaged = false
+        try await eventually("they are stored") { spooling.spool.state.entries == 0 }
+        #expect(Set(store.receipts) == Set(receipts))
+        try await spooling.end()
+    }
+
+    @Test func entriesOfAnEarlierRunGoToTheStoreByThemselves() async throws {
+        let receipts = try receipts(3)
+        let away = PickyStore(refused: nil)
+        away.isAway = true
+        let spooling = try Spooling(away)
+        let endpoint = try endpoint(away, spooling.writer)
+        for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        #expect(spooling.spool.state.entries == 3)
+        let store = PickyStore(refused: nil)
+        let next = StoreWriter(store: store, spool: spooling.spool)
+        let draining = Task { await next.drain() }
+        try await eventually("they are stored") { spooling.spool.state.entries == 0 }
+        #expect(Set(store.receipts) == Set(receipts))
+        draining.cancel()
+        try await spooling.end()
+    }
+}
+
+extension VerifyReceiptEndpoint {
+    /// What logs call a receipt.
+    fileprivate static func receiptName(_ octets: [UInt8]) -> String {
+        String(KnownReceipt(form: .app, bytes: octets, signedDate: 0).digest.prefix(12))
+    }
+}
+
+/// A store that takes everything but one receipt, unless it is away or damaged.
+private final class PickyStore: TransactionStore {
+    private struct State {
+        var isAway = false
+        var isDamaged = false
+        var receipts: [[UInt8]] = []
+        var checks = 0
+    }
+
+    private let refused: [UInt8]?
+    private let state = Mutex(State())
+
+    init(refused: [UInt8]?) { self.refused = refused }
+
+    var isAway: Bool {
+        get { state.withLock { $0.isAway } }
+        set { state.withLock { $0.isAway = newValue } }
+    }
+    var isDamaged: Bool {
+        get { state.withLock { $0.isDamaged } }
+        set { state.withLock { $0.isDamaged = newValue } }
+    }
+    var receipts: [[UInt8]] { state.withLock { $0.receipts } }
+    var checks: Int { state.withLock { $0.checks } }
+
+    private func check() throws {
+        try state.withLock { state in
+            if state.isAway { throw TransactionStoreError(.busy, "on purpose") }
+            if state.isDamaged { throw TransactionStoreError(.corrupt, "on purpose") }
         }
     }
+
+    func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
+        try check()
+        let receipts = sets.compactMap(\.receipt?.bytes)
+        if let refused, receipts.contains(refused) { throw TransactionStoreError(.corrupt, "this one") }
+        state.withLock { $0.receipts += receipts }
+        return AppliedFacts()
+    }
+
+    func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? { nil }
+    func hasProcessed(notificationUUID: String) async throws -> Bool { false }
+    func counts() async throws -> StoreCounts {
+        StoreCounts(
+            transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
+    }
+    func checkReadiness() async throws {
+        state.withLock { $0.checks += 1 }
+        try check()
+    }
+    func close() async throws {}
 }
 
 /// A store whose writes do not end before it is told so; reading is quick and finds nobody.
@@ -69,13 +255,13 @@ private final class SlowStore: TransactionStore {
         var isReleased = false
         var waiting: [CheckedContinuation<Void, Never>] = []
         var begun = 0
-        var ended = 0
+        var receipts: [[UInt8]] = []
     }
 
     private let state = Mutex(State())
 
     var begun: Int { state.withLock { $0.begun } }
-    var ended: Int { state.withLock { $0.ended } }
+    var receipts: [[UInt8]] { state.withLock { $0.receipts } }
 
     func release() {
         let waiting = state.withLock { state in
@@ -95,7 +281,7 @@ private final class SlowStore: TransactionStore {
             }
             if isReleased { continuation.resume() }
         }
-        state.withLock { $0.ended += 1 }
+        state.withLock { $0.receipts += sets.compactMap(\.receipt?.bytes) }
         return AppliedFacts()
     }
 

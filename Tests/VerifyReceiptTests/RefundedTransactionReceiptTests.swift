@@ -43,7 +43,7 @@ import VerifyReceipt
                 let reply = try await endpoint.ask(body(octets), now: now)
                 statuses.append(reply.status)
                 // The endpoint learns it too, unless the machine is too busy for that.
-                if reply.reply.facts.learningSkipped || reply.reply.facts.storeFailed {
+                if reply.reply.facts.isNotKept {
                     _ = try await store.apply([VerifyReceiptEndpoint.facts(of: octets)])
                 }
                 guard reply.status == 21006 else { continue }

@@ -12,7 +12,7 @@ extension VerifyReceiptEndpoint {
         let freshness = app?.freshness ?? configuration.freshness
         exchange.facts.source = .receipt
         if freshness.source == .local {
-            await learnAlone(facts, exchange)
+            try await learnAlone(facts, exchange)
             return nil
         }
         var knowledge = try await read(facts, exchange)

@@ -50,7 +50,9 @@ package struct StatusTable {
                 retryable: .notStated, support: .server, source: "Reference.md V2"),
             Row(
                 condition: .storeUnavailable, status: 21005...21005,
-                meaning: "The store cannot be reached: the receipt server is temporarily unavailable", members: [],
+                meaning:
+                    "The store cannot be reached, or neither it nor the spool takes the receipt: the receipt server is "
+                    + "temporarily unavailable", members: [],
                 retryable: .notStated, support: .full, source: "Reference.md V2"),
             Row(
                 condition: .appStoreUnavailable, status: 21005...21005,

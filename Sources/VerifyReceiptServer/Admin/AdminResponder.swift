@@ -7,7 +7,7 @@ import NIOCore
 /// | path | answer |
 /// |---|---|
 /// | `/livez` | 200 while the process answers at all |
-/// | `/readyz` | 200 if requests can be answered; 503 while stopping, or while the store cannot be read and answers need it. The text says what is wrong with the store in both cases |
+/// | `/readyz` | 200 if requests can be answered; 503 while stopping, while the store cannot be read and answers need it, or while neither the store nor the spool takes receipts and that is answered with 21005. The text says what is wrong with the store in both cases |
 /// | `/metrics` | Prometheus text; whether the store can be written to is tried for it |
 /// | `/openapi.json` | the description of the verifyReceipt listeners |
 struct AdminResponder: Sendable {
@@ -27,7 +27,7 @@ struct AdminResponder: Sendable {
         case "/livez": try await send(.ok, "text/plain; charset=utf-8", "ok\n", request, writer)
         case "/readyz":
             let (status, text) = await readyAnswer()
-            try await send(status, "text/plain; charset=utf-8", text + "\n", request, writer)
+            try await send(status, "text/plain; charset=utf-8", Self.lines([text, readiness.backlog]), request, writer)
         case "/metrics":
             let type = "text/plain; version=0.0.4; charset=utf-8"
             await readiness.tryWriting()
@@ -43,13 +43,21 @@ struct AdminResponder: Sendable {
     /// none of them needs. It does not claim that the store works.
     private func readyAnswer() async -> (HTTPResponse.Status, String) {
         if state.isDraining { return (.serviceUnavailable, "stopping") }
-        guard state.current.endpoint.configuration.needsStore else {
+        let endpoint = state.current.endpoint.configuration
+        if endpoint.learnsFromReceipts, endpoint.whenSpoolIsFull == .unavailable,
+            let problem = await readiness.keepingProblem()
+        {
+            return (.serviceUnavailable, problem)
+        }
+        guard endpoint.needsStore else {
             let problem = await readiness.problem(within: Self.patienceWithoutNeed)
             return (.ok, problem.map { "ok without the store: \($0)" } ?? "ok")
         }
         guard let problem = await readiness.problem() else { return (.ok, "ok") }
         return (.serviceUnavailable, problem)
     }
+
+    private static func lines(_ lines: [String?]) -> String { lines.compactMap { $0.map { $0 + "\n" } }.joined() }
 
     private func send(
         _ status: HTTPResponse.Status, _ contentType: String, _ text: String, _ request: Request,

@@ -6,9 +6,14 @@ import VerifyReceipt
 final class Readiness: Sendable {
     private let reading: StoreProbe?
     private let writing: StoreProbe?
+    private let spooling: StoreProbe?
+    private let writer: StoreWriter?
     private let isWritable = Atomic<Bool>(true)
+    private let isSpoolWritable = Atomic<Bool>(true)
 
-    init(store: (any TransactionStore)?, registry: MetricsRegistry) {
+    init(store: (any TransactionStore)?, writer: StoreWriter?, registry: MetricsRegistry) {
+        self.writer = writer
+        spooling = writer?.spool.map { spool in StoreProbe { try await spool.checkReadiness() } }
         reading = store.map { store in
             // Any look-up: nothing is there under this name.
             StoreProbe { _ = try await store.hasProcessed(notificationUUID: "readiness") }
@@ -20,6 +25,13 @@ final class Readiness: Sendable {
         ) { [weak self] in
             .integer(self?.isWritable.load(ordering: .relaxed) == true ? 1 : 0)
         }
+        guard spooling != nil else { return }
+        registry.gauge(
+            "legacy_receipts_spool_writable",
+            "1 if the spool takes receipts and its disk has room, tried for each reading of the metrics."
+        ) { [weak self] in
+            .integer(self?.isSpoolWritable.load(ordering: .relaxed) == true ? 1 : 0)
+        }
     }
 
     /// Why the store cannot be read, in words that hold no address; nil if it can.
@@ -28,10 +40,29 @@ final class Readiness: Sendable {
         await reading?.problem(within: patience)
     }
 
-    /// Finds out what the metric says.
+    /// Finds out what the metrics say. What real writes ran into counts for more than the trial, which is smaller.
     func tryWriting() async {
         guard let writing else { return }
-        isWritable.store(await writing.problem() == nil, ordering: .relaxed)
+        let fails = writer?.storeFailsWrites == true
+        async let spoolProblem = spooling?.problem()
+        let problem = fails ? "writes fail" : await writing.problem()
+        isWritable.store(problem == nil, ordering: .relaxed)
+        isSpoolWritable.store(await spoolProblem == nil, ordering: .relaxed)
+    }
+
+    /// Why no receipt can be kept; nil if the store or the spool takes receipts, and where there is no spool. The disks
+    /// are tried only after the store has failed.
+    func keepingProblem() async -> String? {
+        guard let writer, let spooling, let writing, writer.isInTrouble else { return nil }
+        guard let problem = await spooling.problem(), await writing.problem() != nil else { return nil }
+        return "neither the store nor the spool takes receipts: \(problem)"
+    }
+
+    /// How much waits for the store; nil if nothing does.
+    var backlog: String? {
+        guard let state = writer?.spool?.state, state.entries > 0 else { return nil }
+        let seconds = state.lag(at: SystemClock.now()) / 1_000
+        return "\(state.entries) receipts wait in the spool, the oldest for \(seconds) seconds"
     }
 }
 

@@ -30,6 +30,7 @@ extension ConfigurationLoader {
         endpoint.recordedFacts = values.choice("endpoint.recorded-facts") == "granting" ? .granting : .completing
         endpoint.whenStoreFails =
             values.choice("endpoint.when-store-fails") == "receipt-only" ? .receiptOnly : .unavailable
+        endpoint.whenSpoolIsFull = values.choice("spool.when-full") == "answer" ? .answer : .unavailable
         endpoint.latestTransactions =
             values.choice("endpoint.latest-transactions") == "with-subscriptions" ? .withSubscriptions : .always
         endpoint.freshness = freshness()
@@ -81,6 +82,24 @@ extension ConfigurationLoader {
             problems.append(.init(key: key, place: place, "\(path) cannot be read: \(error)"))
             return []
         }
+    }
+
+    /// Where receipts wait for the store.
+    mutating func spool(storeURL: String?) -> VerifyReceiptServerConfiguration.Spool {
+        var spool = VerifyReceiptServerConfiguration.Spool(besideStore: storeURL)
+        let path = values.text("spool.path")
+        if path == "none" {
+            spool.path = nil
+            if storeURL != nil {
+                warnings.append(
+                    "spool.path is none: receipts that the store does not take in time are answered and lost")
+            }
+        } else if let path {
+            spool.path = path
+            if storeURL == nil { values.note("spool.path", "needs a store (store.url)") }
+        }
+        spool.maximumBytes = values.integer("spool.max-bytes")
+        return spool
     }
 
     mutating func notifications(

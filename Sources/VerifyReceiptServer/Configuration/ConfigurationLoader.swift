@@ -62,6 +62,7 @@ struct ConfigurationLoader {
                 values.note("store.url", reason)
             }
         }
+        configuration.spool = spool(storeURL: configuration.storeURL)
         configuration.limits = limits()
         configuration.timeouts = timeouts()
         configuration.logging.level = values.choice("log.level")

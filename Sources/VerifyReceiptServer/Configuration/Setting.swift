@@ -38,6 +38,7 @@ package struct Setting: Sendable {
     static let foreignVariables: Set<String> = [
         "LEGACY_RECEIPTS_WARNINGS_AS_ERRORS", "LEGACY_RECEIPTS_PYTHON", "LEGACY_RECEIPTS_SEED",
         "LEGACY_RECEIPTS_SIGNED_DATA", "LEGACY_RECEIPTS_MANY_CONNECTIONS",
+        "LEGACY_RECEIPTS_CRASH_ROUNDS",
         "LEGACY_RECEIPTS_POSTGRES", "LEGACY_RECEIPTS_POSTGRES_DIRECTORY", "LEGACY_RECEIPTS_POSTGRES_SCRIPT",
         "LEGACY_RECEIPTS_POSTGRES_FSYNC",
     ]
@@ -68,6 +69,9 @@ package struct Setting: Sendable {
 
     private static let endpoint = [
         Setting("store.url", .text, "sqlite:legacy-receipts.sqlite"),
+        Setting("spool.path", .text),
+        Setting("spool.max-bytes", .integer((1 << 20)...(1 << 40)), "1073741824"),
+        Setting("spool.when-full", .choice(EndpointConfiguration.SpoolFailure.allCases.map(\.rawValue)), "unavailable"),
         Setting("account-secrets", .secrets),
         Setting("account-secret-files", .paths),
         Setting("endpoint.unknown-bundle-ids", .choice(["accepted", "refused"]), "accepted"),

@@ -1,4 +1,5 @@
 public import AppStoreServer
+internal import TransactionStore
 public import VerifyReceipt
 
 /// How the server runs. The initial values are the defaults of the configuration file.
@@ -114,6 +115,26 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public init() {}
     }
 
+    /// What keeps receipts that the store does not take in time.
+    public struct Spool: Sendable, Hashable {
+        /// The path of its file, which no other server may use; nil for none.
+        public var path: String?
+        /// Bytes of receipts at which it is full.
+        public var maximumBytes = 1 << 30
+
+        public init(path: String?) { self.path = path }
+
+        /// Beside the file of a SQLite store, in the working directory for another one, none without a store.
+        public init(besideStore url: String?) {
+            path =
+                switch url.flatMap({ try? StoreURL($0) }) {
+                case .sqlite(let file)?: file + ".spool"
+                case .postgreSQL?: "legacy-receipts.spool"
+                default: nil
+                }
+        }
+    }
+
     /// Which App Store Server Notifications are taken in. They go to the store: without one there are none.
     public struct Notifications: Sendable, Hashable {
         /// Whether `/notifications/v2` exists.
@@ -133,6 +154,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public var logging = Logging()
     /// The address of the store; nil for none.
     public var storeURL: String? = "sqlite:legacy-receipts.sqlite"
+    public var spool = Spool(besideStore: "sqlite:legacy-receipts.sqlite")
     /// Comparing with a real verifyReceipt in the background; nil for not at all.
     public var shadow: ShadowConfiguration?
     public var endpoint: EndpointConfiguration

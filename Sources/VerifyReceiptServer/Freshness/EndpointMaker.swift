@@ -5,6 +5,7 @@ import VerifyReceipt
 /// Makes the endpoint of a configuration, with what asks the App Store for it.
 struct EndpointMaker: Sendable {
     let store: (any TransactionStore)?
+    let writer: StoreWriter?
     let metrics: ServerMetrics
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let clock: @Sendable () -> Int64
@@ -13,10 +14,11 @@ struct EndpointMaker: Sendable {
 
     /// - Parameter patience: how long a request waits for the App Store.
     init(
-        store: (any TransactionStore)?, metrics: ServerMetrics, patience: Duration,
+        store: (any TransactionStore)?, writer: StoreWriter?, metrics: ServerMetrics, patience: Duration,
         clock: @escaping @Sendable () -> Int64
     ) {
         self.store = store
+        self.writer = writer
         self.metrics = metrics
         self.clock = clock
         apps = AskedApps(transport: AsyncHTTPClientTransport(), patience: patience)
@@ -33,7 +35,7 @@ struct EndpointMaker: Sendable {
                 store: store, apps: apps, clock: clock
             ) { [metrics] in metrics.refreshes.add($0.rawValue) }
         }
-        let made = try VerifyReceiptEndpoint(configuration: endpoint, store: store)
+        let made = try VerifyReceiptEndpoint(configuration: endpoint, store: store, writer: writer)
         apps.keep(configuration.appStore)
         return made
     }

@@ -15,7 +15,6 @@ final class ServerMetrics: Sendable {
     let refusedConnections: MetricCounter
     let acceptedConnections: MetricCounter
     let storeFailures: MetricCounter
-    let learningSkipped: MetricCounter
     let transactionsFromStore: MetricCounter
     /// By outcome.
     let refreshes: MetricCounters
@@ -62,9 +61,6 @@ final class ServerMetrics: Sendable {
                 prefix + "notification_verification_duration_seconds",
                 "Verifying a notification and what is signed inside of it.")[0]
         storeFailures = registry.counter(prefix + "store_failures_total", "Requests for which the store failed.")
-        learningSkipped = registry.counter(
-            prefix + "learning_skipped_total",
-            "Receipts that were answered and not put into the store, since it had just failed or was too slow.")
         transactionsFromStore = registry.counter(
             prefix + "transactions_from_store_total", "Transactions in replies that the submitted receipt did not hold."
         )

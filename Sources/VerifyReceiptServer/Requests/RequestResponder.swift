@@ -175,7 +175,6 @@ struct RequestResponder: Sendable {
             metrics.verification.observe(nanoseconds: facts.verificationNanoseconds)
             if let store = facts.storeNanoseconds { metrics.store.observe(nanoseconds: store) }
             if facts.storeFailed { metrics.storeFailures.add() }
-            if facts.learningSkipped { metrics.learningSkipped.add() }
             metrics.transactionsFromStore.add(UInt64(max(0, facts.transactionsFromStore)))
         }
         guard state.logsRequests, state.logger.logLevel <= .info || answer.status.code >= 500 else { return }
@@ -193,14 +192,15 @@ struct RequestResponder: Sendable {
         fields.set("bundleId", facts.bundleId)
         fields.set("durationMs", duration)
         fields.set("httpStatus", Int64(answer.status.code))
-        fields.set("learningSkipped", if: facts.learningSkipped)
         fields.set("method", LogName.method(request.method))
+        fields.set("notKept", if: facts.isNotKept)
         fields.set("path", LogName.path(exchange.route))
         fields.set("peer", channel.remoteAddress?.ipAddress)
         fields.set("reason", facts.reason)
         fields.set("receipt", facts.receiptName)
         fields.set("requestId", exchange.name)
         fields.set("source", facts.source?.rawValue)
+        fields.set("spooled", if: facts.isSpooled)
         if isVerifyReceipt, answer.contentType == Answer.json { fields.set("status", Int64(answer.reply.status)) }
         fields.set("storeFailed", if: facts.storeFailed)
         fields.set("storeMs", facts.storeNanoseconds.map { .nanoseconds($0) })
@@ -208,7 +208,7 @@ struct RequestResponder: Sendable {
             fields.set("verificationMs", .nanoseconds(facts.verificationNanoseconds))
         }
         answer.notification?.describe(in: &fields)
-        let isTrouble = answer.status.code >= 500 || facts.storeFailed || facts.appStoreFailed
+        let isTrouble = answer.status.code >= 500 || facts.storeFailed || facts.appStoreFailed || facts.isNotKept
         let level: Logger.Level = isTrouble ? .warning : .info
         state.logger.log(level, "request", fields)
     }

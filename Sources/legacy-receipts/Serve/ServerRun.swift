@@ -23,9 +23,10 @@ struct ServerRun {
         let logger = Logger(label: "legacy-receipts")
         defer { LogWriter.standardError.flush() }
         let store = try open(configuration)
+        let spool = try open(configuration.spool)
         let server: VerifyReceiptServer
         do {
-            server = try VerifyReceiptServer(configuration: configuration, store: store, logger: logger)
+            server = try VerifyReceiptServer(configuration: configuration, store: store, spool: spool, logger: logger)
         } catch {
             throw CommandFailure("The server cannot start: \(error)")
         }
@@ -44,12 +45,23 @@ struct ServerRun {
             try await ServiceGroup(configuration: group).run()
         } catch {
             limit.arm()
+            try? await spool?.close()
             try? await store?.close()
             throw CommandFailure("The server stopped: \(error)")
         }
         limit.arm()
+        // First: a store that hangs does not keep the next server from the spool.
+        try? await spool?.close()
         try? await store?.close()
         logger.notice("stopped")
+    }
+
+    private func open(_ spool: VerifyReceiptServerConfiguration.Spool) throws -> (any FactSpool)? {
+        do {
+            return try StoreOpener.open(spool)
+        } catch {
+            throw CommandFailure("spool.path: the spool cannot be opened: \(error)")
+        }
     }
 
     private func open(_ configuration: VerifyReceiptServerConfiguration) throws -> (any TransactionStore)? {

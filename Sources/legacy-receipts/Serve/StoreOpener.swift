@@ -2,6 +2,7 @@ import Foundation
 import PostgreSQLTransactionStore
 import SQLiteTransactionStore
 import TransactionStore
+import VerifyReceiptServer
 
 /// Opens the store behind an address.
 enum StoreOpener {
@@ -20,6 +21,12 @@ enum StoreOpener {
             }
             return try PostgreSQLTransactionStore(url: address, options: options)
         }
+    }
+
+    /// Opens the spool of `serve`; nil for none.
+    /// - Throws: `TransactionStoreError`.
+    static func open(_ spool: VerifyReceiptServerConfiguration.Spool) throws -> (any FactSpool)? {
+        try spool.path.map { try SQLiteFactSpool.open(path: $0, maximumBytes: Int64(spool.maximumBytes)) }
     }
 
     /// Runs `body` on a store that is there already, for commands that read: a wrong path would make an empty one.

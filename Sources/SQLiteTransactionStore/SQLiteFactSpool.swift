@@ -1,0 +1,284 @@
+import Foundation
+import GRDB
+import Synchronization
+public import TransactionStore
+
+/// A spool in one SQLite file (write-ahead log) of one server.
+///
+/// What ``append(_:)`` has returned from survives a crash of the program and of the machine. Calls that wait while others
+/// are being committed share one commit. The file is locked as long as it is open.
+///
+/// | condition | error |
+/// |---|---|
+/// | another server has the spool open | `busy` |
+/// | the folder is missing, the disk fails | `unavailable` |
+/// | the spool or its disk is full | `notWritable`; works again when the cause is gone |
+/// | the file is no spool, or damaged | `corrupt` |
+/// | the spool was written by a newer program | `newerSchema` |
+///
+/// Keep the file on a local disk, if possible on another one than the store's.
+public final class SQLiteFactSpool: FactSpool {
+    private let path: String
+    private let database: DatabaseQueue
+    private let appending: WriteQueue
+    private let account: Account
+
+    /// What ``state`` tells, brought up to date after each commit.
+    private final class Account: Sendable {
+        let state: Mutex<SpoolState>
+
+        init(_ state: SpoolState) { self.state = Mutex(state) }
+    }
+
+    private init(_ path: String, _ database: DatabaseQueue, _ account: Account) {
+        self.path = path
+        self.database = database
+        self.account = account
+        appending = WriteQueue(factsPerTransaction: 20_000) { calls in
+            do {
+                return try await database.writeWithoutTransaction { try Self.append(calls, $0, account) }
+            } catch {
+                throw TransactionStoreError(error)
+            }
+        }
+    }
+
+    /// Opens the spool at a path, making the file if it is not there. Entries that were set aside wait again.
+    ///
+    /// - Parameters:
+    ///   - maximumBytes: the bytes of entries at which the spool is full. The file itself may be a quarter larger.
+    ///   - lockTimeout: how long to wait for another server to let go of the spool, in seconds: one that is being replaced
+    ///     may still be stopping.
+    /// - Throws: `TransactionStoreError`, see the table above.
+    public static func open(
+        path: String, maximumBytes: Int64, lockTimeout: Double = 5
+    ) throws -> SQLiteFactSpool {
+        PrivateFile.make(path)
+        var configuration = Configuration()
+        configuration.label = "FactSpool"
+        configuration.busyMode = .timeout(lockTimeout)
+        configuration.foreignKeysEnabled = false
+        configuration.prepareDatabase { db in
+            // Before anything is read: the lock is then kept until the connection is closed.
+            try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+            // With NORMAL a power cut could take back what was reported as durable (SQLite, "Write-Ahead Logging", 4).
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+        }
+        do {
+            let database = try DatabaseQueue(path: path, configuration: configuration)
+            let account = Account(try database.writeWithoutTransaction { try prepare($0, maximumBytes) })
+            return SQLiteFactSpool(path, database, account)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            throw TransactionStoreError(.busy, "Another server uses the spool \(path). Each server needs its own.")
+        } catch {
+            throw TransactionStoreError(error)
+        }
+    }
+
+    // MARK: The file
+
+    /// "LRSP" in ASCII.
+    private static let applicationId: Int32 = 0x4C52_5350
+    private static let version: Int32 = 1
+
+    /// An entry that was set aside has a reason. The readiness row is rewritten to see whether the file can be written to.
+    private static let schema = """
+        CREATE TABLE entries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            digest TEXT NOT NULL UNIQUE,
+            name TEXT NOT NULL,
+            added INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            reason TEXT,
+            facts BLOB NOT NULL,
+            receipt BLOB
+        );
+        CREATE INDEX waiting ON entries (id) WHERE reason IS NULL;
+        CREATE TABLE readiness (id INTEGER PRIMARY KEY CHECK (id = 1), checks INTEGER NOT NULL);
+        INSERT INTO readiness VALUES (1, 0);
+        PRAGMA application_id = \(applicationId);
+        PRAGMA user_version = \(version);
+        """
+
+    private static func prepare(_ db: Database, _ maximumBytes: Int64) throws -> SpoolState {
+        // A writer from the beginning, which is when another server's lock is noticed.
+        try db.inTransaction(.immediate) {
+            let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+            let tables = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
+            guard id == applicationId || tables == 0 else {
+                throw TransactionStoreError(.corrupt, "The file is a SQLite database of something else.")
+            }
+            guard try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0 <= version else {
+                throw TransactionStoreError(.newerSchema, "The spool was written by a newer version of this program.")
+            }
+            if tables == 0 { try db.execute(sql: schema) }
+            try db.execute(sql: "UPDATE entries SET reason = NULL WHERE reason IS NOT NULL")
+            return .commit
+        }
+        let sums = try SQLStatement(db, "SELECT COUNT(*), COALESCE(SUM(size), 0) FROM entries")
+        var state = SpoolState(entries: 0, bytes: 0, maximumBytes: maximumBytes, oldestDate: nil, setAside: 0)
+        try sums.forEachRow {
+            state.entries = $0.integer(0)
+            state.bytes = $0.integer(1)
+        }
+        state.oldestDate = try oldestDate(db)
+        return state
+    }
+
+    private static func oldestDate(_ db: Database) throws -> Int64? {
+        try SQLStatement(db, "SELECT added FROM entries WHERE reason IS NULL ORDER BY id LIMIT 1").integer()
+    }
+
+    // MARK: Entries
+
+    public var state: SpoolState { account.state.withLock { $0 } }
+
+    public func append(_ set: FactSet) async throws {
+        _ = try await appending.apply([set])
+    }
+
+    private static func append(
+        _ calls: [[FactSet]], _ db: Database, _ account: Account
+    ) throws -> [AppliedFacts] {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        var state = account.state.withLock { $0 }
+        try db.inTransaction(.immediate) {
+            let insert = try SQLStatement(
+                db,
+                """
+                INSERT INTO entries (digest, name, added, size, facts, receipt) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                ON CONFLICT (digest) DO NOTHING
+                """)
+            for set in calls.joined() {
+                let entry = try EncodedFactSet(set)
+                let size = Int64(entry.facts.count + (entry.receipt?.count ?? 0)) + overhead
+                guard size <= state.maximumBytes - state.bytes else {
+                    throw TransactionStoreError(.notWritable, "The spool is full: it holds \(state.bytes) bytes.")
+                }
+                try insert.bind(1, entry.digest)
+                try insert.bind(2, entry.name)
+                try insert.bind(3, now)
+                try insert.bind(4, size)
+                try insert.bind(5, entry.facts)
+                try insert.bind(6, entry.receipt)
+                guard try insert.run() > 0 else { continue }
+                state.entries += 1
+                state.bytes += size
+                if state.oldestDate == nil { state.oldestDate = now }
+            }
+            return .commit
+        }
+        account.state.withLock { $0 = state }
+        return calls.map { _ in AppliedFacts() }
+    }
+
+    /// Bytes that an entry takes beside its facts and its receipt.
+    private static let overhead: Int64 = 256
+
+    public func oldest(maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] {
+        struct Row: Sendable {
+            let id: Int64
+            let name: String
+            let facts: [UInt8]
+            let receipt: [UInt8]?
+        }
+        let rows = try await write { db -> [Row] in
+            let sizes = try SQLStatement(
+                db, "SELECT id, size FROM entries WHERE reason IS NULL ORDER BY id LIMIT ?1")
+            try sizes.bind(1, Int64(max(1, maximumCount)))
+            var last: Int64?
+            var bytes: Int64 = 0
+            try sizes.forEachRow { row in
+                bytes += row.integer(1)
+                if last == nil || bytes <= maximumBytes { last = row.integer(0) }
+            }
+            guard let last else { return [] }
+            let find = try SQLStatement(
+                db, "SELECT id, name, facts, receipt FROM entries WHERE reason IS NULL AND id <= ?1 ORDER BY id")
+            try find.bind(1, last)
+            var rows: [Row] = []
+            try find.forEachRow {
+                let receipt = $0.bytes(3)
+                rows.append(
+                    Row(
+                        id: $0.integer(0), name: $0.text(1), facts: Array($0.bytes(2)),
+                        receipt: receipt.isEmpty ? nil : Array(receipt)))
+            }
+            return rows
+        }
+        return rows.map { row in
+            let facts = Result { try FactSet(encoded: row.facts, receipt: row.receipt) }
+            return SpooledFacts(id: row.id, name: row.name, facts: facts.mapError { TransactionStoreError($0) })
+        }
+    }
+
+    public func remove(_ ids: [Int64]) async throws {
+        let account = account
+        try await write { db in
+            var count: Int64 = 0
+            var bytes: Int64 = 0
+            try db.inTransaction(.immediate) {
+                let delete = try SQLStatement(db, "DELETE FROM entries WHERE id = ?1 AND reason IS NULL RETURNING size")
+                for id in ids {
+                    try delete.bind(1, id)
+                    guard let size = try delete.integer() else { continue }
+                    count += 1
+                    bytes += size
+                }
+                return .commit
+            }
+            let oldest = try Self.oldestDate(db)
+            account.state.withLock {
+                $0.entries -= count
+                $0.bytes -= bytes
+                $0.oldestDate = oldest
+            }
+        }
+    }
+
+    public func setAside(_ id: Int64, reason: String) async throws {
+        let account = account
+        try await write { db in
+            var changed = 0
+            try db.inTransaction(.immediate) {
+                let update = try SQLStatement(db, "UPDATE entries SET reason = ?2 WHERE id = ?1 AND reason IS NULL")
+                try update.bind(1, id)
+                try update.bind(2, reason)
+                changed = try update.run()
+                return .commit
+            }
+            guard changed > 0 else { return }
+            let oldest = try Self.oldestDate(db)
+            account.state.withLock {
+                $0.entries -= 1
+                $0.setAside += 1
+                $0.oldestDate = oldest
+            }
+        }
+    }
+
+    public func checkReadiness() async throws {
+        let state = state
+        guard state.bytes < state.maximumBytes else {
+            throw TransactionStoreError(.notWritable, "The spool is full: it holds \(state.bytes) bytes.")
+        }
+        try DiskSpace.check(of: path)
+        try await write { try $0.execute(sql: "UPDATE readiness SET checks = (checks + 1) % 1000000 WHERE id = 1") }
+    }
+
+    public func close() async throws {
+        await appending.close()
+        do {
+            // The whole spool in one file.
+            try? await database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            try database.close()
+        } catch {
+            throw TransactionStoreError(error)
+        }
+    }
+
+    private func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        do { return try await database.writeWithoutTransaction(body) } catch { throw TransactionStoreError(error) }
+    }
+}

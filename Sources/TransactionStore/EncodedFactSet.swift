@@ -1,0 +1,217 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+
+/// A ``FactSet`` as bytes: what a spool keeps and reads back in another life of the program.
+///
+/// The facts are JSON, in which each payload has the form that engines store (``FactEncoder``). The receipt stands beside
+/// it as it is, because base64 would add a third to the larger part.
+package struct EncodedFactSet: Sendable {
+    package let facts: [UInt8]
+    package let receipt: [UInt8]?
+    /// SHA-256 of the facts, which hold the one of the receipt: equal sets have equal digests.
+    package let digest: String
+    /// The first 12 hexadecimal digits of the SHA-256 of the receipt or, without one, of the facts.
+    package let name: String
+
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for the facts of a notification.
+    package init(_ set: FactSet) throws {
+        guard set.notification == nil else {
+            throw TransactionStoreError(
+                .invalidArgument, "Notifications are not spooled: the App Store sends them again.")
+        }
+        let receiptDigest = set.receipt?.digest
+        var writer = JSONWriter(reservingCapacity: 512 + 1024 * set.transactions.count)
+        var encoder = FactEncoder()
+        writer.beginObject()
+        writer.member("environment", set.scope.environment.rawValue)
+        writer.member("bundleId", set.scope.bundleId)
+        writer.key("identities")
+        writer.beginArray()
+        for identity in set.identities {
+            writer.beginObject()
+            writer.member("kind", identity.kind.rawValue)
+            writer.member("value", identity.value)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.key("transactions")
+        writer.beginArray()
+        for fact in set.transactions {
+            encoder.encode(fact)
+            Self.write(encoder, fact.origin, to: &writer)
+        }
+        writer.endArray()
+        writer.key("renewalInfos")
+        writer.beginArray()
+        for fact in set.renewalInfos {
+            encoder.encode(fact)
+            Self.write(encoder, fact.origin, to: &writer)
+        }
+        writer.endArray()
+        if let fact = set.appTransaction {
+            encoder.encode(fact)
+            writer.key("appTransaction")
+            Self.write(encoder, fact.origin, to: &writer)
+        }
+        if let receipt = set.receipt {
+            writer.key("receipt")
+            writer.beginObject()
+            writer.member("form", receipt.form.rawValue)
+            writer.member("signedDate", receipt.signedDate)
+            writer.member("sha256", receiptDigest)
+            writer.endObject()
+        }
+        writer.endObject()
+        facts = writer.finish()
+        receipt = set.receipt?.bytes
+        digest = Fingerprint(of: facts).description
+        name = String((receiptDigest ?? digest).prefix(12))
+    }
+
+    private static func write(_ encoder: FactEncoder, _ origin: FactOrigin, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("source", origin.source.code)
+        writer.member("signedDate", origin.signedDate)
+        writer.key("payload")
+        encoder.payload.withBytes { writer.raw($0) }
+        let legacy = encoder.legacy.bytes
+        if !legacy.isEmpty {
+            writer.key("legacy")
+            writer.raw(legacy)
+        }
+        writer.endObject()
+    }
+}
+
+extension FactSet {
+    /// Reads the bytes of an ``EncodedFactSet``.
+    ///
+    /// - Throws: ``TransactionStoreError`` `corrupt`.
+    package init(encoded facts: [UInt8], receipt: [UInt8]?) throws {
+        let read: EncodedMembers
+        do {
+            read = try facts.withUnsafeBufferPointer { try EncodedMembers($0) }
+        } catch let error as JSONReadingError {
+            throw StoredObject.corrupt("\(error)")
+        }
+        guard let environment = read.environment, let bundleId = read.bundleId else {
+            throw StoredObject.corrupt("the app is missing")
+        }
+        self.init(
+            scope: StoreScope(environment: Environment(rawValue: environment), bundleId: bundleId),
+            identities: read.identities, transactions: read.transactions, renewalInfos: read.renewalInfos,
+            appTransaction: read.appTransaction, receipt: try read.receipt(receipt))
+    }
+}
+
+/// The members of the JSON, payload by payload without making values of them.
+private struct EncodedMembers {
+    private(set) var environment: String?
+    private(set) var bundleId: String?
+    private(set) var identities: [CustomerIdentity] = []
+    private(set) var transactions: [TransactionFact] = []
+    private(set) var renewalInfos: [RenewalInfoFact] = []
+    private(set) var appTransaction: AppTransactionFact?
+    private var receiptHead: JSONObject?
+    private var texts = JWSTransactionDecodedPayload.CommonTexts()
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) throws {
+        try Self.forEachMember(of: bytes) { name, value in
+            switch name {
+            case "environment": environment = try Self.string(value)
+            case "bundleId": bundleId = try Self.string(value)
+            case "identities": try Self.forEachMember(of: value) { try add(identity: $1) }
+            case "transactions": try Self.forEachMember(of: value) { try add(transaction: $1) }
+            case "renewalInfos": try Self.forEachMember(of: value) { try add(renewalInfo: $1) }
+            case "appTransaction": try add(appTransaction: value)
+            case "receipt": receiptHead = try JSONValue.parse(value).object
+            default: break
+            }
+        }
+    }
+
+    /// The receipt, if the facts say that there is one.
+    func receipt(_ bytes: [UInt8]?) throws -> KnownReceipt? {
+        guard let receiptHead else { return nil }
+        guard let bytes, let date = receiptHead["signedDate"]?.integer,
+            let form = receiptHead["form"]?.integer.flatMap({ Int(exactly: $0) }).flatMap(
+                KnownReceipt.Form.init(rawValue:))
+        else { throw StoredObject.corrupt("the receipt is missing") }
+        let receipt = KnownReceipt(form: form, bytes: bytes, signedDate: date)
+        guard receiptHead["sha256"]?.string == receipt.digest else {
+            throw StoredObject.corrupt("the receipt is another one")
+        }
+        return receipt
+    }
+
+    private mutating func add(identity bytes: UnsafeBufferPointer<UInt8>) throws {
+        let value = try JSONValue.parse(bytes)
+        guard
+            let kind = value["kind"]?.integer.flatMap({ Int(exactly: $0) }).flatMap(
+                CustomerIdentity.Kind.init(rawValue:)),
+            let text = value["value"]?.string
+        else { throw StoredObject.corrupt("unknown kind of identity") }
+        identities.append(CustomerIdentity(kind, text))
+    }
+
+    private mutating func add(transaction bytes: UnsafeBufferPointer<UInt8>) throws {
+        let fact = try Fact(bytes)
+        transactions.append(
+            TransactionFact(
+                payload: try JWSTransactionDecodedPayload(stored: fact.payload, common: &texts),
+                legacy: try fact.legacy.map { try LegacyTransactionFields(stored: $0) }, origin: fact.origin))
+    }
+
+    private mutating func add(renewalInfo bytes: UnsafeBufferPointer<UInt8>) throws {
+        let fact = try Fact(bytes)
+        renewalInfos.append(
+            RenewalInfoFact(payload: try JWSRenewalInfoDecodedPayload(stored: fact.payload), origin: fact.origin))
+    }
+
+    private mutating func add(appTransaction bytes: UnsafeBufferPointer<UInt8>) throws {
+        let fact = try Fact(bytes)
+        appTransaction = AppTransactionFact(payload: try AppTransaction(stored: fact.payload), origin: fact.origin)
+    }
+
+    /// One fact: where it comes from, and where in the text it stands.
+    private struct Fact {
+        let origin: FactOrigin
+        let payload: UnsafeBufferPointer<UInt8>
+        let legacy: UnsafeBufferPointer<UInt8>?
+
+        init(_ bytes: UnsafeBufferPointer<UInt8>) throws {
+            var source: FactSource?
+            var date: Int64?
+            var payload: UnsafeBufferPointer<UInt8>?
+            var legacy: UnsafeBufferPointer<UInt8>?
+            try EncodedMembers.forEachMember(of: bytes) { name, value in
+                switch name {
+                case "source": source = try JSONValue.parse(value).integer.flatMap { FactSource(code: $0) }
+                case "signedDate": date = try JSONValue.parse(value).integer
+                case "payload": payload = value
+                case "legacy": legacy = value
+                default: break
+                }
+            }
+            guard let source, let date, let payload else { throw StoredObject.corrupt("unknown source") }
+            origin = FactOrigin(source: source, signedDate: date)
+            self.payload = payload
+            self.legacy = legacy
+        }
+    }
+
+    private static func string(_ bytes: UnsafeBufferPointer<UInt8>) throws -> String? {
+        try JSONValue.parse(bytes).string
+    }
+
+    /// Calls `body` with the name and the text of each member; elements of an array have an empty name.
+    private static func forEachMember(
+        of bytes: UnsafeBufferPointer<UInt8>, _ body: (String, UnsafeBufferPointer<UInt8>) throws -> Void
+    ) throws {
+        var scanner = try JSONMemberScanner(bytes)
+        while let member = try scanner.next() {
+            let name = member.key.map { scanner.text($0) } ?? ""
+            try body(name, UnsafeBufferPointer(rebasing: bytes[member.value]))
+        }
+    }
+}

@@ -1,0 +1,275 @@
+internal import Synchronization
+public import TransactionStore
+
+/// Puts what submitted receipts state into the store without holding answers up: an answer waits a bounded time for the
+/// store, and what the store does not take in that time goes to the spool, from where ``drain()`` brings it to the store.
+///
+/// Make one per store and keep it as long as the store: endpoints that are made anew by a reload share it. It may be used
+/// from any number of threads.
+public final class StoreWriter: Sendable {
+    /// What operators need to know, when it changes.
+    public enum Event: Sendable {
+        /// The spool holds entries of an earlier run.
+        case foundEntries(Int64)
+        /// The store has begun to fail, and the spool takes the receipts.
+        case spooling(reason: String)
+        /// Everything that was in the spool is in the store.
+        case drained(Int64)
+        /// Neither the store nor the spool takes receipts.
+        case refusing(reason: String)
+        /// The store or the spool takes receipts again.
+        case accepting
+        /// The store takes others and refuses this one. `receipt` is its name in logs.
+        case setAside(receipt: String, reason: String)
+    }
+
+    /// Receipts since the writer was made.
+    public struct Counts: Hashable, Sendable {
+        /// Put into the spool.
+        public var spooled: UInt64 = 0
+        /// Brought from the spool to the store.
+        public var drained: UInt64 = 0
+        /// Taken by neither.
+        public var refused: UInt64 = 0
+        /// Refused by the store when they came from the spool.
+        public var setAside: UInt64 = 0
+    }
+
+    /// Where the facts of a receipt are.
+    enum Outcome {
+        case stored
+        /// - Parameter storeFailure: why not in the store, if it was tried.
+        case spooled(storeFailure: String?)
+        /// - Parameter storeFailure: why not in the store, if it was tried.
+        /// - Parameter reason: why not anywhere.
+        case refused(storeFailure: String?, reason: String)
+    }
+
+    private struct State {
+        var counts = Counts()
+        /// Whether the store failed and entries wait.
+        var isSpooling = false
+        var isRefusing = false
+        /// Entries drained since the store began to fail.
+        var drained: Int64 = 0
+        /// When a write to the store failed last, if none has succeeded since.
+        var storeFailedAt: ContinuousClock.Instant?
+    }
+
+    private let store: any TransactionStore
+    /// Nil where what the store does not take is lost.
+    public let spool: (any FactSpool)?
+    private let storeBreaker: WriteBreaker
+    private let spoolBreaker: WriteBreaker
+    private let onEvent: @Sendable (Event) -> Void
+    private let state = Mutex(State())
+    private let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+
+    /// How long a caller waits for the spool.
+    private static let spoolLimit = Duration.seconds(2)
+    /// How long neither is tried after a failure, and at most between two attempts to drain.
+    private static let pause = Duration.seconds(1)
+    /// What is brought to the store at once at most: little enough for the receipts that clients wait for meanwhile. Less
+    /// after a failure, since a store may have a deadline that a batch does not meet.
+    private static let batchCount = 128
+    private static let batchBytes: Int64 = 4 << 20
+
+    /// - Parameters:
+    ///   - store: gets the facts.
+    ///   - spool: gets what the store does not take in time. Run ``drain()`` then.
+    ///   - onEvent: is told of changes; must not block.
+    public init(
+        store: any TransactionStore, spool: (any FactSpool)? = nil,
+        onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+    ) {
+        self.store = store
+        self.spool = spool
+        self.onEvent = onEvent
+        storeBreaker = WriteBreaker(pause: Self.pause, opensAfter: { !Self.isOfOneReceipt($0) })
+        spoolBreaker = WriteBreaker(pause: Self.pause, opensAfter: { !Self.isOfOneReceipt($0) })
+        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        guard let entries = spool?.state.entries, entries > 0 else { return }
+        state.withLock { $0.isSpooling = true }
+        onEvent(.foundEntries(entries))
+        signal.yield()
+    }
+
+    /// What has become of receipts.
+    public var counts: Counts { state.withLock { $0.counts } }
+
+    /// Whether entries wait in the spool, or neither store nor spool takes receipts.
+    public var isInTrouble: Bool { state.withLock { $0.isSpooling || $0.isRefusing } }
+
+    /// Whether a write to the store failed in the last seconds and none has succeeded since. A look at a few bytes, as
+    /// `checkReadiness` takes, may miss what real writes run into.
+    public var storeFailsWrites: Bool {
+        guard let failedAt = state.withLock({ $0.storeFailedAt }) else { return false }
+        return failedAt.duration(to: .now) < .seconds(5)
+    }
+
+    // MARK: Writing
+
+    /// Takes facts in.
+    ///
+    /// - Parameter limit: how long to wait for the store. A write that takes longer may still succeed, which changes
+    ///   nothing: the store may take facts twice.
+    func write(_ facts: FactSet, within limit: Duration) async -> Outcome {
+        let failure: String?
+        switch await storeBreaker.attempt(within: limit, { [store] in _ = try await store.apply([facts]) }) {
+        case .written:
+            accepted(storeTook: true)
+            return .stored
+        case .skipped: failure = nil
+        case .tooSlow: failure = "it took longer than \(limit)"
+        case .failed(let error): failure = Self.description(error)
+        }
+        if failure != nil { state.withLock { $0.storeFailedAt = .now } }
+        let storeReason = failure ?? "it has just failed or was too slow"
+        guard let spool else { return refused(failure, "The store did not take the receipt in: \(storeReason)") }
+        let reason: String
+        switch await spoolBreaker.attempt(within: Self.spoolLimit, { try await spool.append(facts) }) {
+        case .written:
+            spooled(storeReason)
+            return .spooled(storeFailure: failure)
+        case .skipped: reason = "it has just failed or was too slow"
+        case .tooSlow: reason = "it took longer than \(Self.spoolLimit)"
+        case .failed(let error): reason = Self.description(error)
+        }
+        return refused(
+            failure, "The store did not take the receipt in: \(storeReason). Nor did the spool: \(reason)")
+    }
+
+    private func accepted(storeTook: Bool) {
+        let wasRefusing = state.withLock { state in
+            if storeTook { state.storeFailedAt = nil }
+            defer { state.isRefusing = false }
+            return state.isRefusing
+        }
+        if wasRefusing { onEvent(.accepting) }
+    }
+
+    private func spooled(_ reason: String) {
+        accepted(storeTook: false)
+        let isFirst = state.withLock { state in
+            state.counts.spooled += 1
+            defer { state.isSpooling = true }
+            if !state.isSpooling { state.drained = 0 }
+            return !state.isSpooling
+        }
+        if isFirst { onEvent(.spooling(reason: reason)) }
+        signal.yield()
+    }
+
+    private func refused(_ storeFailure: String?, _ reason: String) -> Outcome {
+        let isFirst = state.withLock { state in
+            state.counts.refused += 1
+            defer { state.isRefusing = true }
+            return !state.isRefusing
+        }
+        if isFirst { onEvent(.refusing(reason: reason)) }
+        return .refused(storeFailure: storeFailure, reason: reason)
+    }
+
+    // MARK: Draining
+
+    /// Brings the entries of the spool to the store, the oldest first, whenever there are any. Returns when the task is
+    /// cancelled, or later if the store hangs: do not wait for it without a bound. Call it once.
+    public func drain() async {
+        guard let spool else { return }
+        for await _ in signals {
+            var wait = Duration.milliseconds(50)
+            var count = Self.batchCount
+            while !Task.isCancelled {
+                do {
+                    guard try await drainBatch(of: spool, count: count) else { break }
+                    wait = .milliseconds(50)
+                    count = min(count * 2, Self.batchCount)
+                } catch {
+                    state.withLock { $0.storeFailedAt = .now }
+                    count = max(1, count / 4)
+                    do { try await Task.sleep(for: wait) } catch { return }
+                    wait = min(wait * 2, Self.pause)
+                }
+            }
+        }
+    }
+
+    /// - Returns: false if nothing waits.
+    /// - Throws: what keeps the store from taking anything, or the spool from being read.
+    private func drainBatch(of spool: any FactSpool, count: Int) async throws -> Bool {
+        let entries = try await spool.oldest(maximumCount: count, maximumBytes: Self.batchBytes)
+        guard !entries.isEmpty else {
+            wasDrained()
+            return false
+        }
+        var readable: [(entry: SpooledFacts, facts: FactSet)] = []
+        for entry in entries {
+            switch entry.facts {
+            case .success(let facts): readable.append((entry, facts))
+            case .failure(let error): try await setAside(entry, error, spool)
+            }
+        }
+        guard !readable.isEmpty else { return true }
+        do {
+            _ = try await store.apply(readable.map(\.facts))
+            try await remove(readable.map(\.entry), spool)
+        } catch  where Self.isOfOneReceipt(error) {
+            for (entry, facts) in readable {
+                do {
+                    _ = try await store.apply([facts])
+                    try await remove([entry], spool)
+                } catch  where Self.isOfOneReceipt(error) {
+                    // A store that takes nothing at all must not make the spool set everything aside.
+                    try await store.checkReadiness()
+                    try await setAside(entry, error, spool)
+                }
+            }
+        }
+        return true
+    }
+
+    private func remove(_ entries: [SpooledFacts], _ spool: any FactSpool) async throws {
+        storeBreaker.close()
+        accepted(storeTook: true)
+        try await spool.remove(entries.map(\.id))
+        spoolBreaker.close()
+        state.withLock { state in
+            state.counts.drained += UInt64(entries.count)
+            state.drained += Int64(entries.count)
+        }
+    }
+
+    private func setAside(_ entry: SpooledFacts, _ error: any Error, _ spool: any FactSpool) async throws {
+        let reason = Self.description(error)
+        try await spool.setAside(entry.id, reason: reason)
+        state.withLock { $0.counts.setAside += 1 }
+        onEvent(.setAside(receipt: entry.name, reason: reason))
+    }
+
+    /// One that was added meanwhile has given a signal of its own.
+    private func wasDrained() {
+        let drained = state.withLock { state -> Int64? in
+            guard state.isSpooling else { return nil }
+            state.isSpooling = false
+            return state.drained
+        }
+        if let drained { onEvent(.drained(drained)) }
+    }
+
+    // MARK: Errors
+
+    /// Whether an error may be the fault of one receipt, or of what the store holds of its customer. It says nothing about
+    /// the next one.
+    private static func isOfOneReceipt(_ error: any Error) -> Bool {
+        switch (error as? TransactionStoreError)?.code {
+        case .corrupt, .invalidArgument, .engine: true
+        default: false
+        }
+    }
+
+    /// Only errors of the store are quoted: they promise to hold no receipts.
+    private static func description(_ error: any Error) -> String {
+        (error as? TransactionStoreError)?.description ?? "\(type(of: error))"
+    }
+}

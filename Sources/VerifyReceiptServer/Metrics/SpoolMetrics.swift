@@ -1,0 +1,73 @@
+import Logging
+import TransactionStore
+import VerifyReceipt
+
+extension ServerMetrics {
+    /// What waits for the store, and what has become of receipts that the store did not take in time.
+    func add(_ writer: StoreWriter) {
+        let prefix = "legacy_receipts_"
+        registry.readings(
+            prefix + "spool_receipts_total",
+            "Receipts that the store did not take in time, by outcome: spooled, drained (from the spool to the store), "
+                + "refused (neither took it), set_aside (the store refuses this one).", label: "outcome"
+        ) {
+            let counts = writer.counts
+            return [
+                ("drained", counts.drained), ("refused", counts.refused), ("set_aside", counts.setAside),
+                ("spooled", counts.spooled),
+            ]
+        }
+        guard let spool = writer.spool else { return }
+        registry.gauge(prefix + "spool_entries", "Receipts in the spool that wait for the store.") {
+            .integer(UInt64(max(0, spool.state.entries)))
+        }
+        registry.gauge(prefix + "spool_set_aside_entries", "Receipts in the spool that the store refuses.") {
+            .integer(UInt64(max(0, spool.state.setAside)))
+        }
+        registry.gauge(prefix + "spool_bytes", "Bytes of the receipts in the spool.") {
+            .integer(UInt64(max(0, spool.state.bytes)))
+        }
+        registry.gauge(prefix + "spool_maximum_bytes", "The bytes at which the spool is full (spool.max-bytes).") {
+            .integer(UInt64(max(0, spool.state.maximumBytes)))
+        }
+        registry.gauge(prefix + "spool_oldest_seconds", "How long the oldest receipt in the spool waits; 0 for none.") {
+            .nanoseconds(UInt64(spool.state.lag(at: SystemClock.now())) * 1_000_000)
+        }
+    }
+}
+
+extension SpoolState {
+    /// How long the oldest entry waits, in milliseconds; 0 if none does.
+    ///
+    /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
+    func lag(at now: Int64) -> Int64 {
+        guard let oldestDate else { return 0 }
+        let (lag, isHuge) = now.subtractingReportingOverflow(oldestDate)
+        // A day is as bad as any other lag that a broken clock makes up.
+        return isHuge ? 0 : min(max(0, lag), 1 << 40)
+    }
+}
+
+extension StoreWriter.Event {
+    /// One line per change, not per receipt.
+    func log(to logger: Logger) {
+        switch self {
+        case .foundEntries(let entries):
+            logger.notice(
+                "the spool holds receipts of an earlier run, which go to the store now",
+                metadata: ["entries": .stringConvertible(entries)])
+        case .spooling(let reason):
+            logger.warning("receipts go to the spool: the store does not take them", metadata: ["reason": "\(reason)"])
+        case .drained(let entries):
+            logger.notice(
+                "the store has taken all receipts of the spool", metadata: ["entries": .stringConvertible(entries)])
+        case .refusing(let reason):
+            logger.error("receipts are not kept", metadata: ["reason": "\(reason)"])
+        case .accepting: logger.notice("receipts are kept again")
+        case .setAside(let receipt, let reason):
+            logger.error(
+                "the store refuses a receipt, which stays in the spool until the next start",
+                metadata: ["receipt": "\(receipt)", "reason": "\(reason)"])
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import SQLiteTransactionStore
+import Testing
+import TransactionStore
+import VerifyReceipt
+import VerifyReceiptServer
+
+/// A store that cannot be written to for a while, seen by clients and by operators.
+@Suite("The spool seen through the server", .timeLimit(.minutes(5)))
+struct SpoolTests {
+    /// A bulk load, a backup, a second program: it writes and does not end.
+    @Test func aStoreThatAnotherProgramHoldsLosesNothing() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/store.sqlite"
+        let store = try SQLiteTransactionStore.open(path: path)
+        let spool = try SQLiteFactSpool.open(path: path + ".spool", maximumBytes: 1 << 30)
+        try await TestServer.run(store: store, spool: spool) { server in
+            let clients = NumberedClients()
+            let holder = try StoreHolder(path)
+            await clients.send(to: server.port, count: 120)
+            #expect(clients.answered.count == 120 && clients.others.isEmpty)
+            #expect(try await store.counts().transactions == 0)
+            #expect(try await server.metric("legacy_receipts_spool_entries") == "120")
+            #expect(
+                try await server.metric("legacy_receipts_spool_receipts_total{outcome=\"spooled\"}") == "120")
+            #expect(Double(try await server.metric("legacy_receipts_spool_oldest_seconds") ?? "") ?? 0 > 0)
+            #expect(try await server.metric("legacy_receipts_spool_writable") == "1")
+            // Every request is answered, so that the server is ready; how far behind it is, it says.
+            let ready = try await Wire.ask(server.adminPort, Sent.get("/readyz"))
+            #expect(ready.status == 200 && ready.body.contains("120 receipts wait in the spool"), "\(ready.body)")
+            try holder.release()
+            try await eventually("everything is in the store", within: 60) { spool.state.entries == 0 }
+            for number in clients.answered {
+                #expect(try await Numbered.isKnown(number, to: store), "receipt \(number) was answered and is lost")
+            }
+            #expect(try await server.metric("legacy_receipts_spool_entries") == "0")
+            #expect(try await server.metric("legacy_receipts_spool_oldest_seconds") == "0.0")
+            #expect(
+                try await server.metric("legacy_receipts_spool_receipts_total{outcome=\"drained\"}") == "120")
+            try await eventually("it is logged") { server.log.text.contains("taken all receipts of the spool") }
+            #expect(server.log.text.contains("receipts go to the spool"))
+            #expect(try await Wire.ask(server.adminPort, Sent.get("/readyz")).body == "ok\n")
+        }
+        try await spool.close()
+        try await store.close()
+    }
+
+    /// One row still finds room in a file whose disk is full: what real writes run into counts.
+    @Test func aFullStoreIsKnownNotToBeWritableAtOnceAndLosesNothing() async throws {
+        let folder = try TemporaryFolder()
+        var options = SQLiteTransactionStore.Options()
+        options.maximumPageCount = 40
+        let path = folder.path + "/store.sqlite"
+        let store = try SQLiteTransactionStore.open(path: path, options: options)
+        let spool = try SQLiteFactSpool.open(path: path + ".spool", maximumBytes: 1 << 30)
+        let clients = NumberedClients()
+        try await TestServer.run(store: store, spool: spool) { server in
+            try await eventually("the store is full", within: 60) {
+                await clients.send(to: server.port, count: 20)
+                return spool.state.entries > 0
+            }
+            // The trial succeeds all the same.
+            try await store.checkReadiness()
+            #expect(try await server.metric("legacy_receipts_store_writable") == "0")
+            await clients.send(to: server.port, count: 20)
+            #expect(clients.others.isEmpty)
+        }
+        try await store.close()
+        // With room again, everything that was answered is there.
+        let larger = try SQLiteTransactionStore.open(path: path)
+        try await TestServer.run(store: larger, spool: spool) { server in
+            try await eventually("everything is in the store", within: 60) { spool.state.entries == 0 }
+            #expect(try await server.metric("legacy_receipts_store_writable") == "1")
+        }
+        for number in clients.answered { #expect(try await Numbered.isKnown(number, to: larger), "receipt \(number)") }
+        try await spool.close()
+        try await larger.close()
+    }
+
+    @Test func whereNeitherStoreNorSpoolHasRoomTheServerIsNotReadyUntilOneHas() async throws {
+        let folder = try TemporaryFolder()
+        let store = PuppetStore()
+        store.become(.refusesWrites(.notWritable))
+        let spool = try SQLiteFactSpool.open(path: folder.path + "/spool", maximumBytes: 1)
+        try await TestServer.run(store: store, spool: spool) { server in
+            #expect(try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 200)
+            let answer = try await Wire.ask(server.port, Sent.post(Sent.body()))
+            #expect(answer.verifyStatus == 21005)
+            let line = "legacy_receipts_spool_receipts_total{outcome=\"refused\"}"
+            #expect(try await server.metric(line) == "1")
+            #expect(server.log.text.contains("receipts are not kept"))
+            #expect(server.log.text.contains("\"notKept\":true"))
+            // A spool of one byte is not full as long as it is empty, but takes nothing.
+            store.become(.works)
+            try await eventually("receipts are answered again") {
+                try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 0
+            }
+            #expect(server.log.text.contains("receipts are kept again"))
+        }
+        try await spool.close()
+    }
+
+    @Test func aFullSpoolBesideAStoreThatTakesNothingIsNotReady() async throws {
+        let folder = try TemporaryFolder()
+        let store = PuppetStore()
+        store.become(.refusesWrites(.notWritable))
+        let spool = FullSpool()
+        for whenFull in EndpointConfiguration.SpoolFailure.allCases {
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.endpoint.whenSpoolIsFull = whenFull }
+            try await TestServer.run(configuration, store: store, spool: spool) { server in
+                let status = try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus
+                #expect(status == (whenFull == .answer ? 0 : 21005))
+                let ready = try await Wire.ask(server.adminPort, Sent.get("/readyz"))
+                #expect(ready.status == (whenFull == .answer ? 200 : 503), "\(ready.body)")
+                #expect(try await server.metric("legacy_receipts_spool_writable") == "0")
+                store.become(.works)
+                try await eventually("it is ready") {
+                    try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 200
+                }
+                store.become(.refusesWrites(.notWritable))
+            }
+        }
+        _ = folder
+    }
+
+    /// A spool without room.
+    private struct FullSpool: FactSpool {
+        private static let full = TransactionStoreError(.notWritable, "The spool is full.")
+        func append(_ set: FactSet) async throws { throw Self.full }
+        func oldest(maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] { [] }
+        func remove(_ ids: [Int64]) async throws {}
+        func setAside(_ id: Int64, reason: String) async throws {}
+        var state: SpoolState { SpoolState(entries: 0, bytes: 1, maximumBytes: 1, oldestDate: nil, setAside: 0) }
+        func checkReadiness() async throws { throw Self.full }
+        func close() async throws {}
+    }
+
+    // MARK: Configuration
+
+    private static func spool(_ text: String) throws -> VerifyReceiptServerConfiguration {
+        let folder = try TemporaryFolder()
+        return try ConfigurationSources(file: folder.write("serve.yaml", text)).load()
+    }
+
+    @Test func theSpoolIsBesideTheStoreUnlessItIsSaid() throws {
+        #expect(try Self.spool("#").spool.path == "legacy-receipts.sqlite.spool")
+        #expect(try Self.spool("store: {url: 'sqlite:/var/x.sqlite'}").spool.path == "/var/x.sqlite.spool")
+        #expect(try Self.spool("store: {url: 'postgres://db/receipts'}").spool.path == "legacy-receipts.spool")
+        #expect(try Self.spool("store: {url: none}").spool.path == nil)
+        let given = try Self.spool("spool: {path: /disk/spool, max-bytes: 1048576, when-full: answer}")
+        #expect(given.spool.path == "/disk/spool" && given.spool.maximumBytes == 1 << 20)
+        #expect(given.endpoint.whenSpoolIsFull == .answer)
+        #expect(try Self.spool("#").endpoint.whenSpoolIsFull == .unavailable)
+    }
+
+    @Test func aSpoolThatIsSwitchedOffIsAWarning() throws {
+        let configuration = try Self.spool("spool: {path: none}")
+        #expect(configuration.spool.path == nil)
+        #expect(configuration.warnings.filter { $0.contains("spool.path is none") }.count == 1)
+        #expect(throws: ConfigurationError.self) { try Self.spool("{store: {url: none}, spool: {path: x}}") }
+    }
+}
