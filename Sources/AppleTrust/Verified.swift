@@ -51,11 +51,14 @@ public struct SignatureEvidence: Hashable, Sendable {
     public let digestAlgorithm: DigestAlgorithm
     /// The time at which the certificates were judged: milliseconds since 1970-01-01T00:00:00Z.
     public let validationTime: Int64
+    /// The certificates of the path in DER, from the leaf to the trust anchor. Empty for JWS.
+    package let path: [[UInt8]]
 
     package init(
         anchor: Anchor, leaf: Fingerprint, trustAnchor: Fingerprint, digestAlgorithm: DigestAlgorithm,
-        validationTime: Int64
+        validationTime: Int64, path: [[UInt8]] = []
     ) {
+        self.path = path
         self.anchor = anchor
         self.leaf = leaf
         self.trustAnchor = trustAnchor

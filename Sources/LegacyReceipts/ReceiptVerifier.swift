@@ -186,6 +186,6 @@ extension ValidatedChain {
     func evidence(digest: DigestAlgorithm, validationTime: Int64) -> SignatureEvidence {
         SignatureEvidence(
             anchor: anchor, leaf: leaf, trustAnchor: trustAnchor, digestAlgorithm: digest,
-            validationTime: validationTime)
+            validationTime: validationTime, path: path)
     }
 }

@@ -21,7 +21,7 @@ extension FactSet {
     /// or with one that no app can have (longer than ``CustomerIdentity/maximumLength``, or not ASCII).
     /// - Parameters:
     ///   - receipt: the verified receipt.
-    ///   - octets: the receipt without transport encoding, kept for `latest_receipt`.
+    ///   - octets: the receipt without transport encoding. Its canonical form is kept for `latest_receipt`.
     public init?(_ receipt: Verified<AppReceipt>, octets: [UInt8]) {
         let app = receipt.payload
         guard receipt.evidence.anchor != .xcode, let environment = app.environment?.stored,
@@ -39,7 +39,7 @@ extension FactSet {
         let appFact = mapped.appTransaction.map { AppTransactionFact(payload: $0.stated, origin: origin) }
         self.init(
             scope: scope, transactions: facts, appTransaction: appFact,
-            receipt: KnownReceipt(form: .app, bytes: octets, signedDate: signedDate))
+            receipt: KnownReceipt(form: .app, bytes: receipt.canonicalBytes(of: octets), signedDate: signedDate))
     }
 
     /// The facts of a verified transaction receipt (iOS 6): one purchase, of the purchase date, or
@@ -49,7 +49,7 @@ extension FactSet {
     /// production. Nil where there is nothing that could be filed: no bundle id (`bid`), or a transaction id of 0.
     /// - Parameters:
     ///   - receipt: the verified receipt.
-    ///   - octets: the property list without transport encoding, kept for `latest_receipt`.
+    ///   - octets: the property list without transport encoding. Its canonical form is kept for `latest_receipt`.
     public init?(_ receipt: Verified<TransactionReceipt>, octets: [UInt8]) {
         let payload = receipt.payload
         guard receipt.evidence.anchor != .xcode, let environment = payload.environment.stored,
@@ -64,7 +64,8 @@ extension FactSet {
         }
         self.init(
             scope: scope, transactions: facts,
-            receipt: KnownReceipt(form: .transaction, bytes: octets, signedDate: receiptDate))
+            receipt: KnownReceipt(
+                form: .transaction, bytes: receipt.canonicalBytes(of: octets), signedDate: receiptDate))
     }
 }
 

@@ -111,7 +111,8 @@ public struct TransactionReceipt: Hashable, Sendable {
     /// the receipt.
     public var hasEnvironmentContradiction: Bool { claimsProduction == hasSandboxTransactionId }
 
-    private var claimsProduction: Bool {
+    /// Whether the unsigned part claims production.
+    var claimsProduction: Bool {
         guard let claimedEnvironment else { return true }
         return claimedEnvironment == "Production" || claimedEnvironment == "PROD"
     }

@@ -8,13 +8,17 @@ final class ValidatedChain: Sendable {
     let anchor: SignatureEvidence.Anchor
     /// When every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z.
     let validity: ClosedRange<Int64>
+    /// The certificates in DER, from the leaf to the trust anchor. Copies, so that a chain does not hold a receipt in memory.
+    let path: [[UInt8]]
 
+    /// - Parameter path: from the leaf to the trust anchor; a pinned leaf is both.
     init(
-        key: _RSA.Signing.PublicKey, leaf: Fingerprint, trustAnchor: Fingerprint, anchor: SignatureEvidence.Anchor,
-        validity: ClosedRange<Int64>
+        key: _RSA.Signing.PublicKey, path: [X509Certificate], trustAnchor: Fingerprint,
+        anchor: SignatureEvidence.Anchor, validity: ClosedRange<Int64>
     ) {
         self.key = key
-        self.leaf = leaf
+        self.path = path.map { Array($0.der) }
+        leaf = path.first?.fingerprint ?? trustAnchor
         self.trustAnchor = trustAnchor
         self.anchor = anchor
         self.validity = validity
@@ -111,7 +115,7 @@ struct ChainValidator: Sendable {
             throw ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "Xcode signed a receipt of another type")
         }
         return ValidatedChain(
-            key: try Self.key(of: leaf), leaf: leaf.fingerprint, trustAnchor: leaf.fingerprint, anchor: .xcode,
+            key: try Self.key(of: leaf), path: [leaf], trustAnchor: leaf.fingerprint, anchor: .xcode,
             validity: leaf.validity)
     }
 
@@ -125,7 +129,7 @@ struct ChainValidator: Sendable {
         if policy.transactionReceiptLeaves.contains(fingerprint) {
             try Self.checkLeaf(leaf, marker: marker)
             return ValidatedChain(
-                key: try Self.key(of: leaf), leaf: fingerprint, trustAnchor: fingerprint, anchor: .pinnedLeaf,
+                key: try Self.key(of: leaf), path: [leaf], trustAnchor: fingerprint, anchor: .pinnedLeaf,
                 validity: leaf.validity)
         }
         let markers =
@@ -224,9 +228,8 @@ struct ChainValidator: Sendable {
                 .certificateExpired, at: .certificate(leaf.index), "the chain was never valid as a whole")
         }
         return ValidatedChain(
-            key: try Self.key(of: leaf), leaf: leaf.fingerprint, trustAnchor: path.root.fingerprint,
-            anchor: path.anchor,
-            validity: lower...upper)
+            key: try Self.key(of: leaf), path: [leaf, path.intermediate, path.root],
+            trustAnchor: path.root.fingerprint, anchor: path.anchor, validity: lower...upper)
     }
 
     // MARK: The rules of each place

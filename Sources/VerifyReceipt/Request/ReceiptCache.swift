@@ -6,10 +6,10 @@ internal import TransactionStore
 /// half of the work of an answer without a store.
 ///
 /// Whether a receipt is genuine hangs on its octets and on the trust policy alone; no clock, no store and no other receipt
-/// has a part in it (`ReceiptVerifier`). An entry is found only by the SHA-256 of all octets, and the cache goes with the
-/// trust policy that filled it. What is answered beside (environment, secrets, what the store knows) is never kept here.
-/// Receipts that are refused are not kept, nor those with octets after their end, which nobody signed and anybody can make
-/// up; nor Xcode's, whose key everybody has.
+/// has a part in it (`ReceiptVerifier`). An entry is found only by the SHA-256 of the receipt's canonical form
+/// (`Verified.canonicalBytes(of:)`), and the cache goes with the trust policy that filled it. What is answered beside
+/// (environment, secrets, what the store knows) is never kept here. Variants of a receipt with unsigned bytes share its
+/// entry, so they cannot flush the cache. Refused receipts are not kept, nor Xcode's, whose key is public.
 ///
 /// Bounded by the memory that entries take: of two halves the newer one is filled, and the older one forgotten when it is
 /// full. What is asked for again moves to the newer half.
@@ -37,12 +37,8 @@ final class ReceiptCache: Sendable {
             return 2 * octets.count + 4 << 10 + receipt.inAppPurchases.count * purchase + unknown * 64
         }
 
-        /// Whether anybody but Apple could make any number of receipts like it.
-        var isMadeByAnybody: Bool {
-            if receipt.evidence.anchor == .xcode { return true }
-            guard case .app(let receipt) = receipt.payload else { return false }
-            return receipt.trailingByteCount > 0
-        }
+        /// Whether the key that signed it is public.
+        var isForgeable: Bool { receipt.evidence.anchor == .xcode }
     }
 
     private struct State {
@@ -79,7 +75,7 @@ final class ReceiptCache: Sendable {
     func insert(_ entry: Entry, _ name: Fingerprint) {
         let size = entry.size
         // One customer with a very long history must not drive out all the others.
-        guard size <= maximumOfHalf / 16, !entry.isMadeByAnybody else { return }
+        guard size <= maximumOfHalf / 16, !entry.isForgeable else { return }
         let forgotten = state.withLock { state -> [Fingerprint: Entry] in
             // Two threads may have judged the same receipt at the same time.
             guard state.newer[name] == nil else { return [:] }

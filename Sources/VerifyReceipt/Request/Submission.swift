@@ -34,22 +34,40 @@ struct SubmissionReader: Sendable {
         }
     }
 
+    /// The text to be handed back is the submitted one only if it is the receipt's canonical form.
+    ///
     /// - Parameter name: the SHA-256 of the container's octets.
     /// - Throws: ``Refusal``
     func submission(
         _ container: ReceiptContainer, _ name: Fingerprint, text: ArraySlice<UInt8>, at endpoint: EndpointEnvironment
     ) throws -> Submission {
-        let entry: ReceiptCache.Entry
+        var submitted = isLenient ? ReceiptText.octets(container.bytes) : .verbatim(text)
         if let known = cache.entry(name) {
             try Self.checkEnvironment(of: known.receipt.payload, at: endpoint)
-            entry = known
-        } else {
-            let receipt = try verified(container, at: endpoint)
-            let facts = statesFacts ? FactSet(receipt, octets: container.bytes) : nil
-            entry = ReceiptCache.Entry(receipt: receipt, facts: facts, octets: container.bytes)
-            cache.insert(entry, name)
+            return Submission(entry: known, text: submitted)
         }
-        return Submission(entry: entry, text: isLenient ? .octets(entry.octets) : .verbatim(text))
+        var (receipt, bytes, name) = (try verified(container, at: endpoint), container.bytes, name)
+        let canonical = receipt.canonicalBytes(of: bytes)
+        if canonical != bytes {
+            // Bytes that no one signed stay outside of everything that is kept: the receipt is read again without them.
+            submitted = .octets(canonical)
+            name = Fingerprint(of: canonical)
+            if let known = cache.entry(name) { return Submission(entry: known, text: submitted) }
+            let again = try decoded(canonical)
+            (receipt, bytes) = (try verified(again, at: endpoint), canonical)
+        }
+        let facts = statesFacts ? FactSet(receipt, octets: bytes) : nil
+        let entry = ReceiptCache.Entry(receipt: receipt, facts: facts, octets: bytes)
+        cache.insert(entry, name)
+        return Submission(entry: entry, text: submitted)
+    }
+
+    private func decoded(_ bytes: [UInt8]) throws -> ReceiptContainer {
+        do {
+            return try ReceiptContainer(stored: bytes, limits: decoder.limits)
+        } catch {
+            throw Self.refusal(error)
+        }
     }
 
     private func verified(
