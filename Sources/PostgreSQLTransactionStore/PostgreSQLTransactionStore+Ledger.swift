@@ -5,7 +5,10 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
         name: "read_ledger",
         sql: """
             SELECT l.position, l.event, s.environment, s.bundle_id, l.transaction_id,
-                t.kind, t.source, t.signed_date, t.payload, t.legacy
+                t.kind, t.source, t.signed_date, t.payload, t.legacy, l.purchase,
+                EXISTS (
+                    SELECT FROM ledger AS u
+                    WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event = 3)::int4
             FROM (SELECT * FROM ledger WHERE position > $1::int8 ORDER BY position LIMIT $2::int4) AS l
             JOIN scopes AS s ON s.id = l.scope
             JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id
@@ -38,12 +41,21 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                     try StoredFacts.add(end, of: rows, from: 5, to: &assembler)
                     end += 1
                 }
+                let id = try rows.text(start, 4)
+                var transaction = assembler.joinedTransactions().first
+                // What its own facts may not say: the customer's other transactions show it.
+                if try rows.integer(start, 11, as: Int32.self) != 0 {
+                    let purchase = try rows.integer(start, 10, as: Int64.self)
+                    transaction =
+                        try StoredFacts.subscriptions([purchase], session, in: scope).first?
+                        .first { $0.payload.transactionId == id } ?? transaction
+                }
                 guard let event = LedgerEntry.Event(rawValue: Int64(try rows.integer(start, 1, as: Int16.self))),
-                    let transaction = assembler.joinedTransactions().first
+                    let transaction
                 else { throw TransactionStoreError(.corrupt, "the ledger has an entry that cannot be read") }
                 entries.append(
                     LedgerEntry(
-                        position: position, event: event, scope: scope, transactionId: try rows.text(start, 4),
+                        position: position, event: event, scope: scope, transactionId: id,
                         transaction: transaction))
                 start = end
             }

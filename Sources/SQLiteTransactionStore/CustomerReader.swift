@@ -109,6 +109,23 @@ extension SQLiteTransactionStore {
         return assembler.joinedTransactions().first
     }
 
+    /// What is known about the transactions that are filed under one original transaction id, the newest first.
+    static func subscription(
+        _ original: String, _ scopeId: Int64, in scope: StoreScope, _ find: SQLStatement
+    ) throws -> [StoredTransaction] {
+        try find.bind(1, scopeId)
+        try find.bind(2, original)
+        var assembler = CustomerAssembler(scope: scope)
+        try find.forEachRow { try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4)) }
+        return assembler.joinedTransactions()
+    }
+
+    /// The statement for ``subscription(_:_:in:_:)``.
+    static let findSubscription = """
+        SELECT kind, source, signed_date, payload, legacy FROM transactions
+        WHERE scope_id = ?1 AND original_transaction_id = ?2
+        """
+
     /// The statement for ``transaction(_:_:_:in:_:)``.
     static let findTransaction = """
         SELECT kind, source, signed_date, payload, legacy FROM transactions

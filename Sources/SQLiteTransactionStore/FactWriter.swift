@@ -27,8 +27,9 @@ final class FactWriter {
             ON CONFLICT (scope_id, original_transaction_id, transaction_id, kind) DO UPDATE SET
                 source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
                 legacy = excluded.legacy
-            WHERE (excluded.signed_date, excluded.payload, excluded.legacy, excluded.source)
-                > (transactions.signed_date, transactions.payload, transactions.legacy, transactions.source)
+            WHERE (excluded.signed_date, \(Self.revokes("excluded")), excluded.payload, excluded.legacy, excluded.source)
+                > (transactions.signed_date, \(Self.revokes("transactions")), transactions.payload,
+                    transactions.legacy, transactions.source)
             """)
         insertRenewalInfo = try SQLStatement(
             db,
@@ -54,6 +55,14 @@ final class FactWriter {
             """)
     }
 
+    /// `TransactionFact.revokes` of a row: of facts of one date, the one that revokes is kept.
+    private static func revokes(_ table: String) -> String {
+        """
+        (instr(\(table).payload, CAST('"revocationDate":' AS BLOB)) > 0
+            OR instr(\(table).legacy, CAST('"cancellationDate":' AS BLOB)) > 0)
+        """
+    }
+
     func apply(_ set: FactSet, _ result: inout AppliedFacts) throws {
         let scopeId = try scopeId(set.scope)
         if let notification = set.notification, try !isNew(notification, scopeId) {
@@ -62,7 +71,11 @@ final class FactWriter {
         }
         guard !set.identities.isEmpty else { return }
         let customerId = try customers.customerId(of: set.identities, in: scopeId)
-        for fact in set.transactions { try apply(fact, scopeId, &result) }
+        var changed: [Int] = []
+        for (place, fact) in set.transactions.enumerated() {
+            if try apply(fact, scopeId, &result) { changed.append(place) }
+        }
+        if !changed.isEmpty { try ledger.record(set.transactions, changed: changed, scopeId) }
         for fact in set.renewalInfos { try apply(fact, scopeId, &result) }
         if let fact = set.appTransaction { try apply(fact, customerId, &result) }
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }
@@ -99,7 +112,8 @@ final class FactWriter {
         return try insert.run() > 0
     }
 
-    private func apply(_ fact: TransactionFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws {
+    /// Whether the fact was new, or newer than what was known.
+    private func apply(_ fact: TransactionFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws -> Bool {
         encoder.encode(fact)
         let insert = insertTransaction
         let original = fact.storedOriginalTransactionId
@@ -114,8 +128,7 @@ final class FactWriter {
         try insert.bind(8, encoder.legacy.bytes)
         let changed = try insert.run()
         result.count(changed)
-        guard changed > 0 else { return }
-        try ledger.record(fact, id, original, scopeId)
+        return changed > 0
     }
 
     private func apply(_ fact: RenewalInfoFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws {

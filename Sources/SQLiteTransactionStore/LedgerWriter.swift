@@ -8,6 +8,8 @@ struct LedgerWriter {
     private let append: SQLStatement
     private let last: SQLStatement
     private let findTransaction: SQLStatement
+    private let findSubscription: SQLStatement
+    private let findOtherProduct: SQLStatement
 
     /// Of whom a transaction is does not matter for what becomes of it.
     private static let anyScope = StoreScope(environment: .production, bundleId: "")
@@ -27,10 +29,74 @@ struct LedgerWriter {
             FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 ORDER BY number DESC LIMIT 1
             """)
         findTransaction = try SQLStatement(db, SQLiteTransactionStore.findTransaction)
+        findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)
+        findOtherProduct = try SQLStatement(
+            db,
+            """
+            SELECT 1 FROM transactions
+            WHERE scope_id = ?1 AND original_transaction_id = ?2 AND instr(payload, ?3) = 0 LIMIT 1
+            """)
+    }
+
+    /// Appends the entries that are due after facts of a set were written.
+    ///
+    /// - Parameter changed: the places of the facts that were new or newer.
+    func record(_ facts: [TransactionFact], changed: [Int], _ scopeId: Int64) throws {
+        let together = try subscriptionsWithSeveralProducts(facts, changed, scopeId)
+        var ids: [String: [String]] = [:]
+        for place in changed {
+            let original = facts[place].storedOriginalTransactionId
+            let id = facts[place].payload.transactionId ?? ""
+            if together.contains(original) {
+                ids[original, default: []].append(id)
+            } else {
+                try record(facts[place], id, original, scopeId)
+            }
+        }
+        for original in ids.keys.sorted() { try record(together: ids[original] ?? [], original, scopeId) }
+    }
+
+    /// The original transaction ids whose transactions ``UpgradeRule`` has to look at together: those of which a changed
+    /// subscription period has a neighbor of another product, in the set or in the store.
+    private func subscriptionsWithSeveralProducts(
+        _ facts: [TransactionFact], _ changed: [Int], _ scopeId: Int64
+    ) throws -> Set<String> {
+        var products: [String: [UInt8]] = [:]
+        var result: Set<String> = []
+        for place in changed {
+            guard let product = facts[place].storedProduct else { continue }
+            let original = facts[place].storedOriginalTransactionId
+            if let known = products[original] {
+                if known != product { result.insert(original) }
+            } else {
+                products[original] = product
+            }
+        }
+        for (original, product) in products where !result.contains(original) {
+            try findOtherProduct.bind(1, scopeId)
+            try findOtherProduct.bind(2, original)
+            try findOtherProduct.bind(3, product)
+            if try findOtherProduct.integer() != nil { result.insert(original) }
+        }
+        return result
+    }
+
+    /// Appends what is due for some transactions of a subscription, and for those that they show to be upgraded.
+    private func record(together ids: [String], _ original: String, _ scopeId: Int64) throws {
+        let known = try SQLiteTransactionStore.subscription(original, scopeId, in: Self.anyScope, findSubscription)
+        let changed = Set(ids)
+        // The oldest first.
+        for transaction in known.reversed() {
+            guard let id = transaction.payload.transactionId,
+                changed.contains(id) || transaction.deliveryState == .upgraded,
+                let due = DueEntry(after: try history(of: id, scopeId), for: transaction)
+            else { continue }
+            _ = try append(id, original, scopeId, number: due.number, due.event)
+        }
     }
 
     /// Appends the entry that is due after a fact was written, if one is.
-    func record(_ fact: borrowing TransactionFact, _ id: String, _ original: String, _ scopeId: Int64) throws {
+    private func record(_ fact: borrowing TransactionFact, _ id: String, _ original: String, _ scopeId: Int64) throws {
         // Nearly all facts of a bulk load end here.
         let isPlain = fact.isPlainPurchase
         if isPlain, try append(id, original, scopeId, number: 0, .purchased) { return }
@@ -69,13 +135,24 @@ struct LedgerWriter {
         return history
     }
 
-    /// Records every transaction of a store that had no ledger, in the order in which they were stored.
+    /// Records every transaction of a store that had no ledger, subscription by subscription in the order in which they were
+    /// first stored.
     func recordAll(_ db: Database) throws {
         let all = try SQLStatement(
-            db, "SELECT scope_id, original_transaction_id, transaction_id FROM transactions ORDER BY rowid")
+            db,
+            """
+            SELECT scope_id, original_transaction_id FROM transactions
+            GROUP BY scope_id, original_transaction_id ORDER BY MIN(rowid)
+            """)
         try all.forEachRow {
-            let (scopeId, id) = ($0.integer(0), $0.text(2))
-            try record(id, $0.text(1), scopeId, after: history(of: id, scopeId))
+            let (scopeId, original) = ($0.integer(0), $0.text(1))
+            let known = try SQLiteTransactionStore.subscription(original, scopeId, in: Self.anyScope, findSubscription)
+            for transaction in known.reversed() {
+                guard let id = transaction.payload.transactionId,
+                    let due = DueEntry(after: try history(of: id, scopeId), for: transaction)
+                else { continue }
+                _ = try append(id, original, scopeId, number: due.number, due.event)
+            }
         }
     }
 }

@@ -9,14 +9,23 @@ extension SQLiteTransactionStore: DeliveryLedger {
         let scopeId: Int64
         let original: String
         let id: String
+        /// Whether the ledger ever called it upgraded, which its own facts may not say.
+        let wasUpgraded: Bool
     }
 
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
         try await read { db in
             let find = try SQLStatement(db, Self.findTransaction)
+            let findSubscription = try SQLStatement(db, Self.findSubscription)
+            func transaction(_ row: Row) throws -> StoredTransaction? {
+                guard row.wasUpgraded else {
+                    return try Self.transaction(row.id, row.original, row.scopeId, in: row.scope, find)
+                }
+                return try Self.subscription(row.original, row.scopeId, in: row.scope, findSubscription)
+                    .first { $0.payload.transactionId == row.id }
+            }
             return try Self.rows(after: position, limit: LedgerLimits.entries(limit), db).map { row in
-                guard let event = LedgerEntry.Event(rawValue: row.event),
-                    let transaction = try Self.transaction(row.id, row.original, row.scopeId, in: row.scope, find)
+                guard let event = LedgerEntry.Event(rawValue: row.event), let transaction = try transaction(row)
                 else { throw TransactionStoreError(.corrupt, "The ledger names a transaction that is not there.") }
                 return LedgerEntry(
                     position: row.position, event: event, scope: row.scope, transactionId: row.id,
@@ -30,7 +39,10 @@ extension SQLiteTransactionStore: DeliveryLedger {
             db,
             """
             SELECT l.position, l.event, s.environment, s.bundle_id, l.scope_id, l.original_transaction_id,
-                l.transaction_id
+                l.transaction_id,
+                EXISTS (
+                    SELECT 1 FROM ledger u
+                    WHERE u.scope_id = l.scope_id AND u.transaction_id = l.transaction_id AND u.event = 3)
             FROM ledger l CROSS JOIN scopes s ON s.id = l.scope_id
             WHERE l.position > ?1 ORDER BY l.position LIMIT ?2
             """)
@@ -42,7 +54,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
             rows.append(
                 Row(
                     position: $0.integer(0), event: $0.integer(1), scope: scope, scopeId: $0.integer(4),
-                    original: $0.text(5), id: $0.text(6)))
+                    original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0))
         }
         return rows
     }

@@ -1,19 +1,26 @@
 public import AppStoreModels
+package import ReceiptMigration
 
 /// One transaction as the store knows it: the facts of all documents, joined field by field.
 public struct StoredTransaction: Sendable {
-    public let payload: JWSTransactionDecodedPayload
-    public let legacy: LegacyTransactionFields
+    /// The transaction. An upgrade that the customer's other transactions show is concluded (`isUpgraded`).
+    public internal(set) var payload: JWSTransactionDecodedPayload
+    /// What the modern model has no field for. The cancellation of an upgraded period that no document dates is the
+    /// beginning of the period that replaced it.
+    public internal(set) var legacy: LegacyTransactionFields
     /// What the transaction rests on, at most one origin per kind.
     public let origins: [FactOrigin]
     /// A cancellation that no signed document tells of and a newer one that nobody signed does. It is not in ``payload``
     /// and ``legacy``: whoever reads it decides whether to believe it.
     public let recordedCancellation: RecordedCancellation?
+    /// Whether the newest document with a cancellation can tell a refund from an upgrade.
+    private let explainsCancellation: Bool
 
     package init(
         payload: JWSTransactionDecodedPayload, legacy: LegacyTransactionFields, origins: [FactOrigin],
-        recordedCancellation: RecordedCancellation? = nil
+        recordedCancellation: RecordedCancellation? = nil, explainsCancellation: Bool = true
     ) {
+        self.explainsCancellation = explainsCancellation
         self.payload = payload
         self.legacy = legacy
         self.origins = origins
@@ -23,6 +30,44 @@ public struct StoredTransaction: Sendable {
     /// Whether a verified signature stands behind the transaction. What rests on recorded documents alone was signed by
     /// nobody.
     public var isSigned: Bool { origins.contains { $0.source.kind.isSigned } }
+}
+
+extension StoredTransaction {
+    /// What the documents behind the transaction state for ``UpgradeRule``.
+    package var upgradeStatement: UpgradeRule.Statement {
+        let signed = origins.first { $0.source.kind == .signedTransaction }
+        return UpgradeRule.Statement(
+            isSigned: isSigned, isRenewal: payload.transactionReason == .renewal,
+            explainsCancellation: explainsCancellation,
+            notUpgradedAsOf: payload.isUpgraded == true ? nil : signed?.signedDate)
+    }
+}
+
+extension [StoredTransaction] {
+    /// Applies ``UpgradeRule`` to the transactions of a customer, or of one original transaction id.
+    mutating func concludeUpgrades() {
+        let isNeeded = UpgradeRule.isNeeded(count) {
+            self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId
+        }
+        guard isNeeded else { return }
+        let periods = map { transaction in
+            UpgradeRule.Period(
+                transaction.payload, cancellationDate: transaction.legacy.cancellationDate,
+                statement: transaction.upgradeStatement)
+        }
+        for upgrade in UpgradeRule.upgrades(among: periods) {
+            self[upgrade.place].payload.isUpgraded = true
+            self[upgrade.place].payload.revocationDate = nil
+            self[upgrade.place].payload.revocationReason = nil
+            if self[upgrade.place].legacy.cancellationDate == nil {
+                self[upgrade.place].legacy.cancellationDate = upgrade.date
+            }
+            // So Apple's replies have it beside an upgrade (Reference.md V3.5).
+            if self[upgrade.place].legacy.cancellationReason == nil {
+                self[upgrade.place].legacy.cancellationReason = 0
+            }
+        }
+    }
 }
 
 /// A cancellation in a document that nobody signed.

@@ -127,7 +127,7 @@ package struct CustomerAssembler {
         }
     }
 
-    /// One transaction per id, the greatest id first.
+    /// One transaction per id, the greatest id first, with the upgrades that show between them.
     package func joinedTransactions() -> [StoredTransaction] {
         func id(_ place: Int) -> String { facts[place].payload.transactionId ?? "" }
         var order = Array(facts.indices.reversed())
@@ -150,6 +150,7 @@ package struct CustomerAssembler {
             result.append(StoredTransaction(joining: places, of: facts, in: scope))
             start = end
         }
+        result.concludeUpgrades()
         return result
     }
 
@@ -157,6 +158,8 @@ package struct CustomerAssembler {
     private func isNewer(_ place: Int, than other: Int) -> Bool {
         let (date, otherDate) = (facts[place].origin.signedDate, facts[other].origin.signedDate)
         if date != otherDate { return date > otherDate }
+        let (revokes, otherRevokes) = (facts[place].revokes, facts[other].revokes)
+        if revokes != otherRevokes { return revokes }
         return Self.precedes(facts[other].storedOriginalTransactionId, facts[place].storedOriginalTransactionId)
     }
 }

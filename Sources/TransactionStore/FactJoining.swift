@@ -13,6 +13,7 @@ internal import AppStoreModels
 // | expiry, web order line item | state value and absence | state all | only on their own |
 // | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; what is newer than everything signed is told beside (`recordedCancellation`) |
 // | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known |
+// | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | |
 // | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state |
 // | group, account token | late iOS 6 receipts state the group | state all | fill receipts |
 // | trial and introductory flags | state a value | – | fill |
@@ -91,7 +92,8 @@ extension StoredTransaction {
         self.init(
             payload: payload, legacy: legacy,
             origins: places.map { facts[$0].origin },
-            recordedCancellation: cancellation.date == nil ? Self.recordedCancellation(places, facts) : nil)
+            recordedCancellation: cancellation.date == nil ? Self.recordedCancellation(places, facts) : nil,
+            explainsCancellation: cancellation.isExplained)
     }
 }
 
@@ -180,6 +182,8 @@ private struct Cancellation {
     var reason: Int64?
     private var isUpgraded: Bool?
     private let isStatedByReceipt: Bool
+    /// Whether the document that states the cancellation can tell a refund from an upgrade.
+    var isExplained: Bool
 
     /// - Where a signed transaction is the newest, it decides: its revocation is the cancellation. If it says *upgraded*, it
     ///   has no date for that; the receipt's or the recorded one stays.
@@ -199,6 +203,7 @@ private struct Cancellation {
             isStatedByReceipt = true
             // An unsigned document cannot end a period, but it can say what ended it.
             isUpgraded = places.receipt != nil && date == nil ? nil : recordedIsUpgraded
+            isExplained = isUpgraded != nil
             return
         }
         let revocationDate = facts[signed].payload.revocationDate
@@ -209,8 +214,10 @@ private struct Cancellation {
             reason = receipt?.cancellationReason
             if reason == nil, date != nil, date == revocationDate { reason = revocationReason }
             isStatedByReceipt = true
+            isExplained = revocationDate != nil || isUpgraded != nil
         } else {
             isStatedByReceipt = false
+            isExplained = true
             (date, reason) = (revocationDate, revocationReason)
             guard date == nil, isUpgraded == true else { return }
             let legacy = receipt?.cancellationDate != nil ? receipt : recorded

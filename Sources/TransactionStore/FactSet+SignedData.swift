@@ -139,9 +139,10 @@ extension ProcessedNotification {
 }
 
 extension TransactionFact {
-    /// A transaction that the App Store signed. Without a signing date it is as old as it can be.
+    /// A transaction that the App Store signed. Without a signing date it is as old as it can be: no older than the purchase
+    /// and the revocation that it states.
     package init(_ payload: JWSTransactionDecodedPayload, source: FactSource) {
-        let date = payload.signedDate ?? payload.purchaseDate ?? 0
+        let date = payload.signedDate ?? max(payload.purchaseDate ?? 0, payload.revocationDate ?? 0)
         self.init(payload: payload, legacy: nil, origin: FactOrigin(source: source, signedDate: date))
     }
 }

@@ -46,6 +46,26 @@ struct MigrateStoreTests {
         try await store.close()
     }
 
+    @Test("The ledger calls upgraded what the migrated line calls upgraded")
+    func upgraded() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("in/upgraded", Forged.named("upgraded").bytes)
+        let outcome = try await migrate(into: "sqlite:" + folder.path("purchases.sqlite"), "out", in: folder)
+        #expect(outcome.status == 0)
+        let migrated = try folder.payloads("out/transactions.ndjson").first {
+            $0["transactionId"] as? String == "530001234568037"
+        }
+        #expect(migrated?["isUpgraded"] as? Bool == true)
+        let store = try SQLiteTransactionStore.open(path: folder.path("purchases.sqlite"))
+        let entries = try await store.changes(after: 0, limit: 100)
+        try await store.close()
+        let old = entries.filter { $0.transactionId == "530001234568037" }
+        #expect(old.map(\.event) == [.upgraded])
+        #expect(old.first?.transaction.payload.isUpgraded == true)
+        #expect(old.first?.transaction.payload.revocationDate == nil)
+        #expect(!entries.contains { $0.event == .revoked })
+    }
+
     @Test("A recorded reply is stored as what it is: signed by nobody")
     func recorded() async throws {
         let folder = try Folder.withRoot()

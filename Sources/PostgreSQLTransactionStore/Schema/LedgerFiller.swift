@@ -12,14 +12,6 @@ enum LedgerFiller {
             WHERE (i.scope, i.kind, i.value) > ($1::int4, 1::int2, $2::bytea) AND i.kind = 1
             ORDER BY i.scope, i.kind, i.value LIMIT $3::int4
             """)
-    private static let facts = Statement(
-        name: "fill_ledger_facts",
-        sql: """
-            SELECT given.place::int4, t.kind, t.source, t.signed_date, t.payload, t.legacy, t.transaction_id
-            FROM unnest($1::int8[]) WITH ORDINALITY AS given (purchase, place)
-            JOIN transactions AS t ON t.purchase = given.purchase
-            ORDER BY given.place, t.transaction_id
-            """)
     private static let insert = Statement(
         name: "fill_ledger",
         sql: """
@@ -50,25 +42,19 @@ enum LedgerFiller {
     }
 
     private static func record(_ purchases: [Purchase], _ session: PostgreSQLSession) throws {
-        let rows = try session.run(facts, [.int8s(purchases.map(\.id))])
         var (owners, scopes, events, ids): ([Int64], [Int32], [Int16], [[UInt8]]) = ([], [], [], [])
-        var start = 0
-        while start < rows.count {
-            let place = try rows.integer(start, 0, as: Int32.self)
-            let id = try rows.bytes(start, 6)
-            var assembler = CustomerAssembler(scope: StoreScope(environment: .production, bundleId: ""))
-            var end = start
-            while end < rows.count, try rows.integer(end, 0, as: Int32.self) == place, try rows.bytes(end, 6) == id {
-                try StoredFacts.add(end, of: rows, from: 1, to: &assembler)
-                end += 1
+        let subscriptions = try StoredFacts.subscriptions(purchases.map(\.id), session)
+        for (purchase, known) in zip(purchases, subscriptions) {
+            // The oldest first.
+            for transaction in known.reversed() {
+                guard let event = transaction.deliveryState, let id = transaction.payload.transactionId else {
+                    continue
+                }
+                owners.append(purchase.id)
+                scopes.append(purchase.scope)
+                events.append(Int16(truncatingIfNeeded: event.rawValue))
+                ids.append(Array(id.utf8))
             }
-            start = end
-            guard let event = assembler.joinedTransactions().first?.deliveryState else { continue }
-            let purchase = purchases[Int(place) - 1]
-            owners.append(purchase.id)
-            scopes.append(purchase.scope)
-            events.append(Int16(truncatingIfNeeded: event.rawValue))
-            ids.append(id)
         }
         try session.run(insert, [.int8s(owners), .int4s(scopes), .int2s(events), .byteStrings(ids)])
     }

@@ -40,7 +40,8 @@ struct Table: Sendable {
     let insert: Statement
 
     /// - Parameters:
-    ///   - newness: the columns by which the greater row is the newer; empty if rows never change.
+    ///   - newness: the columns by which the greater row is the newer; empty if rows never change. `%` in an expression stands
+    ///     for the table.
     ///   - returning: the columns to get back of each row that was inserted or took the place of another.
     init(_ name: String, _ columns: [Column], key: [String], newness: [String] = [], returning: [String] = []) {
         self.name = name
@@ -50,7 +51,9 @@ struct Table: Sendable {
         copy = "COPY \(name) (\(list)) FROM STDIN (FORMAT binary)"
 
         func row(_ table: String, _ names: [String]) -> String {
-            "(" + names.map { "\(table).\($0)" }.joined(separator: ", ") + ")"
+            "("
+                + names.map { $0.contains("%") ? $0.replacing("%", with: table) : "\(table).\($0)" }
+                .joined(separator: ", ") + ")"
         }
         let arrays = columns.enumerated().map { "$\($0 + 1)::\($1.typeName)[]" }.joined(separator: ", ")
         var sql = "INSERT INTO \(name) AS known (\(list)) SELECT \(names.map { "given.\($0)" }.joined(separator: ", "))"
@@ -80,8 +83,13 @@ struct Table: Sendable {
             .int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("transaction_id"),
             .bytea("payload"), .bytea("legacy"),
         ],
-        key: ["purchase", "transaction_id", "kind"], newness: ["signed_date", "payload", "legacy", "source"],
+        key: ["purchase", "transaction_id", "kind"], newness: ["signed_date", revokes, "payload", "legacy", "source"],
         returning: ["purchase", "kind", "transaction_id"])
+
+    /// `TransactionFact.revokes` of a row.
+    private static let revokes = """
+        (position('"revocationDate":'::bytea IN %.payload) > 0 OR position('"cancellationDate":'::bytea IN %.legacy) > 0)
+        """
 
     static let renewalInfos = Table(
         "renewal_infos", [.int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload")],

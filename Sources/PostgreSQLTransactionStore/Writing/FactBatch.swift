@@ -25,6 +25,10 @@ final class FactBatch: Sendable {
         var call = 0
         /// `isPlainPurchase` of a transaction.
         var isPlainPurchase = false
+        /// `revokes` of a transaction: of rows of one date, the one that revokes is kept.
+        var revokes = false
+        /// `storedProduct` of a transaction; empty if it has none.
+        var product: Range<Int> = 0..<0
         /// The transaction id; empty for rows that need none.
         let id: Range<Int>
         let payload: Range<Int>

@@ -49,6 +49,12 @@ struct FactBatchBuilder {
             let owner = place(scope, CustomerIdentity(.originalTransactionId, fact.storedOriginalTransactionId))
             var row = row(owner, fact.origin, call, id: fact.payload.transactionId ?? "")
             row.isPlainPurchase = fact.isPlainPurchase
+            row.revokes = fact.revokes
+            if let product = fact.storedProduct {
+                let start = octets.count
+                octets.append(contentsOf: product)
+                row.product = start..<octets.count
+            }
             transactions.append(row)
             count += 1
         }
@@ -169,6 +175,7 @@ extension FactBatch {
             }
             func compareNewness(_ left: Row, _ right: Row) -> Int {
                 if left.signedDate != right.signedDate { return left.signedDate < right.signedDate ? -1 : 1 }
+                if left.revokes != right.revokes { return right.revokes ? -1 : 1 }
                 let payloads = compare(left.payload, right.payload)
                 if payloads != 0 { return payloads }
                 let legacies = compare(left.legacy, right.legacy)

@@ -202,7 +202,8 @@ struct FactWriter {
         try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer, &changed)
         // Last of all, because whoever appends to the ledger holds up the others until the end of the transaction.
         if hasNewTransactions {
-            try LedgerWriter(session: session, lockClass: lockClass).record(batch, owners.identities, scopeIds)
+            try LedgerWriter(session: session, lockClass: lockClass).record(
+                batch, owners.identities, areNew: owners.isNewIdentity, scopeIds)
         }
         return changed
     }

@@ -37,12 +37,15 @@ struct LedgerWriter {
             ) AS last
             WHERE last.number IS NOT NULL
             """)
-    private static let findFacts = Statement(
-        name: "find_ledger_facts",
+    /// Which purchases have a transaction whose payload does not hold the given product.
+    private static let findOtherProducts = Statement(
+        name: "find_ledger_other_products",
         sql: """
-            SELECT given.place::int4, t.kind, t.source, t.signed_date, t.payload, t.legacy
-            FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, id, place)
-            JOIN transactions AS t ON t.purchase = given.purchase AND t.transaction_id = given.id
+            SELECT given.place::int4
+            FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, product, place)
+            WHERE EXISTS (
+                SELECT FROM transactions AS t
+                WHERE t.purchase = given.purchase AND position(given.product IN t.payload) = 0)
             """)
 
     /// A transaction of the batch, whose facts may be several.
@@ -58,14 +61,16 @@ struct LedgerWriter {
 
     /// - Parameters:
     ///   - numbers: by place, the numbers of the identities.
+    ///   - areNew: by place, whether no row can hang on the identity but those of the batch.
     ///   - scopeIds: by place, the numbers of the scopes.
-    func record(_ batch: FactBatch, _ numbers: [Int64], _ scopeIds: [Int32]) throws {
+    func record(_ batch: FactBatch, _ numbers: [Int64], areNew: [Bool], _ scopeIds: [Int32]) throws {
         let purchases = purchases(batch, numbers, scopeIds)
         try session.run(Self.lock, [.int4(lockClass), .int4(Self.lockNumber)])
+        let together = try ownersWithSeveralProducts(batch, numbers, areNew)
         // Nearly all of a bulk load are new and end here.
-        let plain = purchases.filter(\.isPlain)
+        let plain = purchases.filter { $0.isPlain && !together.contains($0.purchase) }
         let inserted = try insert(plain.map { Entry($0, number: 0, .purchased) }, batch.octets)
-        var open = purchases.filter { !$0.isPlain }
+        var open = purchases.filter { !$0.isPlain || together.contains($0.purchase) }
         if inserted < plain.count {
             let histories = try histories(plain, batch.octets)
             open += plain.indices.filter { histories[$0]?.isGranted != true }.map { plain[$0] }
@@ -76,14 +81,77 @@ struct LedgerWriter {
         let kept = open.indices.filter { open[$0].isSigned || histories[$0] != nil }
         (open, histories) = (kept.map { open[$0] }, kept.map { histories[$0] })
         guard !open.isEmpty else { return }
-        let known = try transactions(open, batch.octets)
+        let owners = Set(open.map(\.purchase)).sorted()
+        let subscriptions = Array(zip(owners, try StoredFacts.subscriptions(owners, session)))
+        var octets = batch.octets
+        let siblings = siblings(of: open, among: subscriptions.filter { together.contains($0.0) }, &octets)
+        if !siblings.isEmpty {
+            open += siblings
+            histories += try self.histories(siblings, octets)
+        }
+        var known: [Int64: [String: StoredTransaction]] = [:]
+        for (owner, transactions) in subscriptions {
+            for transaction in transactions { known[owner, default: [:]][transaction.id] = transaction }
+        }
         let due = open.indices.compactMap { index -> Entry? in
-            guard let transaction = known[index] else { return nil }
+            let id = String(decoding: octets[open[index].id], as: UTF8.self)
+            guard let transaction = known[open[index].purchase]?[id] else { return nil }
             return DueEntry(after: histories[index], for: transaction).map {
                 Entry(open[index], number: $0.number, $0.event)
             }
         }
-        _ = try insert(due, batch.octets)
+        _ = try insert(due, octets)
+    }
+
+    /// The numbers of the original transaction ids whose transactions `UpgradeRule` has to look at together: a subscription
+    /// period of the batch has a neighbor of another product, in the batch or in the store.
+    private func ownersWithSeveralProducts(
+        _ batch: FactBatch, _ numbers: [Int64], _ areNew: [Bool]
+    ) throws -> Set<Int64> {
+        var products: [Int: Range<Int>] = [:]
+        var result: Set<Int64> = []
+        for row in batch.transactions where !row.product.isEmpty {
+            if let known = products[row.owner] {
+                if !batch.octets[known].elementsEqual(batch.octets[row.product]) { result.insert(numbers[row.owner]) }
+            } else {
+                products[row.owner] = row.product
+            }
+        }
+        let asked = products.keys.filter { !areNew[$0] && !result.contains(numbers[$0]) }.sorted()
+        guard !asked.isEmpty else { return result }
+        let rows = try session.run(
+            Self.findOtherProducts,
+            [.int8s(asked.map { numbers[$0] }), ids(asked.compactMap { products[$0] }, batch.octets)])
+        for row in 0..<rows.count {
+            let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
+            if asked.indices.contains(place) { result.insert(numbers[asked[place]]) }
+        }
+        return result
+    }
+
+    /// The transactions of some subscriptions that are shown to be upgraded and are not in the batch.
+    private func siblings(
+        of open: [Purchase], among subscriptions: [(Int64, [StoredTransaction])], _ octets: inout [UInt8]
+    ) -> [Purchase] {
+        guard !subscriptions.isEmpty else { return [] }
+        var written: [Int64: (scope: Int32, ids: Set<String>)] = [:]
+        for purchase in open {
+            let id = String(decoding: octets[purchase.id], as: UTF8.self)
+            written[purchase.purchase, default: (purchase.scope, [])].ids.insert(id)
+        }
+        var result: [Purchase] = []
+        for (owner, transactions) in subscriptions {
+            guard let known = written[owner] else { continue }
+            for transaction in transactions.reversed() where transaction.deliveryState == .upgraded {
+                guard !known.ids.contains(transaction.id) else { continue }
+                let start = octets.count
+                octets.append(contentsOf: transaction.id.utf8)
+                result.append(
+                    Purchase(
+                        purchase: owner, scope: known.scope, id: start..<octets.count, isSigned: true, isPlain: false))
+            }
+        }
+        return result
     }
 
     /// The facts of one transaction stand side by side.
@@ -161,28 +229,36 @@ struct LedgerWriter {
         }
         return result
     }
+}
 
-    /// By place, all that is known about each.
-    private func transactions(_ purchases: [Purchase], _ octets: [UInt8]) throws -> [StoredTransaction?] {
-        let rows = try session.run(
-            Self.findFacts, [.int8s(purchases.map(\.purchase)), ids(purchases.map(\.id), octets)])
-        return try StoredFacts.transactions(rows, count: purchases.count)
-    }
+extension StoredTransaction {
+    fileprivate var id: String { payload.transactionId ?? "" }
 }
 
 /// Rows of the table `transactions` on their way to being one transaction.
 enum StoredFacts {
     /// Of whom a transaction is does not matter for what becomes of it.
-    private static let anyScope = StoreScope(environment: .production, bundleId: "")
+    static let anyScope = StoreScope(environment: .production, bundleId: "")
 
-    /// By place: the rows are place (from 1), kind, source, signing date, payload, legacy fields.
-    static func transactions(_ rows: ResultRows, count: Int) throws -> [StoredTransaction?] {
+    private static let findSubscriptions = Statement(
+        name: "find_subscriptions",
+        sql: """
+            SELECT given.place::int4, t.kind, t.source, t.signed_date, t.payload, t.legacy
+            FROM unnest($1::int8[]) WITH ORDINALITY AS given (purchase, place)
+            JOIN transactions AS t ON t.purchase = given.purchase
+            """)
+
+    /// By place, the transactions that are filed under the original transaction ids with these numbers, the newest first.
+    static func subscriptions(
+        _ purchases: [Int64], _ session: PostgreSQLSession, in scope: StoreScope = StoredFacts.anyScope
+    ) throws -> [[StoredTransaction]] {
+        let rows = try session.run(findSubscriptions, [.int8s(purchases)])
         var assemblers: [Int: CustomerAssembler] = [:]
         for row in 0..<rows.count {
             let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
-            try add(row, of: rows, from: 1, to: &assemblers[place, default: CustomerAssembler(scope: anyScope)])
+            try add(row, of: rows, from: 1, to: &assemblers[place, default: CustomerAssembler(scope: scope)])
         }
-        return (0..<count).map { assemblers[$0]?.joinedTransactions().first }
+        return purchases.indices.map { assemblers[$0]?.joinedTransactions() ?? [] }
     }
 
     /// Adds kind, source, signing date, payload and legacy fields from the columns that begin at `column`.

@@ -17,7 +17,7 @@ extension ReceiptMapper {
             transactions[index].notes = receipt.inAppPurchases[index].mappingNotes
             fill(&transactions[index], PurchaseFacts(receipt.inAppPurchases[index]), .attributes, context)
         }
-        inferUpgrades(&transactions)
+        transactions.concludeUpgrades()
         addTerms(&transactions)
 
         let isUnknown = receipt.receiptType != nil && receipt.environment == nil

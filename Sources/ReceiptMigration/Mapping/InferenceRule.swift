@@ -12,6 +12,7 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     case typeIsNeverFamilyShared
     case recordedBeforeFamilySharing
     case cancelledWhenNextPeriodBegan
+    case replacedWhileRunning
     case sandboxTransactionId
     case productionClaimAndTransactionId
     case unsignedClaimOfSandbox
@@ -53,6 +54,11 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
             The period was cancelled in the very second in which a period of another product began under the same \
             original transaction id: the customer upgraded, nothing was refunded.
             """
+        case .replacedWhileRunning:
+            """
+            A period of another product began under the same original transaction id while the period was running: the \
+            customer upgraded, or went over to a plan of equal length and level.
+            """
         case .sandboxTransactionId:
             "The transaction id has 16 digits and begins with 100 or 200, as only sandbox ids do."
         case .productionClaimAndTransactionId:
@@ -82,6 +88,7 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
         case .typeIsNeverFamilyShared: "inferred: typeIsNeverFamilyShared"
         case .recordedBeforeFamilySharing: "inferred: recordedBeforeFamilySharing"
         case .cancelledWhenNextPeriodBegan: "inferred: cancelledWhenNextPeriodBegan"
+        case .replacedWhileRunning: "inferred: replacedWhileRunning"
         case .sandboxTransactionId: "inferred: sandboxTransactionId"
         case .productionClaimAndTransactionId: "inferred: productionClaimAndTransactionId"
         case .unsignedClaimOfSandbox: "inferred: unsignedClaimOfSandbox"

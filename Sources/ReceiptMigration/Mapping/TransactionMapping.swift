@@ -3,7 +3,7 @@ import LegacyReceipts
 
 extension ReceiptMapper {
     /// One purchase in modern terms. Rules that need the other purchases of the record come afterwards:
-    /// ``inferUpgrades(_:)`` and ``addTerms(_:)``.
+    /// ``UpgradeRule`` and ``addTerms(_:)``.
     func transaction(
         _ facts: borrowing PurchaseFacts, _ source: FactSource, _ context: borrowing RecordContext,
         notes: [MappingNote] = []

@@ -43,7 +43,7 @@ extension ReceiptMapper {
             let source = FactSource.recorded(row.keys, isNotification: isNotification)
             transactions.append(transaction(row.facts, source, context, notes: notes))
         }
-        inferUpgrades(&transactions)
+        transactions.concludeUpgrades()
         addTerms(&transactions)
         return RecordedMapping(
             kind: reply.kind, transactions: transactions, appTransaction: reply.appTransaction,

@@ -80,6 +80,7 @@ extension SubscriptionChain {
             }
             merged[index].takeOverState(of: transaction)
         }
+        merged.concludeUpgrades()
         // The place in the input makes the order total, so that the result does not depend on the sorting algorithm.
         return merged.enumerated().sorted { left, right in
             let (one, other) = (left.element.periodStart ?? .min, right.element.periodStart ?? .min)

@@ -15,6 +15,25 @@ extension StoreConformance {
         Samples.fact(id, source: .notificationV2, at: date) { $0.revocationDate = Samples.june + 5000 }
     }
 
+    /// A period of the subscription 1.
+    private static func period(
+        _ id: String, _ product: String, days: ClosedRange<Int64>, cancelledAt day: Int64? = nil,
+        isShared: Bool = false,
+        source: FactSource = .receipt
+    ) -> TransactionFact {
+        var legacy = LegacyTransactionFields()
+        legacy.cancellationDate = day.map { Samples.june + $0 * Samples.day }
+        return Samples.fact(
+            id, original: "1", product: product, source: source, at: Samples.june + days.lowerBound * Samples.day,
+            legacy: day == nil ? nil : legacy
+        ) {
+            $0.type = .autoRenewableSubscription
+            $0.purchaseDate = Samples.june + days.lowerBound * Samples.day
+            $0.expiresDate = Samples.june + days.upperBound * Samples.day
+            $0.inAppOwnershipType = isShared ? .familyShared : .purchased
+        }
+    }
+
     static let ledger: [StoreRule] = [
         StoreRule(opened: "a purchase is in the ledger once, whatever speaks of it again") { store in
             for (step, source) in [FactSource.receipt, .receipt, .notificationV2, .appStoreServerAPI].enumerated() {
@@ -70,6 +89,66 @@ extension StoreConformance {
                 _ = try await store.apply([Samples.set(fact)])
             }
             #expect(try await store.text == "1 purchased, 1 revoked, 1 upgraded")
+        },
+        StoreRule(opened: "an upgrade of which only the new transaction is told upgrades the old one") { store in
+            _ = try await store.apply([Samples.set(period("1", "yearly", days: 0...365))])
+            let upgrade = period("2", "monthly", days: 100...130, source: .notificationV2)
+            _ = try await store.apply([Samples.set(upgrade)])
+            _ = try await store.apply([Samples.set(upgrade)])
+            _ = try await store.apply([
+                Samples.set(period("3", "monthly", days: 130...160, source: .notificationV2))
+            ])
+            let entries = try await LedgerAudit.check(store)
+            #expect(Set(entries.prefix(3).map { "\($0.transactionId) \($0.event.name)" }).count == 3)
+            #expect(
+                Set(LedgerAudit.text(entries).split(separator: ", ")) == [
+                    "1 purchased", "1 upgraded", "2 purchased", "3 purchased",
+                ])
+            #expect(entries.last?.transactionId == "3")
+            for entry in entries where entry.transactionId == "1" {
+                #expect(entry.transaction.payload.isUpgraded == true)
+                #expect(entry.scope == Samples.scope && entry.transaction.payload.bundleId == Samples.scope.bundleId)
+            }
+        },
+        StoreRule(opened: "an upgrade is the same whichever of the two becomes known first, or both at once") { store in
+            let facts = [period("1", "yearly", days: 0...365), period("2", "monthly", days: 100...130)]
+            for (number, order) in [facts, facts.reversed()].enumerated() {
+                for together in [true, false] {
+                    let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)\(together)")
+                    if together {
+                        _ = try await store.apply([Samples.set(order[0], order[1], scope: scope)])
+                    } else {
+                        for fact in order { _ = try await store.apply([Samples.set(fact, scope: scope)]) }
+                    }
+                    let old = try await store.customer(original: "1", in: scope)?.transactions
+                        .first { $0.payload.transactionId == "1" }
+                    #expect(old?.payload.isUpgraded == true)
+                    #expect(old?.legacy.cancellationDate == Samples.june + 100 * Samples.day)
+                    #expect(old?.legacy.cancellationReason == 0)
+                }
+            }
+            let entries = try await LedgerAudit.check(store)
+            let last = Dictionary(grouping: entries.filter { $0.transactionId == "1" }, by: \.scope)
+            #expect(last.count == 4 && last.values.allSatisfy { $0.last?.event == .upgraded })
+        },
+        StoreRule(opened: "a cancellation in the second in which another product began is an upgrade") { store in
+            let old = period("1", "yearly", days: 0...365, cancelledAt: 100)
+            _ = try await store.apply([Samples.set(old, period("2", "monthly", days: 100...130))])
+            let entries = try await LedgerAudit.check(store)
+            #expect(Set(LedgerAudit.text(entries).split(separator: ", ")) == ["1 upgraded", "2 purchased"])
+        },
+        StoreRule(opened: "a downgrade at renewal, a refund and another person's purchase are no upgrades") { store in
+            _ = try await store.apply([
+                Samples.set(period("1", "yearly", days: 0...365)),
+                Samples.set(period("2", "monthly", days: 365...395)),
+                Samples.set(period("3", "monthly", days: 100...130, isShared: true)),
+            ])
+            _ = try await store.apply([
+                Samples.set(revoked("4", at: 2)), Samples.set(Samples.fact("5", original: "4", product: "other")),
+            ])
+            let entries = try await LedgerAudit.check(store)
+            #expect(!entries.contains { $0.event == .upgraded })
+            #expect(entries.filter { $0.event == .revoked }.map(\.transactionId) == ["4"])
         },
         StoreRule(opened: "an older document that comes late tells nothing") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 9))])

@@ -70,6 +70,7 @@ private struct Encoded {
     let origin: FactOrigin
     let bytes: [UInt8]
     let legacy: [UInt8]
+    var revokes = false
 
     var row: CustomerAssembler.Row {
         CustomerAssembler.Row(
@@ -78,6 +79,7 @@ private struct Encoded {
 
     func isLess(than other: Encoded) -> Bool {
         if origin.signedDate != other.origin.signedDate { return origin.signedDate < other.origin.signedDate }
+        if revokes != other.revokes { return other.revokes }
         if bytes != other.bytes { return bytes.lexicographicallyPrecedes(other.bytes) }
         if legacy != other.legacy { return legacy.lexicographicallyPrecedes(other.legacy) }
         return origin.source.code < other.origin.source.code
@@ -87,6 +89,7 @@ private struct Encoded {
         var encoder = FactEncoder()
         encoder.encode(fact)
         (bytes, legacy, origin) = (encoder.payload.bytes, encoder.legacy.bytes, fact.origin)
+        revokes = fact.payload.revocationDate != nil || fact.legacy?.cancellationDate != nil
         key = [
             fact.storedOriginalTransactionId, fact.payload.transactionId ?? "", "\(fact.origin.source.kind)",
         ]

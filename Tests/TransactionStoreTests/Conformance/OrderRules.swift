@@ -60,6 +60,31 @@ extension StoreConformance {
             }
             #expect(found == ["b true"])
         },
+        StoreRule(opened: "of two facts of one kind and date the one that revokes wins") { store in
+            var cancelled = LegacyTransactionFields()
+            cancelled.cancellationDate = Samples.june + 5000
+            var trial = LegacyTransactionFields()
+            trial.isTrialPeriod = true
+            let pairs = [
+                [
+                    Samples.fact("1", product: "z", source: .notificationV2),
+                    Samples.fact("1", product: "a", source: .signedTransaction) { $0.revocationDate = 5 },
+                ],
+                [Samples.fact("1", product: "z", legacy: trial), Samples.fact("1", product: "a", legacy: cancelled)],
+            ]
+            for (number, facts) in pairs.enumerated() {
+                for (order, sets) in [facts, facts.reversed()].enumerated() {
+                    for together in [true, false] {
+                        let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)\(order)\(together)")
+                        let sets = sets.map { Samples.set($0, scope: scope) }
+                        if together { _ = try await store.apply(sets) }
+                        for set in sets where !together { _ = try await store.apply([set]) }
+                        let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
+                        #expect(transaction?.payload.productId == "a", "\(number) \(order) \(together)")
+                    }
+                }
+            }
+        },
         StoreRule(opened: "of two sources of one kind and date the same wins, whichever comes first") { store in
             var found: Set<FactSource> = []
             let sources: [FactSource] = [.signedTransaction, .appStoreServerAPI, .notificationV2]

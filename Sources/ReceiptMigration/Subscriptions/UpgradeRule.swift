@@ -1,0 +1,290 @@
+package import AppStoreModels
+
+/// Which subscription periods were replaced by a period of another product. This is the only code that concludes an upgrade;
+/// the migration, the store, its ledger and every reply use it.
+///
+/// Apple's documents state an upgrade late or not at all: its notification carries only the new transaction, and a receipt
+/// states a cancellation without the cause (Reference.md V3.5). The dates of the transactions with the same original
+/// transaction id show it:
+///
+/// | the period | a period of another product begins | conclusion |
+/// |---|---|---|
+/// | has a cancellation whose cause is not stated | in the second of the cancellation | upgraded then, not refunded |
+/// | has no cancellation | after its start and before its end | upgraded then |
+/// | is stated to be upgraded | after its start and before its end | the date of the upgrade |
+///
+/// A crossgrade that takes effect at once looks the same, and the App Store treats it alike. These are no upgrades:
+/// - a downgrade or crossgrade at renewal, and a purchase after a lapse or a billing retry: they begin at the end or later;
+/// - a revocation that the App Store's own model states;
+/// - a renewal of the other product, which the App Store may have charged ahead of time: its reason is `RENEWAL`, or it
+///   begins in the second in which a period of its own product ends;
+/// - a purchase of another family member: own and shared periods are looked at apart;
+/// - what an unsigned document alone states about the new period, where the old one is signed;
+/// - a period that the App Store, after the other one began, stated without `isUpgraded`.
+package enum UpgradeRule {
+    /// What the rule looks at in one transaction of an auto-renewable subscription.
+    package struct Period {
+        package let originalTransactionId: String
+        package let productId: String
+        /// Milliseconds since 1970-01-01T00:00:00Z, like all dates here.
+        package let start: Int64
+        /// The expiry; nil if it is not known.
+        package let end: Int64?
+        package let webOrderLineItemId: String?
+        package let isFamilyShared: Bool
+        /// Whether a document states that the period was upgraded.
+        package let isUpgraded: Bool
+        /// The cancellation or revocation that a document states.
+        package let cancellationDate: Int64?
+        package let statement: Statement
+
+        /// - Returns: nil for what is not a dated transaction of an auto-renewable subscription.
+        package init?(
+            _ payload: borrowing JWSTransactionDecodedPayload, cancellationDate: Int64?, statement: Statement
+        ) {
+            guard payload.isAutoRenewable, let original = payload.originalTransactionId ?? payload.transactionId,
+                let product = payload.productId, let start = payload.purchaseDate
+            else { return nil }
+            self.init(
+                originalTransactionId: original, productId: product, start: start, end: payload.expiresDate,
+                webOrderLineItemId: payload.webOrderLineItemId,
+                isFamilyShared: payload.inAppOwnershipType == .familyShared, isUpgraded: payload.isUpgraded == true,
+                cancellationDate: cancellationDate, statement: statement)
+        }
+
+        package init(
+            originalTransactionId: String, productId: String, start: Int64, end: Int64?, webOrderLineItemId: String?,
+            isFamilyShared: Bool, isUpgraded: Bool, cancellationDate: Int64?, statement: Statement
+        ) {
+            self.originalTransactionId = originalTransactionId
+            self.productId = productId
+            self.start = start
+            self.end = end
+            self.webOrderLineItemId = webOrderLineItemId
+            self.isFamilyShared = isFamilyShared
+            self.isUpgraded = isUpgraded
+            self.cancellationDate = cancellationDate
+            self.statement = statement
+        }
+    }
+
+    /// What the documents behind a transaction can and cannot state.
+    package struct Statement: Sendable, Hashable {
+        /// Whether one of them is signed.
+        package var isSigned: Bool
+        /// Whether the App Store states that the transaction is a renewal.
+        package var isRenewal: Bool
+        /// Whether the document with the cancellation can tell a refund from an upgrade.
+        package var explainsCancellation: Bool
+        /// When the App Store last signed the transaction without calling it upgraded; nil if it never signed it so.
+        package var notUpgradedAsOf: Int64?
+
+        package init(
+            isSigned: Bool, isRenewal: Bool = false, explainsCancellation: Bool = false, notUpgradedAsOf: Int64? = nil
+        ) {
+            self.isSigned = isSigned
+            self.isRenewal = isRenewal
+            self.explainsCancellation = explainsCancellation
+            self.notUpgradedAsOf = notUpgradedAsOf
+        }
+    }
+
+    /// One period that was upgraded.
+    package struct Upgrade: Equatable {
+        /// The index of the period.
+        package let place: Int
+        /// When the other product began.
+        package let date: Int64
+        /// How it is known; nil where the documents state the upgrade, and only its date was concluded.
+        package let rule: InferenceRule?
+    }
+
+    /// Whether a rule about two products can say anything: a customer with one product, the usual case, costs nothing more.
+    ///
+    /// - Parameters:
+    ///   - count: how many transactions there are.
+    ///   - product: the product of a transaction that expires, by its place; nil for other transactions.
+    package static func isNeeded(_ count: Int, product: (Int) -> String?) -> Bool {
+        var first: String?
+        for place in 0..<count {
+            guard let product = product(place) else { continue }
+            guard let known = first else {
+                first = product
+                continue
+            }
+            if product != known { return true }
+        }
+        return false
+    }
+
+    /// The upgrades among the transactions of a customer, in their order. Neither that order nor copies of a period under
+    /// other transaction ids change the result. The work is that of sorting them.
+    package static func upgrades(among periods: [Period?]) -> [Upgrade] {
+        struct Group: Hashable {
+            let originalTransactionId: String
+            let isFamilyShared: Bool
+        }
+        var groups: [Group: [Int]] = [:]
+        for (place, period) in periods.enumerated() {
+            guard let period else { continue }
+            let group = Group(
+                originalTransactionId: period.originalTransactionId, isFamilyShared: period.isFamilyShared)
+            groups[group, default: []].append(place)
+        }
+        var result: [Upgrade] = []
+        for places in groups.values where places.count > 1 {
+            guard isNeeded(places.count, product: { periods[places[$0]]?.productId }) else { continue }
+            result += Subscription(places.compactMap { place in periods[place].map { (place: place, period: $0) } })
+                .upgrades()
+        }
+        return result.sorted { $0.place < $1.place }
+    }
+
+    /// The periods of one original transaction id and one kind of ownership.
+    private struct Subscription {
+        private struct Entry {
+            let place: Int
+            let period: Period
+            let start: Int64
+            /// Whether the period may have replaced another one.
+            var isBeginning: Bool
+        }
+
+        private struct Moment: Hashable {
+            let product: String
+            let second: Int64
+        }
+
+        private struct Order: Hashable {
+            let product: String
+            let webOrderLineItemId: String
+        }
+
+        private var entries: [Entry] = []
+
+        init(_ periods: [(place: Int, period: Period)]) {
+            // Copies that restoring made may have the date of the restoration (Reference.md V3.5).
+            var starts: [Order: Int64] = [:]
+            var ends: Set<Moment> = []
+            for (_, period) in periods {
+                if let id = period.webOrderLineItemId, id != "0" {
+                    let order = Order(product: period.productId, webOrderLineItemId: id)
+                    starts[order] = min(starts[order] ?? .max, period.start)
+                }
+                if let end = period.end { ends.insert(Moment(product: period.productId, second: end.second)) }
+            }
+            entries = periods.map { place, period in
+                var start = period.start
+                if let id = period.webOrderLineItemId {
+                    start = starts[Order(product: period.productId, webOrderLineItemId: id)] ?? start
+                }
+                let isRenewal =
+                    period.statement.isRenewal
+                    || ends.contains(Moment(product: period.productId, second: start.second))
+                let isDated = period.end.map { start < $0 } ?? true
+                return Entry(place: place, period: period, start: start, isBeginning: !isRenewal && isDated)
+            }
+        }
+
+        func upgrades() -> [Upgrade] {
+            explained() + replaced(bySigned: true) + replaced(bySigned: false)
+        }
+
+        /// Cancellations in the second in which another product began.
+        private func explained() -> [Upgrade] {
+            // Two different products are enough to find one that differs from any third.
+            var products: [Int64: [String]] = [:]
+            for entry in entries where products[entry.start.second, default: []].count < 2 {
+                if products[entry.start.second]?.contains(entry.period.productId) != true {
+                    products[entry.start.second, default: []].append(entry.period.productId)
+                }
+            }
+            return entries.compactMap { entry in
+                let period = entry.period
+                guard !period.isUpgraded, !period.statement.explainsCancellation, let date = period.cancellationDate,
+                    products[date.second]?.contains(where: { $0 != period.productId }) == true
+                else { return nil }
+                return Upgrade(place: entry.place, date: date, rule: .cancelledWhenNextPeriodBegan)
+            }
+        }
+
+        /// Periods in which another product began: signed ones by signed ones, the others by all.
+        private func replaced(bySigned isSigned: Bool) -> [Upgrade] {
+            var questions = entries.filter { entry in
+                entry.period.statement.isSigned == isSigned && entry.period.end != nil
+                    && (entry.period.cancellationDate == nil || entry.period.isUpgraded)
+            }.map { entry in
+                // What the App Store stated after the other product began rules that one out.
+                let stated = entry.period.isUpgraded ? nil : entry.period.statement.notUpgradedAsOf
+                return (entry: entry, after: max(entry.start, (stated ?? .min + 1) - 1))
+            }
+            questions.sort { $0.after > $1.after }
+            let beginnings = entries.filter { $0.isBeginning && ($0.period.statement.isSigned || !isSigned) }
+                .sorted { $0.start > $1.start }
+            var result: [Upgrade] = []
+            var next = 0
+            // The nearest beginning after the moment of the question, and the nearest one of another product than that.
+            var nearest: Entry?
+            var other: Entry?
+            for question in questions {
+                while next < beginnings.count, beginnings[next].start > question.after {
+                    if nearest?.period.productId != beginnings[next].period.productId { other = nearest }
+                    nearest = beginnings[next]
+                    next += 1
+                }
+                let period = question.entry.period
+                let successor = nearest?.period.productId == period.productId ? other : nearest
+                // Receipts have whole seconds, signed transactions milliseconds.
+                guard let successor, let end = period.end, successor.start.second < end.second else { continue }
+                result.append(
+                    Upgrade(
+                        place: question.entry.place, date: successor.start,
+                        rule: period.isUpgraded ? nil : .replacedWhileRunning))
+            }
+            return result
+        }
+    }
+}
+
+extension JWSTransactionDecodedPayload {
+    /// A subscription that renews by itself: by its type, else because it has an end.
+    fileprivate var isAutoRenewable: Bool {
+        if let type { return type == .autoRenewableSubscription }
+        return expiresDate != nil
+    }
+}
+
+extension Int64 {
+    /// The whole second of a date in milliseconds.
+    fileprivate var second: Int64 { flooredQuotient(1000) }
+}
+
+extension [MappedTransaction] {
+    /// Applies ``UpgradeRule`` to what legacy documents state.
+    mutating func concludeUpgrades() {
+        let isNeeded = UpgradeRule.isNeeded(count) {
+            self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId
+        }
+        guard isNeeded else { return }
+        let periods = map { transaction in
+            UpgradeRule.Period(
+                transaction.payload, cancellationDate: transaction.payload.revocationDate,
+                statement: UpgradeRule.Statement(
+                    isSigned: transaction.standing == .verifiedReceipt,
+                    explainsCancellation: !transaction.notes.contains(.cancellationMayBeUpgrade)))
+        }
+        for upgrade in UpgradeRule.upgrades(among: periods) {
+            guard let rule = upgrade.rule else { continue }
+            self[upgrade.place].becomeUpgraded(rule)
+        }
+    }
+}
+
+extension MappedTransaction {
+    fileprivate mutating func becomeUpgraded(_ rule: InferenceRule) {
+        provenance.clear(&payload.revocationDate, .revocationDate)
+        provenance.clear(&payload.revocationReason, .revocationReason)
+        provenance.set(&payload.isUpgraded, to: true, .isUpgraded, .inferred(rule))
+        notes.removeAll { $0 == .cancellationMayBeUpgrade }
+    }
+}
