@@ -6,11 +6,13 @@ final class ConfiguredApp: Sendable {
     let appleId: Int64?
     let catalog: ProductCatalog?
     let freshness: Freshness?
+    let order: EndpointConfiguration.Order?
 
     init(_ configurations: [AppConfiguration]) {
         secrets = configurations.flatMap(\.sharedSecrets)
         appleId = configurations.lazy.compactMap(\.appleId).first
         freshness = configurations.lazy.compactMap(\.freshness).first
+        order = configurations.lazy.compactMap(\.order).first
         catalog = configurations.lazy.compactMap(\.catalog).first
     }
 }

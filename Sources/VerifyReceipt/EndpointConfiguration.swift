@@ -15,11 +15,14 @@ public struct AppConfiguration: Sendable {
     public var catalog: ProductCatalog?
     /// How current the app's answers have to be; nil for ``EndpointConfiguration/freshness``.
     public var freshness: Freshness?
+    /// The order of `latest_receipt_info`; nil for ``EndpointConfiguration/order``.
+    public var order: EndpointConfiguration.Order?
 
     public init(
         bundleId: String, sharedSecrets: [SharedSecret] = [], appleId: Int64? = nil, catalog: ProductCatalog? = nil,
-        freshness: Freshness? = nil
+        freshness: Freshness? = nil, order: EndpointConfiguration.Order? = nil
     ) {
+        self.order = order
         self.freshness = freshness
         self.bundleId = bundleId
         self.sharedSecrets = sharedSecrets
@@ -71,6 +74,16 @@ public struct EndpointConfiguration: Sendable {
         case withSubscriptions
     }
 
+    /// The order of `latest_receipt_info`. Apple promised none and changed it (Reference.md V3.5); clients that
+    /// read only the first or only the last entry depend on it.
+    public enum Order: String, Sendable, CaseIterable {
+        /// The latest `expires_date` first, `purchase_date` for transactions without one; of equal dates the greatest id
+        /// first. Recorded replies of 2021 and later.
+        case newestFirst = "newest-first"
+        /// By transaction id, ascending. Recorded replies until November 2020.
+        case oldestFirst = "oldest-first"
+    }
+
     /// What is answered while the store cannot be read.
     public enum StoreFailure: String, Sendable, CaseIterable {
         /// 21005 for what may pass, 21009 where the stored data cannot be read. Clients ask again, and nobody loses a
@@ -98,9 +111,9 @@ public struct EndpointConfiguration: Sendable {
         public var ownershipType = false
         /// `is_in_intro_offer_period: "false"` in auto-renewable subscriptions where nobody states it.
         public var introductoryOfferPeriod = false
-        /// `latest_receipt_info` and `pending_renewal_info` as empty lists where no purchase or renewal is known, instead
-        /// of leaving the keys out. The PyPI package `itunes-iap` raises an error when it is asked for a list that is not
-        /// there.
+        /// `latest_receipt_info` and `pending_renewal_info` as empty lists where the reply would leave the keys out. No
+        /// transaction and no `latest_receipt` appears because of it. The PyPI package `itunes-iap` raises an error when it
+        /// is asked for a list that is not there.
         public var lists = false
 
         /// Nothing is presumed.
@@ -133,6 +146,8 @@ public struct EndpointConfiguration: Sendable {
     package var learningLimit = Duration.milliseconds(250)
     public var recordedFacts: RecordedFacts
     public var latestTransactions: LatestTransactions
+    /// The order of `latest_receipt_info`, for apps without an order of their own.
+    public var order: Order
     public var whenStoreFails: StoreFailure
     public var whenSpoolIsFull = SpoolFailure.unavailable
     public var presumedMembers: PresumedMembers
@@ -150,7 +165,7 @@ public struct EndpointConfiguration: Sendable {
         apps: [AppConfiguration] = [], accountSecrets: [SharedSecret] = [],
         unknownBundleIds: UnknownBundleIds = .accepted, base64: Base64Rule = .strict, trust: TrustPolicy = .apple,
         limits: DecodingLimits = .standard, learnsFromReceipts: Bool = true, recordedFacts: RecordedFacts = .completing,
-        latestTransactions: LatestTransactions = .always,
+        latestTransactions: LatestTransactions = .always, order: Order = .newestFirst,
         whenStoreFails: StoreFailure = .unavailable, presumedMembers: PresumedMembers = PresumedMembers(),
         answersSignedTransactions: Bool = false, signedTransactionVerifier: (any SignedTransactionVerifying)? = nil,
         freshness: Freshness = Freshness(), customerRefresher: (any CustomerRefreshing)? = nil
@@ -166,6 +181,7 @@ public struct EndpointConfiguration: Sendable {
         self.learnsFromReceipts = learnsFromReceipts
         self.recordedFacts = recordedFacts
         self.latestTransactions = latestTransactions
+        self.order = order
         self.whenStoreFails = whenStoreFails
         self.presumedMembers = presumedMembers
         self.answersSignedTransactions = answersSignedTransactions

@@ -46,8 +46,9 @@ extension VerifyReceiptEndpoint {
         let password = PasswordCheck(
             password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
         try password.check(hasAutoRenewable: payload.type == .autoRenewableSubscription)
-        let origin = FactOrigin(source: .signedTransaction, signedDate: payload.signedDate ?? exchange.now)
-        let knowledge = try await currentKnowledge(of: Self.facts(payload, origin), app, exchange) {
+        let fact = TransactionFact(payload, source: .signedTransaction)
+        let origin = fact.origin
+        let knowledge = try await currentKnowledge(of: Self.facts(fact), app, exchange) {
             try await self.knowledge(of: $0, $1)
         }
         let reply = SignedTransactionReply(
@@ -55,7 +56,7 @@ extension VerifyReceiptEndpoint {
             excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
             store: knowledge
         ).reply()
-        try password.check(hasAutoRenewable: reply.hasAutoRenewable)
+        try password.check(hasAutoRenewable: reply.showsSubscriptions)
         exchange.facts.transactionsFromStore = reply.transactionsFromStore
         return VerifyReceiptReply(status: 0, body: reply.body, facts: exchange.facts)
     }
@@ -75,13 +76,14 @@ extension VerifyReceiptEndpoint {
     }
 
     /// Nil where a store has nothing to file the transaction under.
-    private static func facts(_ payload: JWSTransactionDecodedPayload, _ origin: FactOrigin) -> FactSet? {
+    private static func facts(_ fact: TransactionFact) -> FactSet? {
+        let payload = fact.payload
         guard let environment = payload.environment, environment == .production || environment == .sandbox,
             let bundleId = payload.bundleId, !bundleId.isEmpty
         else { return nil }
         let facts = FactSet(
             scope: StoreScope(environment: environment, bundleId: bundleId),
-            transactions: [TransactionFact(payload: payload, legacy: nil, origin: origin)])
+            transactions: [fact])
         return facts.identities.isEmpty ? nil : facts
     }
 }

@@ -107,8 +107,8 @@ public final class VerifyReceiptEndpoint: Sendable {
             receipt, text: submission.text, environment: exchange.environment, now: exchange.now,
             excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
             store: knowledge)
-        // The store may know of subscriptions that this receipt does not hold; they are not told without the secret.
-        try password.check(hasAutoRenewable: reply.latest.hasAutoRenewable)
+        // The store may hold subscriptions and renewals that this receipt does not; they are not shown without the secret.
+        try password.check(hasAutoRenewable: reply.showsSubscriptions)
         exchange.facts.transactionsFromStore = reply.latest.storeOnlyCount
         return VerifyReceiptReply(status: 0, body: reply.body(), facts: exchange.facts)
     }

@@ -101,7 +101,9 @@ import VerifyReceipt
     private static func learnedTally(
         _ pair: Pair, latestReceipt text: String, _ store: any TransactionStore
     ) async throws -> ParityTally {
-        let endpoint = try endpoint(store)
+        // The pairs are of 2020 and earlier.
+        let endpoint = try VerifyReceiptEndpoint(
+            configuration: EndpointConfiguration(order: .oldestFirst), store: store)
         let (environment, now) = (environment(pair.reply), moment(pair.reply))
         let learned = try await endpoint.ask(body(text: text), at: environment, now: now)
         if learned.status != 0 {
@@ -112,9 +114,8 @@ import VerifyReceipt
         var tally = ParityTally()
         tally.compareLatest(pair.reply, ours)
         #expect(tally.different.isEmpty, "\(pair.name): \(tally.different.map(\.text).joined(separator: "; "))")
-        // Before July 2020 the order was the other one (Reference.md V3.5).
         let apples = pair.reply["latest_receipt_info"]?.array?.compactMap { $0["transaction_id"]?.string } ?? []
-        #expect(ours.latest?.compactMap { $0.text("transaction_id") } ?? [] == apples.reversed(), "\(pair.name)")
+        #expect(ours.latest?.compactMap { $0.text("transaction_id") } ?? [] == apples, "\(pair.name)")
         return tally
     }
 }

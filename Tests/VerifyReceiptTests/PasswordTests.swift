@@ -1,3 +1,4 @@
+import AppStoreModels
 import LegacyReceipts
 import ReceiptForge
 import Testing
@@ -90,6 +91,31 @@ import VerifyReceipt
         let old = try appReceipt([nonConsumable], at: created.adding(days: -10))
         #expect(try await endpoint(store: store).ask(body(old)).status == 21004)
         #expect(try await endpoint(store: store).ask(body(old, password: "s3cret")).latest?.count == 2)
+    }
+
+    /// A renewal whose transaction is not known is about a subscription all the same.
+    @Test func aMissingPasswordIsAMismatchWhereTheStoreKnowsARenewalAlone() async throws {
+        let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+        let scope = StoreScope(environment: .production, bundleId: bundleId)
+        let bought = JWSTransactionDecodedPayload(
+            originalTransactionId: nonConsumable.transactionId, transactionId: nonConsumable.transactionId,
+            bundleId: bundleId, productId: tree, purchaseDate: created.adding(days: -40).milliseconds,
+            type: .nonConsumable, appAccountToken: token, signedDate: created.milliseconds, environment: .production)
+        var renewal = JWSRenewalInfoDecodedPayload()
+        renewal.originalTransactionId = "530001299999999"
+        renewal.productId = monthly
+        renewal.autoRenewStatus = .on
+        renewal.appAccountToken = token
+        renewal.signedDate = created.milliseconds
+        let store = MemoryStore()
+        _ = try await store.apply([
+            FactSet(scope: scope, transactions: [TransactionFact(bought, source: .appStoreServerAPI)]),
+            FactSet(scope: scope, renewalInfos: [RenewalInfoFact(renewal, source: .appStoreServerAPI)]),
+        ])
+        let octets = try appReceipt([nonConsumable])
+        #expect(try await endpoint(store: store).ask(body(octets)).status == 21004)
+        let reply = try await endpoint(store: store).ask(body(octets, password: "s3cret"))
+        #expect(reply.pending?.first?.text("auto_renew_status") == "1")
     }
 
     @Test func theSignatureIsJudgedBeforeThePassword() async throws {

@@ -84,6 +84,30 @@ import VerifyReceipt
         #expect(old.latest?.count == 2)
     }
 
+    /// Without a signing date a JWS is as old as it can be, and takes nothing back that is known since.
+    @Test(arguments: StoreKind.allCases)
+    func withoutASigningDateItTakesNoRefundBack(_ kind: StoreKind) async throws {
+        var refunded = Self.payload
+        refunded.revocationDate = created.adding(days: 1).milliseconds
+        refunded.signedDate = created.adding(days: 2).milliseconds
+        var undated = Self.payload
+        undated.signedDate = nil
+        let scope = StoreScope(environment: .production, bundleId: bundleId)
+        try await kind.withStore { store in
+            _ = try await store.apply([
+                FactSet(scope: scope, transactions: [TransactionFact(refunded, source: .notificationV2)])
+            ])
+            for _ in 0..<2 {
+                let reply = try await endpoint(undated, store: store).ask(body(text: Self.jws))
+                #expect(reply.latest?.first?["cancellation_date"] != nil)
+            }
+        }
+        // One that states a refund is no older than that.
+        refunded.signedDate = nil
+        let fact = TransactionFact(refunded, source: .signedTransaction)
+        #expect(fact.origin.signedDate == created.adding(days: 1).milliseconds)
+    }
+
     @Test func whatIsNotGenuineIs21003() async throws {
         #expect(try await endpoint(nil).ask(body(text: Self.jws)).status == 21003)
     }

@@ -21,7 +21,7 @@ extension FieldRules {
         FieldRule("app_item_id", .signed, "attribute 1"),
         FieldRule("bundle_id", .signed, "attribute 2"),
         FieldRule("application_version", .signed, "attribute 3"),
-        FieldRule("download_id", .signed, "attribute 15"),
+        FieldRule("download_id", .signed, "attribute 15; null without it"),
         FieldRule("version_external_identifier", .signed, "attribute 16"),
         FieldRule("receipt_creation_date", .date, .signed, "attribute 12", since: FieldEras.receiptCreationDate),
         FieldRule("request_date", .date, .clock, "the clock"),
@@ -56,7 +56,7 @@ extension FieldRules {
         purchase + [
             FieldRule(
                 "subscription_group_identifier", .database, .whereKnown, "catalogue, signed transaction, kept reply"),
-            FieldRule("is_upgraded", .database, .whereKnown, "signed transaction, kept reply"),
+            FieldRule("is_upgraded", .database, .whereKnown, "signed transaction, kept reply, the other periods"),
             FieldRule("offer_code_ref_name", .database, .whereKnown, "signed transaction, kept reply"),
             FieldRule("app_account_token", .database, .whereKnown, "signed transaction, kept reply"),
         ])

@@ -6,8 +6,9 @@ internal import TransactionStore
 /// The reply to an app receipt (Reference.md V3), written straight to octets.
 ///
 /// Presence rules:
-/// - A member whose attribute is missing or empty is left out; nothing is ever null. Apple shows an empty
-///   `original_application_version` nowhere on record.
+/// - A member whose attribute is missing or empty is left out, except `download_id`, which is null then: so are Apple's
+///   recorded replies of 2020 and later, and clients read the key. No recorded reply has another null, and none has an empty
+///   `original_application_version` or `original_purchase_date`.
 /// - `in_app` is always there, in the order of the encoding, and mirrors the submitted receipt.
 /// - `latest_receipt_info` and `latest_receipt` are there as ``EndpointConfiguration/LatestTransactions`` says.
 /// - `latest_receipt` is the newest receipt that is known, not trimmed by `exclude-old-transactions`: a receipt cannot be
@@ -29,6 +30,7 @@ struct AppReceiptReply {
     let submitted: [TransactionEntry]
     /// All that is known.
     let latest: LatestTransactions
+    private let tail: ReplyTail
 
     init(
         _ receipt: AppReceipt, text: ReceiptText, environment: EndpointEnvironment, now: Int64,
@@ -45,14 +47,18 @@ struct AppReceiptReply {
         submitted = receipt.inAppPurchases.map { TransactionEntry($0) }
         latest = LatestTransactions(
             submitted: submitted, signedDate: receipt.receiptCreationDate, isAppReceipt: true, store: store,
-            recordedFacts: configuration.recordedFacts, catalog: app?.catalog)
+            recordedFacts: configuration.recordedFacts, order: app?.order ?? configuration.order,
+            catalog: app?.catalog)
+        tail = ReplyTail(
+            latest: latest, submitted: submitted, store: store, excludesOldTransactions: excludesOldTransactions,
+            now: now, configuration: configuration)
     }
+
+    /// Whether the reply shows anything about a subscription, for which a password is asked.
+    var showsSubscriptions: Bool { latest.hasAutoRenewable || tail.showsRenewals }
 
     /// The JSON text.
     func body() -> [UInt8] {
-        let tail = ReplyTail(
-            latest: latest, submitted: submitted, store: store, excludesOldTransactions: excludesOldTransactions,
-            now: now, configuration: configuration)
         var writer = JSONWriter(
             reservingCapacity: 2_048 + 1_100 * submitted.count + tail.estimatedSize + submittedReceipt.estimatedSize)
         writer.beginObject()
@@ -81,7 +87,8 @@ struct AppReceiptReply {
         writer.member("app_item_id", receipt.appItemId)
         writer.member("bundle_id", receipt.bundleId)
         writer.member("application_version", receipt.applicationVersion)
-        writer.member("download_id", receipt.downloadId)
+        writer.key("download_id")
+        if let downloadId = receipt.downloadId { writer.integer(downloadId) } else { writer.null() }
         writer.member("version_external_identifier", receipt.versionExternalIdentifier)
         // Attribute 12, not 8 (Reference.md V3.3).
         writer.member(DateKeys.receiptCreation, receipt.receiptCreationDate)
@@ -118,8 +125,10 @@ struct ReplyTail {
             case .always: !latest.entries.isEmpty
             case .withSubscriptions: latest.hasAutoRenewable
             }
-        isShown = isCalledFor || presumed.lists
+        isShown = isCalledFor
     }
+
+    var showsRenewals: Bool { !renewalInfos.isEmpty }
 
     var estimatedSize: Int { isShown ? 1_300 * latest.entries.count + 512 * renewalInfos.count : 0 }
 
@@ -128,6 +137,10 @@ struct ReplyTail {
             writer.key("latest_receipt_info")
             writer.transactions(latest.entries, EntryStyle(isLatest: true, presumed: presumed))
             latestReceipt(&writer)
+        } else if presumed.lists {
+            writer.key("latest_receipt_info")
+            writer.beginArray()
+            writer.endArray()
         }
         guard !renewalInfos.isEmpty || presumed.lists else { return }
         writer.key("pending_renewal_info")

@@ -4,11 +4,13 @@ internal import AppStoreModels
 struct ReplyConfiguration {
     let recordedFacts: EndpointConfiguration.RecordedFacts
     let latestTransactions: EndpointConfiguration.LatestTransactions
+    let order: EndpointConfiguration.Order
     let presumedMembers: EndpointConfiguration.PresumedMembers
 
     init(_ configuration: borrowing EndpointConfiguration) {
         recordedFacts = configuration.recordedFacts
         latestTransactions = configuration.latestTransactions
+        order = configuration.order
         presumedMembers = configuration.presumedMembers
     }
 }

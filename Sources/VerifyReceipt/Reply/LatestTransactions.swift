@@ -14,8 +14,8 @@ final class StoreKnowledge: Sendable {
     }
 }
 
-/// `latest_receipt_info`: the transactions of the submitted receipt and of its customer, the newest (numerically greatest
-/// id) first, as Apple has sent them since July 2020 (Reference.md V3.5).
+/// `latest_receipt_info`: the transactions of the submitted receipt and of its customer, in the order of
+/// ``EndpointConfiguration/Order``. Nothing in the code may rest on that order.
 ///
 /// - A transaction that both know shows the joined facts. Those of the store win where they were signed no earlier; a
 ///   cancellation that the submitted document states is taken back only by what was signed later.
@@ -35,7 +35,8 @@ struct LatestTransactions {
     ///   - isAppReceipt: whether the document lists all that the customer had not finished then. Others tell of one purchase.
     init(
         submitted: [TransactionEntry], signedDate: Int64?, isAppReceipt: Bool = false, store: StoreKnowledge?,
-        recordedFacts: EndpointConfiguration.RecordedFacts, catalog: ProductCatalog?
+        recordedFacts: EndpointConfiguration.RecordedFacts, order: EndpointConfiguration.Order,
+        catalog: ProductCatalog?
     ) {
         var indices = [String: Int](minimumCapacity: submitted.count)
         entries = submitted
@@ -47,8 +48,9 @@ struct LatestTransactions {
             let newestList = [known, isAppReceipt ? signedDate : nil].compactMap { $0 }.max()
             join(store, indices, signedDate, newestList: newestList, recordedFacts, catalog)
         }
+        concludeUpgrades()
         complete(from: catalog)
-        sort()
+        sort(order)
         hasAutoRenewable = entries.contains { $0.isAutoRenewable }
     }
 
@@ -83,6 +85,29 @@ struct LatestTransactions {
         }
     }
 
+    /// Applies ``UpgradeRule`` to what the submitted document and the store know together.
+    private mutating func concludeUpgrades() {
+        let isNeeded = UpgradeRule.isNeeded(entries.count) {
+            entries[$0].expiresDate == nil ? nil : entries[$0].productId
+        }
+        guard isNeeded else { return }
+        let periods = entries.map { entry -> UpgradeRule.Period? in
+            guard entry.isAutoRenewable, let original = entry.subscriptionId, let product = entry.productId,
+                let start = entry.purchaseDate
+            else { return nil }
+            return UpgradeRule.Period(
+                originalTransactionId: original, productId: product, start: start, end: entry.expiresDate,
+                webOrderLineItemId: entry.webOrderLineItemId,
+                isFamilyShared: entry.ownershipType == InAppOwnershipType.familyShared.rawValue,
+                isUpgraded: entry.isUpgraded, cancellationDate: entry.cancellationDate, statement: entry.statement)
+        }
+        for upgrade in UpgradeRule.upgrades(among: periods) {
+            entries[upgrade.place].isUpgraded = true
+            entries[upgrade.place].cancellationDate = entries[upgrade.place].cancellationDate ?? upgrade.date
+            entries[upgrade.place].cancellationReason = entries[upgrade.place].cancellationReason ?? 0
+        }
+    }
+
     private mutating func complete(from catalog: ProductCatalog?) {
         guard let catalog, !catalog.isEmpty else { return }
         for index in entries.indices {
@@ -93,26 +118,22 @@ struct LatestTransactions {
         }
     }
 
-    /// Equal ids keep the order they came in.
-    private mutating func sort() {
-        // Receipts list purchases in any order, and often in that of time.
-        if isOrdered(by: .before) { return entries.reverse() }
-        if isOrdered(by: .after) { return }
-        let order = entries.indices.sorted { left, right in
+    /// Transactions that are equal in everything that the order looks at keep the order they came in.
+    private mutating func sort(_ order: EndpointConfiguration.Order) {
+        let isNewestFirst = order == .newestFirst
+        let dates = isNewestFirst ? entries.map { $0.expiresDate ?? $0.purchaseDate ?? .min } : []
+        func precedes(_ left: Int, _ right: Int) -> Bool {
+            if isNewestFirst, dates[left] != dates[right] { return dates[left] > dates[right] }
             switch TransactionIdOrder.compare(entries[left].transactionId, entries[right].transactionId) {
-            case .before: false
-            case .same: left < right
-            case .after: true
+            case .before: return !isNewestFirst
+            case .same: return left < right
+            case .after: return isNewestFirst
             }
         }
-        entries = order.map { entries[$0] }
-    }
-
-    /// Whether each id and the next one stand in this relation.
-    private func isOrdered(by relation: TransactionIdOrder) -> Bool {
-        entries.indices.dropFirst().allSatisfy {
-            TransactionIdOrder.compare(entries[$0 - 1].transactionId, entries[$0].transactionId) == relation
-        }
+        // Receipts often list purchases in the order of time, one way or the other.
+        if entries.indices.dropFirst().allSatisfy({ precedes($0 - 1, $0) }) { return }
+        if entries.indices.dropFirst().allSatisfy({ precedes($0, $0 - 1) }) { return entries.reverse() }
+        entries = entries.indices.sorted(by: precedes).map { entries[$0] }
     }
 
     /// `exclude-old-transactions`: of each auto-renewable subscription the transaction that counts; all else stays, because
@@ -196,6 +217,10 @@ extension TransactionEntry {
     fileprivate func isOutlived(by other: TransactionEntry, now: Int64) -> Bool {
         let (mine, others) = (isRunning(at: now), other.isRunning(at: now))
         guard mine == others else { return others }
-        return (other.expiresDate ?? .min, other.purchaseDate ?? .min) > (expiresDate ?? .min, purchaseDate ?? .min)
+        let (period, otherPeriod) = (
+            (expiresDate ?? .min, purchaseDate ?? .min), (other.expiresDate ?? .min, other.purchaseDate ?? .min)
+        )
+        if period != otherPeriod { return otherPeriod > period }
+        return TransactionIdOrder.compare(transactionId, other.transactionId) == .before
     }
 }

@@ -38,8 +38,9 @@ extension StoreKnowledge {
             guard let id, entry.subscriptionId == id, let start = entry.purchaseDate, let end = entry.expiresDate else {
                 continue
             }
-            if let newest, newest.start > start { continue }
-            newest = (start, min(end, entry.cancellationDate ?? .max))
+            let period = (start: start, end: min(end, entry.cancellationDate ?? .max))
+            if let newest, (newest.start, newest.end) >= (period.start, period.end) { continue }
+            newest = period
         }
         return newest
     }

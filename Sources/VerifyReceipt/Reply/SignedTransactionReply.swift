@@ -19,12 +19,12 @@ struct SignedTransactionReply {
     let app: ConfiguredApp?
     let store: StoreKnowledge?
 
-    func reply() -> (body: [UInt8], hasAutoRenewable: Bool, transactionsFromStore: Int) {
+    func reply() -> (body: [UInt8], showsSubscriptions: Bool, transactionsFromStore: Int) {
         let own = TransactionEntry(
             StoredTransaction(payload: payload, legacy: LegacyTransactionFields(), origins: [origin]))
         let latest = LatestTransactions(
             submitted: [own], signedDate: origin.signedDate, store: store, recordedFacts: configuration.recordedFacts,
-            catalog: app?.catalog)
+            order: app?.order ?? configuration.order, catalog: app?.catalog)
         let tail = ReplyTail(
             latest: latest, submitted: [own], store: store, excludesOldTransactions: excludesOldTransactions,
             now: now, configuration: configuration)
@@ -36,7 +36,7 @@ struct SignedTransactionReply {
         write(own, to: &writer)
         tail.write(to: &writer) { $0.latestReceipt(store?.customer.newestAppReceipt, .verbatim(text)) }
         writer.endObject()
-        return (writer.finish(), latest.hasAutoRenewable, latest.storeOnlyCount)
+        return (writer.finish(), latest.hasAutoRenewable || tail.showsRenewals, latest.storeOnlyCount)
     }
 
     private func write(_ own: TransactionEntry, to writer: inout JSONWriter) {

@@ -26,6 +26,8 @@ struct TransactionEntry {
     var appAccountToken: String?
     var itemId: String?
     var type: ProductType?
+    /// What the documents behind the entry state for ``UpgradeRule``; those of a receipt, unless others were joined.
+    var statement = UpgradeRule.Statement(isSigned: true)
 
     init() {}
 
@@ -105,11 +107,12 @@ extension TransactionEntry {
     ///   in 44 of 44 signed receipts; one reply of late 2024 has both flags (Reference.md V3.5, "Trial flags").
     /// - `promotional_offer_id` and `offer_code_ref_name` are the identifier of an offer of that type. Win-back offers are
     ///   younger than the legacy format, and have no key in it.
-    /// - `cancellation_date` and `cancellation_reason` are those of a revocation. An upgrade is no revocation in the modern
-    ///   model: it gives `is_upgraded`, and the date only where a legacy document told it.
+    /// - `cancellation_date` and `cancellation_reason` are those of a revocation or an upgrade. An upgrade is no revocation in
+    ///   the modern model: its date is what a legacy document states, else the beginning of the period that replaced it.
     init(_ stored: borrowing StoredTransaction) {
         let isStated = stored.origins.contains { $0.source.kind == .signedTransaction }
         self.init(stored.payload, stored.legacy, isStated: isStated)
+        statement = stored.upgradeStatement
     }
 
     private init(
@@ -158,6 +161,9 @@ extension TransactionEntry {
         fill(&ownershipType, other.ownershipType)
         fill(&promotionalOfferId, other.promotionalOfferId)
         fill(&offerCodeRefName, other.offerCodeRefName)
+        if cancellationDate == nil, other.cancellationDate != nil {
+            statement.explainsCancellation = other.statement.explainsCancellation
+        }
         fill(&cancellationDate, other.cancellationDate)
         fill(&cancellationReason, other.cancellationReason)
         fill(&subscriptionGroupIdentifier, other.subscriptionGroupIdentifier)

@@ -73,7 +73,7 @@ struct TransactionReceiptReply {
     ) -> (entry: TransactionEntry, entries: [TransactionEntry], storeOnlyCount: Int) {
         let known = LatestTransactions(
             submitted: [own], signedDate: receipt.statedDate, store: store,
-            recordedFacts: configuration.recordedFacts, catalog: app?.catalog)
+            recordedFacts: configuration.recordedFacts, order: .newestFirst, catalog: app?.catalog)
         let periods = known.entries.filter { $0.subscriptionId == own.subscriptionId && $0.expiresDate != nil }
         let counting = periods.filter { !$0.isUpgraded }
         let running = counting.filter { $0.isRunning(at: now) }
@@ -83,9 +83,11 @@ struct TransactionReceiptReply {
                 best = entry
                 continue
             }
-            // The newest id comes first, so that an equal period replaces it with the smaller one.
-            if (entry.expiresDate ?? .min, entry.purchaseDate ?? .min)
-                >= (chosen.expiresDate ?? .min, chosen.purchaseDate ?? .min)
+            let period = (entry.expiresDate ?? .min, entry.purchaseDate ?? .min)
+            let other = (chosen.expiresDate ?? .min, chosen.purchaseDate ?? .min)
+            if period > other
+                || period == other
+                    && TransactionIdOrder.compare(entry.transactionId, chosen.transactionId) == .before
             {
                 best = entry
             }

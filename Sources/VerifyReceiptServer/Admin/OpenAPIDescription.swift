@@ -181,7 +181,7 @@ package enum OpenAPIDescription {
                   "receipt": {"type": "object", "description": "What the receipt says."},
                   "latest_receipt": {"type": "string", "description": "The newest receipt known, in base64."},
                   "latest_receipt_info": {
-                    "description": "The customer's transactions, newest first; one object for iOS 6 receipts.",
+                    "description": "The customer's transactions in the order of endpoint.order; one object for iOS 6 receipts.",
                     "oneOf": [
                       {"type": "array", "items": {"$ref": "#/components/schemas/Transaction"}},
                       {"type": "object"}

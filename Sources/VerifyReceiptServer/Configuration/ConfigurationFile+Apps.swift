@@ -12,6 +12,7 @@ extension ConfigurationFile {
         var secretFiles: [String] = []
         var appleId: Int64?
         var catalogs: [String] = []
+        var order: EndpointConfiguration.Order?
         var freshness = FreshnessEntry()
         var appStoreServer = AppStoreServerEntry()
         let key: String
@@ -85,6 +86,12 @@ extension ConfigurationFile {
             case "shared-secret-files": app.secretFiles = texts.map(resolved)
             default: app.catalogs = texts.map(resolved)
             }
+        case "order":
+            guard let order = member.value.text.flatMap(EndpointConfiguration.Order.init(rawValue:)) else {
+                let orders = EndpointConfiguration.Order.allCases.map(\.rawValue).joined(separator: ", ")
+                return note(key, member.line, "has to be one of \(orders)")
+            }
+            app.order = order
         case "freshness":
             readMembers(of: member, key: key) { inner, key, file in file.read(inner, key, of: &app.freshness) }
         case "app-store-server":

@@ -33,6 +33,7 @@ extension ConfigurationLoader {
         endpoint.whenSpoolIsFull = values.choice("spool.when-full") == "answer" ? .answer : .unavailable
         endpoint.latestTransactions =
             values.choice("endpoint.latest-transactions") == "with-subscriptions" ? .withSubscriptions : .always
+        endpoint.order = EndpointConfiguration.Order(rawValue: values.choice("endpoint.order")) ?? .newestFirst
         endpoint.freshness = freshness()
         let presumed = values.choices("endpoint.presume")
         endpoint.presumedMembers.ownershipType = presumed.contains("ownership-type")
@@ -52,7 +53,7 @@ extension ConfigurationLoader {
         }
         var app = AppConfiguration(
             bundleId: entry.bundleId, sharedSecrets: (entry.secrets + kept).map(SharedSecret.init),
-            appleId: entry.appleId, freshness: freshness(of: entry))
+            appleId: entry.appleId, freshness: freshness(of: entry), order: entry.order)
         if !entry.catalogs.isEmpty {
             do {
                 app.catalog = try ProductCatalog.load(paths: entry.catalogs)

@@ -140,8 +140,9 @@ extension NotificationCase {
     ]
 
     private static let upgradeChanges = [
-        "latest/1 new: \(Signed.yearly)", "pending/O/auto_renew_product_id = \(Signed.yearly)",
-        "pending/O/product_id = \(Signed.yearly)",
+        "latest/1 new: \(Signed.yearly)", "latest/O/cancellation_date_ms = 1710584435000",
+        "latest/O/cancellation_reason = 0", "latest/O/is_upgraded = true",
+        "pending/O/auto_renew_product_id = \(Signed.yearly)", "pending/O/product_id = \(Signed.yearly)",
     ]
 
     // MARK: Failing to renew

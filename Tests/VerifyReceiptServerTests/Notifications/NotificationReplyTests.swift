@@ -83,8 +83,9 @@ import VerifyReceiptServer
         }
     }
 
-    /// An upgrade's notification speaks of the new period only. What has become of the old one is shown when Apple states it.
-    @Test func upgradedPeriodIsMarkedWhenItIsStated() async throws {
+    /// An upgrade's notification contains the new period only. The reply marks the old one from then on, and the same way when
+    /// the App Store states the upgrade.
+    @Test func upgradedPeriodIsMarkedBeforeItIsStatedToo() async throws {
         let bench = try Bench()
         var subscription = Subscription(Self.original)
         let old = subscription.transaction
@@ -94,12 +95,14 @@ import VerifyReceiptServer
         subscription.upgrade()
         try await bench.receive(NotificationDraft("DID_CHANGE_RENEWAL_PREF", "UPGRADE", subscription))
         let before = try await bench.reply()
+        #expect(before.values["latest/\(Self.original)/is_upgraded"] == "true")
+        #expect(before.values["latest/\(Self.original)/cancellation_reason"] == "0")
         subscription.transaction = old
         subscription.transaction.isUpgraded = true
         subscription.now += Signed.day
         try await bench.receive(NotificationDraft("REFUND_DECLINED", nil, subscription))
         let changes = try await bench.reply().changes(since: before)
-        #expect(changes == ["latest/\(Self.original)/is_upgraded = true"])
+        #expect(changes.isEmpty)
         try await bench.store.close()
     }
 
