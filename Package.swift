@@ -257,7 +257,7 @@ let package = Package(
             dependencies: [
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration",
                 "AppStoreServer", "TransactionStore",
-                "SQLiteTransactionStore", "SharedReceipts",
+                "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
             ],
             swiftSettings: settings),
     ]
