@@ -155,8 +155,7 @@
             let isTest = environment == .xcode || environment == .localTesting
             if isTest, !trust.acceptsXcode { throw SignedDataError(.xcodeNotAccepted, at: .payload) }
             if chain.anchor == .xcode, !isTest {
-                let name = environment?.rawValue ?? "none"
-                throw SignedDataError(.untrustedRoot, at: .certificate(0), "Xcode signed for the environment \(name)")
+                throw SignedDataError(.untrustedRoot, at: .certificate(0), "Xcode signed for another environment")
             }
         }
 

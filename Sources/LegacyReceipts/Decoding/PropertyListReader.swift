@@ -99,14 +99,14 @@ struct PropertyListReader {
             if accept("}") { break }
             let key = try string()
             try skipSpaceAndComments()
-            guard accept("=") || accept(":") else { throw malformed("= was expected after the key \(key.prefix(40))") }
+            guard accept("=") || accept(":") else { throw malformed("= was expected after a key") }
             try skipSpaceAndComments()
             let value = try string()
             try append(key, value, to: &entries)
             try skipSpaceAndComments()
             // The last separator may be missing.
             if !accept(";"), !accept(","), peek() != UInt8(ascii: "}") {
-                throw malformed("; was expected after the value of \(key.prefix(40))")
+                throw malformed("; was expected after a value")
             }
         }
         try skipSpaceAndComments()
@@ -237,7 +237,7 @@ struct PropertyListReader {
             guard accept("<key>") else { throw malformed("a key was expected") }
             let key = try xmlText("</key>")
             try skipMisc()
-            try append(key, try xmlValue(key), to: &entries)
+            try append(key, try xmlValue(), to: &entries)
         }
         try skipMisc()
         _ = accept("</plist>")
@@ -246,7 +246,7 @@ struct PropertyListReader {
         return entries
     }
 
-    private mutating func xmlValue(_ key: String) throws(ReceiptError) -> String {
+    private mutating func xmlValue() throws(ReceiptError) -> String {
         if accept("<string>") { return try xmlText("</string>") }
         if accept("<string/>") { return "" }
         if accept("<integer>") { return try xmlText("</integer>") }
@@ -255,7 +255,7 @@ struct PropertyListReader {
         if accept("<real>") { return try xmlText("</real>") }
         if accept("<true/>") { return "true" }
         if accept("<false/>") { return "false" }
-        throw malformed("the value of \(key.prefix(40)) is not a plain one")
+        throw malformed("a value is not a plain one")
     }
 
     private mutating func xmlText(_ end: StaticString) throws(ReceiptError) -> String {

@@ -3,7 +3,7 @@ import Foundation
 public import Logging
 import Synchronization
 
-/// Writes one line per event: a JSON object, or a text for people.
+/// Writes one line per event: a JSON object, or a text for people. What does not print is escaped in both.
 public struct ServerLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?
@@ -34,11 +34,11 @@ public struct ServerLogHandler: LogHandler {
         if let error = event.error { all["error"] = "\(error)" }
         let time = Timestamp.text(milliseconds: SystemClock.now())
         switch format {
-        case .json: writer.write(line: Self.json(time, event, all))
+        case .json: writer.write(line: Self.printable(Self.json(time, event, all)))
         case .text:
-            let fields = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+            let fields = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.text($0.value))" }.joined()
             let line = "\(time) \(event.level) \(event.message)\(fields)"
-            writer.write(line: line.utf8.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 })
+            writer.write(line: Array(Printable.text(line).utf8))
         }
     }
 
@@ -51,8 +51,20 @@ public struct ServerLogHandler: LogHandler {
         var line = Self.beginning(time, level, message.description)
         fields.write(to: &line)
         line.endObject()
-        writer.write(line: line.finish())
+        writer.write(line: Self.printable(line.finish()))
         return true
+    }
+
+    private static func printable(_ line: [UInt8]) -> [UInt8] {
+        Printable.isPlain(line) ? line : Array(Printable.json(String(decoding: line, as: UTF8.self)).utf8)
+    }
+
+    /// A text as it is. Swift writes those in lists and dictionaries with quotation marks and with escapes of its own.
+    private static func text(_ value: Logger.MetadataValue) -> String {
+        switch value {
+        case .string(let text): text
+        default: "\(value)"
+        }
     }
 
     /// A line up to its fields.

@@ -1,3 +1,4 @@
+import AppStoreModels
 import LegacyReceipts
 
 /// An inspection as a person reads it.

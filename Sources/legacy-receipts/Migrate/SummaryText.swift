@@ -1,3 +1,4 @@
+import AppStoreModels
 import ReceiptMigration
 
 /// The summary as a person reads it: a table that fits on a screen whatever the input. All numbers are in

@@ -1,0 +1,42 @@
+/// Text of input for terminals, logs and messages.
+package enum Printable {
+    /// The text with what does not print made visible (`\u{202e}`): control and format characters, separators of lines and
+    /// paragraphs, surrogates, private and unassigned characters (Unicode categories Cc, Cf, Zl, Zp, Cs, Co, Cn). What a
+    /// client has sent must not draw on a terminal, nor look like another line.
+    package static func text(_ text: String) -> String {
+        replaceUnprintable(text) { "\\u{\(String($0.value, radix: 16))}" }
+    }
+
+    /// JSON text of one line with the same characters as JSON's own escapes. Outside of strings JSON has none of them.
+    package static func json(_ json: String) -> String {
+        replaceUnprintable(json) { scalar in
+            scalar.utf16.map { unit in
+                let digits = String(unit, radix: 16)
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }.joined()
+        }
+    }
+
+    /// Whether bytes are printable ASCII, which needs no escapes. It is what nearly every line of a log is.
+    package static func isPlain(_ bytes: some Sequence<UInt8>) -> Bool {
+        bytes.allSatisfy { (0x20..<0x7F).contains($0) }
+    }
+
+    private static func replaceUnprintable(_ text: String, _ escaped: (Unicode.Scalar) -> String) -> String {
+        if isPlain(text.utf8) { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                result.append(contentsOf: escaped(scalar).unicodeScalars)
+            default: result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    /// Two lower-case digits for each byte.
+    package static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
