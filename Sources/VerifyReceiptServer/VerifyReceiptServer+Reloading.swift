@@ -57,6 +57,7 @@ extension VerifyReceiptServer {
         var names: [String] = []
         if ListenerMatching(from: configuration.listeners, to: new.listeners).differs { names.append("listeners") }
         if new.admin != configuration.admin { names.append("admin") }
+        if new.trustedProxies != configuration.trustedProxies { names.append("trusted-proxies") }
         if new.limits != configuration.limits { names.append("limits") }
         if new.timeouts != configuration.timeouts { names.append("timeouts") }
         if new.logging != configuration.logging { names.append("log") }

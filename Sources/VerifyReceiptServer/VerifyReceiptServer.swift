@@ -17,9 +17,11 @@ import VerifyReceipt
 /// try await server.run()
 /// ```
 ///
-/// Told to stop (graceful shutdown of swift-service-lifecycle), it takes no more connections, finishes what is in flight
-/// within ``VerifyReceiptServerConfiguration/Timeouts/shutdown``, and then closes what is left. Work that does not end even
-/// then, as that of a store that hangs, is left behind. The store stays open: its owner closes it.
+/// Told to stop (graceful shutdown of swift-service-lifecycle), it says so in `/readyz`, and ends each connection with its
+/// next answer, while it goes on accepting for ``VerifyReceiptServerConfiguration/Timeouts/drain``. Then it takes no more
+/// connections, finishes what is in flight within ``VerifyReceiptServerConfiguration/Timeouts/shutdown``, and closes what is
+/// left. Work that does not end even then, as that of a store that hangs, is left behind. The store stays open: its owner
+/// closes it.
 public final class VerifyReceiptServer: Service {
     /// Where the server listens.
     public struct Addresses: Sendable, Hashable {
@@ -42,6 +44,8 @@ public final class VerifyReceiptServer: Service {
     private let frameworkLogger: Logger
     private let onListening: @Sendable (Addresses) -> Void
     private let bound = Mutex<[Int: Int]>([:])
+    /// By index; the admin listener has -1.
+    private let sockets: [Int: ListeningSocket]
 
     /// - Parameters:
     ///   - configuration: sockets, limits, apps, and what is answered.
@@ -84,6 +88,8 @@ public final class VerifyReceiptServer: Service {
         self.state = state
         self.logger = logger
         self.onListening = onListening
+        sockets = Dictionary(
+            uniqueKeysWithValues: (-1..<configuration.listeners.count).map { ($0, ListeningSocket()) })
         var frameworkLogger = logger
         frameworkLogger.logLevel = max(logger.logLevel, .notice)
         self.frameworkLogger = frameworkLogger
@@ -111,17 +117,19 @@ public final class VerifyReceiptServer: Service {
                 logger.notice(
                     "stopping: finishing requests in flight",
                     metadata: [
-                        "inFlight": .stringConvertible(state.queue.inFlight)
+                        "drainSeconds": .stringConvertible(state.timeouts.drain / .seconds(1)),
+                        "inFlight": .stringConvertible(state.queue.inFlight),
                     ])
             })
         var services: [any Service] = []
         // First, since services are stopped in reverse: health is told until the last request is answered.
         if let admin = configuration.admin {
-            let server = adminChannel.server(
+            let server = Server(
+                childChannelSetup: adminChannel,
                 configuration: ServerConfiguration(address: .hostname(admin.host, port: admin.port)),
                 onServerRunning: { [weak self] in await self?.isListening(-1, $0) },
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: frameworkLogger)
-            services.append(NamedListener(description: "\(admin.host):\(admin.port)", server: server))
+            services.append(named("\(admin.host):\(admin.port)", -1, drain: .zero, server))
         }
         // After the listeners, which it hears of.
         if let shadow { services.append(shadow) }
@@ -129,8 +137,8 @@ public final class VerifyReceiptServer: Service {
         var group = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
             logger: frameworkLogger)
-        group.maximumGracefulShutdownDuration = configuration.timeouts.shutdown
-        let stopping = BoundedStop(limit: configuration.timeouts.shutdown) { [state, logger] in
+        group.maximumGracefulShutdownDuration = configuration.timeouts.untilAbandoned
+        let stopping = BoundedStop(limit: configuration.timeouts.untilAbandoned) { [state, logger] in
             logger.error(
                 "requests do not end and are left behind",
                 metadata: ["inFlight": .stringConvertible(state.queue.inFlight)])
@@ -182,13 +190,21 @@ public final class VerifyReceiptServer: Service {
         // The counter closes what is too much. This bound only keeps a flood that is being closed within the file
         // descriptors of the process.
         let hardLimit = MaximumAvailableConnections(configuration.limits.connections + 64, logger: frameworkLogger)
-        let server = channel.server(
+        let server = Server(
+            childChannelSetup: channel,
             configuration: ServerConfiguration(
                 address: .hostname(listener.host, port: listener.port), backlog: 1024,
                 availableConnectionsDelegate: hardLimit),
             onServerRunning: { [weak self] in await self?.isListening(index, $0) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: frameworkLogger)
-        return NamedListener(description: "\(listener.host):\(listener.port)", server: server)
+        return named("\(listener.host):\(listener.port)", index, drain: configuration.timeouts.drain, server)
+    }
+
+    private func named(
+        _ description: String, _ index: Int, drain: Duration, _ server: any StoppableServer
+    ) -> NamedListener {
+        NamedListener(
+            description: description, drain: drain, socket: sockets[index] ?? ListeningSocket(), server: server)
     }
 
     private func isListening(_ index: Int, _ channel: any Channel) async {
@@ -199,22 +215,25 @@ public final class VerifyReceiptServer: Service {
         } catch {
             logger.warning("a listener has no filter for accept errors", metadata: ["error": "\(error)"])
         }
-        let port = channel.localAddress?.port ?? 0
-        let addresses = bound.withLock { bound -> Addresses? in
-            bound[index] = port
-            let expected = channels.count + (configuration.admin == nil ? 0 : 1)
-            guard bound.count == expected else { return nil }
-            return Addresses(ports: channels.indices.compactMap { bound[$0] }, adminPort: bound[-1])
+        await sockets[index]?.isOpen(channel)
+        let ports = bound.withLock { bound -> [Int: Int]? in
+            bound[index] = channel.localAddress?.port ?? 0
+            return bound.count == channels.count + (configuration.admin == nil ? 0 : 1) ? bound : nil
         }
-        let listener = index < 0 ? nil : configuration.listeners[index]
-        logger.notice(
-            "listening",
-            metadata: [
-                "host": "\(listener?.host ?? configuration.admin?.host ?? "")", "port": .stringConvertible(port),
-                "role": "\(listener?.role.rawValue ?? "admin")",
-                "tls": .stringConvertible(listener?.tls != nil),
-            ])
-        if let addresses { onListening(addresses) }
+        // Not before all are open: where one cannot be, the others have nothing to say.
+        guard let ports else { return }
+        for index in Array(channels.indices) + [-1] {
+            guard let port = ports[index] else { continue }
+            let listener = index < 0 ? nil : configuration.listeners[index]
+            logger.notice(
+                "listening",
+                metadata: [
+                    "host": "\(listener?.host ?? configuration.admin?.host ?? "")", "port": .stringConvertible(port),
+                    "role": "\(listener?.role.rawValue ?? "admin")",
+                    "tls": .stringConvertible(listener?.tls != nil),
+                ])
+        }
+        onListening(Addresses(ports: channels.indices.compactMap { ports[$0] }, adminPort: ports[-1]))
     }
 
     // MARK: For tests and observers

@@ -38,7 +38,7 @@ import VerifyReceiptServer
         #expect(configuration.logging == defaults.logging)
         #expect(configuration.storeURL == defaults.storeURL)
         #expect(configuration.shadow == nil)
-        #expect(configuration.warnings.isEmpty)
+        #expect(configuration.warnings.count == 2)
         let endpoint = configuration.endpoint
         let standard = EndpointConfiguration()
         #expect(endpoint.unknownBundleIds == standard.unknownBundleIds)
@@ -48,6 +48,46 @@ import VerifyReceiptServer
         #expect(endpoint.receiptCacheBytes == standard.receiptCacheBytes)
         #expect(endpoint.whenStoreFails == standard.whenStoreFails)
         #expect(endpoint.presumedMembers == standard.presumedMembers)
+    }
+
+    private static let open = (
+        secrets: "no shared secret is configured: any password is accepted",
+        apps: "no apps are configured: receipts of every app are answered, and kept in the store"
+    )
+
+    @Test func whatIsOpenWithoutConfigurationIsSaidInOneLineEach() throws {
+        let secret = "0123456789abcdef0123456789ABCDEF"
+        #expect(try Self.load("# nothing\n").warnings == [Self.open.secrets, Self.open.apps])
+        let only = try Self.load("account-secrets: [\(secret)]").warnings
+        #expect(only.filter { !$0.contains("every user of this machine") } == [Self.open.apps])
+        let answered = try Self.load("{account-secrets: [\(secret)], store: {url: none}}").warnings
+        #expect(answered.contains("no apps are configured: receipts of every app are answered"))
+        // With apps it is said of each app that has none.
+        let app = try Self.load("apps: [{bundle-id: com.example.app}]").warnings
+        #expect(app == ["com.example.app has no shared secret: any password is accepted for it"])
+    }
+
+    @Test func aSecretThatCannotBeOneOfApplesIsAWarningThatDoesNotQuoteIt() throws {
+        let folder = try TemporaryFolder()
+        let good = "0123456789abcdef0123456789abcdef"
+        let file = folder.write("secrets.txt", "\(good)\n\n\(good)0\n")
+        let text = """
+            account-secrets: [\(good), swordfish-swordfish-swordfish-sw]
+            account-secret-files: [\(file)]
+            apps:
+              - bundle-id: com.example.app
+                shared-secrets: [\(good), \(good.dropLast())]
+            """
+        let warnings = try Self.load(text).warnings
+        for expected in [
+            "account-secrets[1]: expected 32 hexadecimal digits, found other characters",
+            "\(file):3: expected 32 hexadecimal digits, found 33",
+            "apps[0].shared-secrets[1]: expected 32 hexadecimal digits, found 31",
+        ] {
+            #expect(warnings.contains(expected), "\(warnings)")
+        }
+        #expect(warnings.count { $0.contains("expected 32") } == 3)
+        #expect(!"\(warnings)".contains("swordfish") && !"\(warnings)".contains("0123456789"))
     }
 
     @Test(arguments: ["", "  \n\n"])
@@ -217,10 +257,11 @@ import VerifyReceiptServer
                 == [SharedSecret("007"), SharedSecret("first"), SharedSecret("second")])
         #expect(configuration.endpoint.accountSecrets == [SharedSecret("third")])
         // The world can read one of them.
-        #expect(configuration.warnings.count == 1)
-        #expect(configuration.warnings.first?.contains("account.txt") == true)
+        let readable = configuration.warnings.filter { $0.contains("every user of this machine may read it") }
+        #expect(readable.count == 1 && readable[0].contains("account.txt"))
         folder.write("serve.yaml", "account-secrets: [x]", mode: 0o644)
-        #expect(try ConfigurationSources(file: file).load().warnings.count == 1)
+        let ofFile = try ConfigurationSources(file: file).load().warnings
+        #expect(ofFile.count { $0.contains("every user of this machine may read it") } == 1)
     }
 
     @Test func secretsAreNotInErrors() {

@@ -97,26 +97,6 @@ extension ServerTests {
             }
         }
 
-        @Test func connectionsAboveTheLimitAreClosed() async throws {
-            let configuration = VerifyReceiptServerConfiguration.testing { $0.limits.connections = 3 }
-            try await TestServer.run(configuration) { server in
-                try await Wire.run {
-                    let kept = try (0..<3).map { _ in try Wire(port: server.port) }
-                    for wire in kept {
-                        wire.send(Sent.post("{}"))
-                        #expect(try wire.readResponse().verifyStatus == 21002)
-                    }
-                    let fourth = try Wire(port: server.port)
-                    #expect(try fourth.readToEnd().isEmpty)
-                    for wire in kept { wire.close() }
-                }
-                try await eventually("there is room again") { server.server.openConnections == 0 }
-                let answer = try await Wire.ask(server.port, Sent.post(Sent.body()))
-                #expect(answer.verifyStatus == 0)
-                #expect(server.server.metricsText.contains("legacy_receipts_connections_refused_total 1\n"))
-            }
-        }
-
         @Test func fullQueueGets503With21005() async throws {
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.limits.concurrentRequests = 1

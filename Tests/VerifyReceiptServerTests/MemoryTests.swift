@@ -1,5 +1,7 @@
 import Foundation
+import SQLiteTransactionStore
 import Testing
+import VerifyReceipt
 import VerifyReceiptServer
 
 extension ServerTests {
@@ -36,7 +38,7 @@ extension ServerTests {
                     wire.send(String(repeating: " ", count: 0x3_0000))
                     return try wire.readToEnd()
                 }
-                #expect(text.isEmpty)
+                #expect(text.hasPrefix("HTTP/1.1 408 "))
                 #expect(server.server.metricsText.contains("phase=\"body_rate\"} 1\n"))
                 try await eventually("nothing is held") { Self.buffered(server) == 0 }
             }
@@ -54,7 +56,7 @@ extension ServerTests {
                     // A large one that began later is cut meanwhile.
                     let large = try Wire(port: server.port)
                     large.send("POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
-                    #expect(try large.readToEnd().isEmpty)
+                    #expect(try large.readResponse().status == 408)
                     paused.send(String(body.dropFirst(100)))
                     return try paused.readResponse()
                 }
@@ -88,6 +90,47 @@ extension ServerTests {
                 try await eventually("nothing is held") { Self.buffered(server) == 0 }
                 #expect(try await Wire.ask(server.port, Sent.post("{}")).verifyStatus == 21002)
             }
+        }
+
+        /// Three bytes of JSON can become a hundred of memory: what they become is reserved, not what was sent.
+        @Test(arguments: ["[0,", "[],", #"{"":0},"#, #"[[0]],"#])
+        func aNotificationReservesWhatItsValuesCost(piece: String) async throws {
+            let folder = try TemporaryFolder()
+            let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
+            let element = piece == "[0," ? "0," : piece
+            let count = (1 << 20) / element.utf8.count
+            let body = #"{"a":["# + String(repeating: element, count: count) + #"0],"signedPayload":"x"}"#
+            var configuration = VerifyReceiptServerConfiguration.testing { $0.limits.bufferedBytes = 8 << 20 }
+            configuration.notifications.version1 = true
+            configuration.endpoint.accountSecrets = [SharedSecret("0123456789abcdef0123456789abcdef")]
+            try await TestServer.run(configuration, store: store) { server in
+                for version in ["v1", "v2"] {
+                    let answer = try await Wire.ask(server.port, Sent.post(body, path: "/notifications/\(version)"))
+                    #expect(answer.status == 503, "\(version)")
+                    #expect(answer.headers["retry-after"] != nil)
+                }
+                try await eventually("nothing is held") { Self.buffered(server) == 0 }
+                // The same size costs little as one text.
+                let text = #"{"signedPayload":""# + String(repeating: "a", count: 1 << 19) + #""}"#
+                let answer = try await Wire.ask(server.port, Sent.post(text, path: "/notifications/v2"))
+                #expect(answer.status == 400)
+            }
+            try await store.close()
+        }
+
+        /// What is inside of a JWS is read to learn which app it is of, before its signature is known to be good.
+        @Test func aPayloadOfManyValuesIsRefusedUnread() async throws {
+            let folder = try TemporaryFolder()
+            let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
+            let payload = "[" + String(repeating: "0,", count: 200_000) + "0]"
+            let jws = "e30." + Data(payload.utf8).base64EncodedString().replacing("=", with: "") + ".e30"
+            try await TestServer.run(store: store) { server in
+                let answer = try await Wire.ask(
+                    server.port, Sent.post(#"{"signedPayload":"\#(jws)"}"#, path: "/notifications/v2"))
+                #expect(answer.status == 403)
+                #expect(server.log.text.contains("more values than a notification has"))
+            }
+            try await store.close()
         }
 
         private static func buffered(_ server: TestServer) -> Int {

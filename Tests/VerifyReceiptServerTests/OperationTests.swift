@@ -60,6 +60,26 @@ extension ServerTests {
             wire.value.close()
         }
 
+        /// What else the sockets have to say while they end would hide the one line that matters.
+        @Test(arguments: [true, false])
+        func aBusyPortIsAllThatIsSaid(isAdmin: Bool) async throws {
+            try await TestServer.run { first in
+                let log = try CapturedLog()
+                let port = isAdmin ? first.adminPort : first.port
+                let configuration = VerifyReceiptServerConfiguration.testing {
+                    if isAdmin { $0.admin?.port = port } else { $0.listeners.append(.init(port: port)) }
+                }
+                let error = await #expect(throws: (any Error).self) {
+                    try await TestServer.run(
+                        configuration, handler: { _ in ServerLogHandler(level: .info, writer: log.writer) }
+                    ) { _ in }
+                }
+                let message = error.map { "\($0)" } ?? ""
+                #expect(message.contains("cannot listen on 127.0.0.1:\(port): Address already in use"), "\(message)")
+                #expect(log.text.isEmpty, "\(log.text)")
+            }
+        }
+
         @Test func healthAndMetricsHaveTheirOwnListener() async throws {
             try await TestServer.run { server in
                 for path in ["/livez", "/readyz", "/metrics", "/openapi.json"] {

@@ -64,17 +64,22 @@ final class SilentHTTP2Client: Sendable {
             + frame(type: 0, flags: 1, stream: stream, Array(body.utf8))
     }
 
-    /// Whether the octets hold an answer's body: a DATA frame with the end of the stream.
-    var hasAnswer: Bool {
+    /// Type and flags of each frame that came.
+    var frames: [(type: UInt8, flags: UInt8)] {
+        var frames: [(type: UInt8, flags: UInt8)] = []
         var rest = received[...]
         while rest.count >= 9 {
             let head = Array(rest.prefix(9))
-            let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
-            if head[3] == 0, head[4] & 1 == 1 { return true }
-            rest = rest.dropFirst(9 + length)
+            frames.append((head[3], head[4]))
+            rest = rest.dropFirst(9 + (Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])))
         }
-        return false
+        return frames
     }
+
+    /// Whether an answer's body came: a DATA frame with the end of the stream.
+    var hasAnswer: Bool { frames.contains { $0.type == 0 && $0.flags & 1 == 1 } }
+    /// Whether the server has said that the connection ends (GOAWAY).
+    var hasFarewell: Bool { frames.contains { $0.type == 7 } }
 
     private final class Collector: Sendable {
         private let all = Mutex<[UInt8]>([])

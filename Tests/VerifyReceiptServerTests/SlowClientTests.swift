@@ -8,7 +8,7 @@ extension ServerTests {
         /// Octets that drip in do not extend the time.
         @Test func drippingHeadersAreCut() async throws {
             let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.headers = .milliseconds(400) }
-            try await expectCut("headers", configuration) { wire in
+            try await expectCut("headers", configuration, answers: "HTTP/1.1 408 ") { wire in
                 drip("POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nX-Long: " + String(repeating: "x", count: 4_000), wire)
             }
         }
@@ -20,7 +20,7 @@ extension ServerTests {
 
         @Test func drippingBodyIsCut() async throws {
             let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.body = .milliseconds(400) }
-            try await expectCut("body", configuration) { wire in
+            try await expectCut("body", configuration, answers: "HTTP/1.1 408 ") { wire in
                 wire.send("POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
                 drip(String(repeating: " ", count: 4_000), wire)
             }
@@ -29,6 +29,36 @@ extension ServerTests {
         @Test func idleConnectionIsCut() async throws {
             let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.idle = .milliseconds(200) }
             try await expectCut("idle", configuration, answers: "21002") { wire in wire.send(Sent.post("{}")) }
+        }
+
+        /// RFC 9110, 15.5.9. A client that has sent nothing of a request gets no answer to it.
+        @Test func timeoutsAreAnsweredWith408AndClose() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.timeouts.headers = .milliseconds(300)
+                $0.timeouts.body = .milliseconds(300)
+                $0.timeouts.idle = .milliseconds(300)
+            }
+            try await TestServer.run(configuration) { server in
+                let head = "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\n"
+                for begun in [
+                    "POST /verif", head, head + "Content-Length: 10\r\n\r\n{",
+                    head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{",
+                ] {
+                    let answer = try await Wire.ask(server.port, begun)
+                    #expect(answer.status == 408)
+                    #expect(answer.headers["connection"] == "close")
+                    #expect(answer.headers["content-type"] == "application/problem+json")
+                }
+                // The second request of a connection is late.
+                let text = try await Wire.run {
+                    let wire = try Wire(port: server.port)
+                    wire.send(Sent.post("{}"))
+                    #expect(try wire.readResponse().verifyStatus == 21002)
+                    wire.send("POST /verif")
+                    return try wire.readToEnd()
+                }
+                #expect(text.hasPrefix("HTTP/1.1 408 "))
+            }
         }
 
         @Test func silentTLSHandshakeIsCut() async throws {
@@ -122,10 +152,10 @@ extension ServerTests {
     }
 }
 
-/// One octet after the other until the server closes the connection.
+/// One byte after the other until the server answers or closes the connection.
 private func drip(_ text: String, _ wire: Wire) {
     for byte in text.utf8 {
-        guard wire.send([byte]), !wire.isClosedByPeer else { return }
+        guard wire.send([byte]), !wire.hasSomething else { return }
         usleep(10_000)
     }
 }

@@ -95,6 +95,7 @@ extension VerifyReceiptServerConfiguration {
             endpoint: EndpointConfiguration(trust: TrustPolicy(additionalRoots: [TestRoot.der])))
         configuration.listeners = [Listener(port: 0)]
         configuration.admin = AdminListener(port: 0)
+        configuration.timeouts.drain = .zero
         configuration.timeouts.shutdown = .seconds(20)
         configuration.timeouts.store = .seconds(60)
         change(&configuration)

@@ -103,6 +103,7 @@ struct NotificationBenchmark {
         configuration.signedDataTrust = Self.trust
         configuration.listeners = [.init(port: 0)]
         configuration.admin = nil
+        configuration.timeouts.drain = .zero
         let (stream, continuation) = AsyncStream<Int>.makeStream()
         let server = try VerifyReceiptServer(
             configuration: configuration, store: store, logger: logger,

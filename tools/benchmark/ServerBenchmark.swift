@@ -142,6 +142,7 @@ struct ServerBenchmark {
         var configuration = VerifyReceiptServerConfiguration(endpoint: endpoint)
         configuration.listeners = [.init(port: 0)]
         configuration.admin = nil
+        configuration.timeouts.drain = .zero
         let (stream, continuation) = AsyncStream<Int>.makeStream()
         let server = try VerifyReceiptServer(
             configuration: configuration, store: store, logger: logger,

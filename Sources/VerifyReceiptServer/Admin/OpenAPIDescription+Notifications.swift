@@ -13,7 +13,9 @@ extension OpenAPIDescription {
                   "400": {"$ref": "#/components/responses/NotANotification"},
                   "403": {"$ref": "#/components/responses/Refused"},
                   "404": {"$ref": "#/components/responses/Refused"},
+                  "408": {"$ref": "#/components/responses/TooSlow"},
                   "413": {"$ref": "#/components/responses/TooLarge"},
+                  "415": {"$ref": "#/components/responses/Encoded"},
                   "503": {"$ref": "#/components/responses/SendAgain"}
                 }
               }
@@ -30,7 +32,9 @@ extension OpenAPIDescription {
                   "400": {"$ref": "#/components/responses/NotANotification"},
                   "403": {"$ref": "#/components/responses/Refused"},
                   "404": {"$ref": "#/components/responses/Refused"},
+                  "408": {"$ref": "#/components/responses/TooSlow"},
                   "413": {"$ref": "#/components/responses/TooLarge"},
+                  "415": {"$ref": "#/components/responses/Encoded"},
                   "503": {"$ref": "#/components/responses/SendAgain"}
                 }
               }

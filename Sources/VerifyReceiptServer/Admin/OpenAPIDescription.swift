@@ -21,7 +21,10 @@ package enum OpenAPIDescription {
                 "responses": {
                   "200": {"$ref": "#/components/responses/Reply"},
                   "400": {"$ref": "#/components/responses/NotHTTP"},
+                  "408": {"$ref": "#/components/responses/TooSlow"},
                   "413": {"$ref": "#/components/responses/TooLarge"},
+                  "415": {"$ref": "#/components/responses/Encoded"},
+                  "429": {"$ref": "#/components/responses/TooMany"},
                   "503": {"$ref": "#/components/responses/Unavailable"}
                 }
               },
@@ -41,7 +44,10 @@ package enum OpenAPIDescription {
                 "responses": {
                   "200": {"$ref": "#/components/responses/Reply"},
                   "400": {"$ref": "#/components/responses/NotHTTP"},
+                  "408": {"$ref": "#/components/responses/TooSlow"},
                   "413": {"$ref": "#/components/responses/TooLarge"},
+                  "415": {"$ref": "#/components/responses/Encoded"},
+                  "429": {"$ref": "#/components/responses/TooMany"},
                   "503": {"$ref": "#/components/responses/Unavailable"}
                 }
               },
@@ -61,7 +67,10 @@ package enum OpenAPIDescription {
                 "responses": {
                   "200": {"$ref": "#/components/responses/Reply"},
                   "400": {"$ref": "#/components/responses/NotHTTP"},
+                  "408": {"$ref": "#/components/responses/TooSlow"},
                   "413": {"$ref": "#/components/responses/TooLarge"},
+                  "415": {"$ref": "#/components/responses/Encoded"},
+                  "429": {"$ref": "#/components/responses/TooMany"},
                   "503": {"$ref": "#/components/responses/Unavailable"}
                 }
               },
@@ -111,11 +120,31 @@ package enum OpenAPIDescription {
                 "headers": {"X-Request-Id": {"$ref": "#/components/headers/RequestId"}},
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/NotAPost"}}}
               },
-              "NotHTTP": {"description": "Not HTTP: the connection is closed."},
+              "NotHTTP": {"description": "Not HTTP, or not exactly one valid Host: the connection is closed."},
+              "TooSlow": {
+                "description": "Header or body did not come in time (timeouts): the connection is closed.",
+                "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+              },
               "TooLarge": {
                 "description": "The body has more than 3,145,728 bytes (limits.body-bytes).",
                 "headers": {"X-Request-Id": {"$ref": "#/components/headers/RequestId"}},
                 "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+              },
+              "Encoded": {
+                "description": "The body has a Content-Encoding other than identity.",
+                "headers": {
+                  "X-Request-Id": {"$ref": "#/components/headers/RequestId"},
+                  "Accept-Encoding": {"description": "identity.", "schema": {"type": "string"}}
+                },
+                "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+              },
+              "TooMany": {
+                "description": "21005: too many requests at the same time of one client behind a trusted proxy (limits.connections-per-address).",
+                "headers": {
+                  "X-Request-Id": {"$ref": "#/components/headers/RequestId"},
+                  "Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}
+                },
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Unavailable"}}}
               },
               "Unavailable": {
                 "description": "There is no room for the request: ask again.",

@@ -9,6 +9,7 @@ extension ConfigurationLoader {
         var endpoint = EndpointConfiguration()
         endpoint.apps = (file?.apps ?? []).map { app($0) }
         let inline = values.texts("account-secrets", isSecret: true)
+        checkForm(of: inline, key: "account-secrets")
         if !inline.allSatisfy(ConfigurationFile.isSecret) {
             values.note("account-secrets", ConfigurationFile.secretExpectation)
         }
@@ -47,7 +48,36 @@ extension ConfigurationLoader {
         return endpoint
     }
 
+    /// What is open because nothing was configured, in one line each.
+    mutating func warnOfWhatIsOpen(_ configuration: VerifyReceiptServerConfiguration) {
+        let endpoint = configuration.endpoint
+        guard endpoint.apps.isEmpty else { return }
+        if endpoint.accountSecrets.isEmpty {
+            warnings.append("no shared secret is configured: any password is accepted")
+        }
+        let isKept = configuration.storeURL != nil && endpoint.learnsFromReceipts
+        warnings.append(
+            "no apps are configured: receipts of every app are answered" + (isKept ? ", and kept in the store" : ""))
+    }
+
+    /// Warns of secrets that cannot be what App Store Connect shows: 32 hexadecimal digits.
+    private mutating func checkForm(of secrets: [String], key: String) {
+        for (index, secret) in secrets.enumerated() {
+            if let problem = Self.problem(ofForm: secret) { warnings.append("\(key)[\(index)]: \(problem)") }
+        }
+    }
+
+    /// A sentence that holds nothing of the secret; nil for one in the right form.
+    private static func problem(ofForm secret: String) -> String? {
+        let expected = "expected 32 hexadecimal digits, found"
+        guard secret.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
+            return "\(expected) other characters"
+        }
+        return secret.utf8.count == 32 ? nil : "\(expected) \(secret.utf8.count)"
+    }
+
     private mutating func app(_ entry: ConfigurationFile.AppEntry) -> AppConfiguration {
+        checkForm(of: entry.secrets, key: "\(entry.key).shared-secrets")
         let kept = entry.secretFiles.flatMap {
             secrets(path: $0, key: "\(entry.key).shared-secret-files", place: entry.place)
         }
@@ -75,8 +105,13 @@ extension ConfigurationLoader {
             if BoundedFile.isReadableByEverybody(path) {
                 warnings.append("\(path) holds secrets and every user of this machine may read it")
             }
-            let secrets = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-                .filter { !$0.isEmpty }
+            let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            for (index, line) in lines.enumerated() where !line.isEmpty {
+                if let problem = Self.problem(ofForm: line) { warnings.append("\(path):\(index + 1): \(problem)") }
+            }
+            let secrets = lines.filter { !$0.isEmpty }
             if secrets.isEmpty { problems.append(.init(key: key, place: place, "\(path) holds no secret")) }
             return secrets
         } catch {

@@ -55,6 +55,16 @@ extension ConfigurationLoader {
             && !text.hasPrefix(".") && !text.hasSuffix(".")
     }
 
+    mutating func trustedProxies() -> [IPNetwork] {
+        let texts = values.texts("trusted-proxies")
+        let networks = texts.compactMap(IPNetwork.init)
+        if networks.count != texts.count {
+            values.note(
+                "trusted-proxies", "has to be a list of networks as 10.0.0.0/8 or addresses, without host names")
+        }
+        return networks
+    }
+
     mutating func shadow() -> ShadowConfiguration? {
         let record = values.text("shadow.record")
         guard let url = values.text("shadow.url") else {
@@ -80,6 +90,7 @@ extension ConfigurationLoader {
         limits.headerBytes = values.integer("limits.header-bytes")
         limits.headerFields = values.integer("limits.header-fields")
         limits.connections = values.integer("limits.connections")
+        limits.connectionsPerAddress = values.integer("limits.connections-per-address")
         limits.concurrentRequests = values.integer("limits.concurrent-requests")
         limits.waitingRequests = values.integer("limits.waiting-requests")
         limits.bufferedBytes = values.integer("limits.buffered-bytes")
@@ -101,6 +112,7 @@ extension ConfigurationLoader {
         timeouts.body = values.duration("timeouts.body")
         timeouts.write = values.duration("timeouts.write")
         timeouts.idle = values.duration("timeouts.idle")
+        timeouts.drain = values.duration("timeouts.drain")
         timeouts.shutdown = values.duration("timeouts.shutdown")
         timeouts.store = values.duration("timeouts.store")
         timeouts.appStore = values.duration("timeouts.app-store")

@@ -49,6 +49,7 @@ struct ConfigurationLoader {
         signedTransactions(in: &configuration)
         configuration.listeners = listeners()
         configuration.sandboxHosts = sandboxHosts()
+        configuration.trustedProxies = trustedProxies()
         configuration.admin =
             values.boolean("admin.enabled")
             ? .init(host: values.text("admin.host") ?? "127.0.0.1", port: values.integer("admin.port")) : nil
@@ -72,6 +73,7 @@ struct ConfigurationLoader {
         configuration.appStore = appStore()
         checkFreshness(configuration)
         configuration.notifications = notifications(configuration)
+        warnOfWhatIsOpen(configuration)
         for listener in configuration.listeners { check(listener.tls) }
         let all = problems + values.problems
         guard all.isEmpty else { throw ConfigurationError(all) }

@@ -62,8 +62,13 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var headerBytes = 32 << 10
         /// Header fields of a request.
         public var headerFields = 100
-        /// Connections of all listeners together; a further one is closed at once.
+        /// Connections of all listeners together. For a further one the connection is closed that has been idle for the
+        /// longest time; where none is idle, the further one is.
         public var connections = 8192
+        /// Connections of one client's address (of IPv6, of a network of 64 bits), and requests at the same time of one
+        /// client behind ``VerifyReceiptServerConfiguration/trustedProxies``; a further connection is closed, a further
+        /// request gets 429. 0 for no bound, which is right behind a proxy that is not among the trusted ones.
+        public var connectionsPerAddress = 0
         /// Requests that work at the same time; 0 means four per core. Requests that wait for the store are not among them.
         public var concurrentRequests = 0
         /// Requests that wait for their turn; beyond: 503 with 21005.
@@ -90,11 +95,15 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var write = Duration.seconds(30)
         /// From an answer to the end of the next request's header.
         public var idle = Duration.seconds(75)
-        /// For requests in flight to be finished once the server is told to stop.
+        /// How long sockets go on accepting once the server is told to stop: for load balancers to learn it from `/readyz`.
+        public var drain = Duration.seconds(5)
+        /// For requests in flight to be finished after that.
         public var shutdown = Duration.seconds(25)
         /// For the store. Once it has answered nothing for so long, requests that need it get what
         /// ``EndpointConfiguration/whenStoreFails`` says at once, and notifications 503, until it answers again.
         public var store = Duration.seconds(1)
+        /// From the stop until requests that do not end are left behind.
+        package var untilAbandoned: Duration { drain + shutdown }
         /// For the App Store's word, before an answer is given without it or refused.
         public var appStore = AppStoreRefresher.patience
 
@@ -149,6 +158,8 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public var admin: AdminListener? = AdminListener()
     /// Host names under which a listener with the role ``Role/both`` answers as sandbox on every path; lower case.
     public var sandboxHosts = ["sandbox.itunes.apple.com"]
+    /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` names the client.
+    public var trustedProxies: [IPNetwork] = []
     public var limits = Limits()
     public var timeouts = Timeouts()
     public var logging = Logging()

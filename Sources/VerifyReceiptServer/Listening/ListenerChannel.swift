@@ -7,7 +7,8 @@ import NIOTLS
 import Synchronization
 import TransactionStore
 
-/// Sets up the connections of one listener: counts them, bounds the TLS handshake, speaks HTTP/1.1 or, by ALPN, HTTP/2.
+/// Sets up the connections of one listener: finds a place for each, bounds the TLS handshake, speaks HTTP/1.1 or, by ALPN,
+/// HTTP/2.
 final class ListenerChannel: ServerChildChannel {
     enum Value: ServerChildChannelValue {
         case plain(HTTP1Channel.Value)
@@ -49,7 +50,7 @@ final class ListenerChannel: ServerChildChannel {
         let (limits, timeouts, metrics, budget) = (state.limits, state.timeouts, state.metrics, state.budget)
         let http1 = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                HTTP10Closing(), RequestTimeouts(timeouts: timeouts, metrics: metrics), ReplyBudget(budget),
+                HTTP1RequestHead(), RequestTimeouts(timeouts: timeouts, metrics: metrics), ReplyBudget(budget),
             ],
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes,
@@ -68,21 +69,33 @@ final class ListenerChannel: ServerChildChannel {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        guard state.connections.open() else {
-            state.metrics.refusedConnections.add()
+        let place: ConnectionTable.Place
+        switch state.connections.open(limitedAddress(of: channel), close: { Self.close(channel) }) {
+        case .refused(let refusal):
+            state.noteRefusedConnection(refusal)
             channel.close(promise: nil)
             return channel.eventLoop.makeFailedFuture(TooManyConnections())
+        case .admitted(let admitted, let displaced):
+            place = admitted
+            if let displaced {
+                state.noteDisplacedConnection()
+                displaced()
+            }
         }
         state.metrics.acceptedConnections.add()
-        channel.closeFuture.whenComplete { [connections = state.connections] _ in connections.close() }
+        channel.closeFuture.whenComplete { [connections = state.connections] _ in connections.close(place) }
         let future: EventLoopFuture<Value> =
             switch inner.withLock({ $0 }) {
-            case .plain(let inner): inner.setup(channel: channel, logger: logger).map { .plain($0) }
+            case .plain(let inner):
+                channel.eventLoop.makeCompletedFuture { [state] in
+                    try channel.pipeline.syncOperations.addHandler(ConnectionPlace(place, of: state.connections))
+                }.flatMap { inner.setup(channel: channel, logger: logger).map { .plain($0) } }
             case .secure(let inner):
                 inner.setup(channel: channel, logger: logger).flatMapThrowing { [state] value in
                     let handler = try channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
                     try channel.pipeline.syncOperations.addHandlers(
                         [
+                            ConnectionPlace(place, of: state.connections),
                             HandshakeTimeout(state.timeouts.handshake, metrics: state.metrics),
                             ConnectionTimeouts(timeouts: state.timeouts, metrics: state.metrics),
                         ], position: .after(handler))
@@ -92,6 +105,24 @@ final class ListenerChannel: ServerChildChannel {
         // Nobody else closes a connection whose setup failed.
         future.whenFailure { _ in channel.close(promise: nil) }
         return future
+    }
+
+    /// What counts against `limits.connections-per-address`. The connections of a proxy are those of many clients.
+    private func limitedAddress(of channel: any Channel) -> IPAddress? {
+        guard let address = IPAddress(channel.remoteAddress), !state.isTrustedProxy(address) else { return nil }
+        return address
+    }
+
+    /// Below TLS, whose own farewell would wait for the client once more.
+    private static func close(_ channel: any Channel) {
+        channel.eventLoop.execute {
+            let pipeline = channel.pipeline.syncOperations
+            if let transport = try? pipeline.context(handlerType: NIOSSLServerHandler.self) {
+                transport.close(promise: nil)
+            } else {
+                channel.close(promise: nil)
+            }
+        }
     }
 
     /// On threads that may wait for the store.

@@ -1,26 +1,87 @@
 import Foundation
+import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
+import Synchronization
 
 /// Why a socket could not be opened.
 struct ListenError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Says which socket it is that cannot be opened.
+/// A server of the framework, whatever its connections are.
+protocol StoppableServer: Sendable {
+    func run() async throws
+    /// Closes the listening socket and idle connections, and waits for the others.
+    func shutdownGracefully() async throws
+}
+
+extension Server: StoppableServer {}
+
+/// One listening socket. Says which one it is that cannot be opened, and stops in two steps: told to stop, it goes on
+/// accepting for the drain time, so that a load balancer can learn that it is about to go; then it closes.
 struct NamedListener: Service, CustomStringConvertible {
     let description: String
-    let server: any Service
+    let drain: Duration
+    let socket: ListeningSocket
+    let server: any StoppableServer
 
     func run() async throws {
+        // Detached, since the server would otherwise hear of the stop itself, and close at once.
+        let work = Task.detached { [server] in try await server.run() }
         do {
-            try await server.run()
+            try await withTaskCancellationHandler {
+                try await withGracefulShutdownHandler {
+                    try await work.value
+                } onGracefulShutdown: { [drain, server] in
+                    _ = Task {
+                        try? await Task.sleep(for: drain)
+                        try? await server.shutdownGracefully()
+                    }
+                }
+            } onCancel: { [socket] in
+                socket.close { work.cancel() }
+            }
         } catch let error as IOError {
             let reason = String(cString: strerror(error.errnoCode))
             throw ListenError(description: "cannot listen on \(description): \(reason)")
         } catch let error as SocketAddressError {
             throw ListenError(description: "cannot listen on \(description): \(error)")
         }
+    }
+}
+
+/// The listening socket of a server, once there is one.
+///
+/// The server logs an error if it is cancelled while it waits for connections. So the socket is closed first, which ends that
+/// waiting; what is cancelled then are connections.
+final class ListeningSocket: Sendable {
+    private struct State {
+        var channel: (any Channel)?
+        /// Called when the socket is closed; set when it has to be.
+        var onClose: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    func isOpen(_ channel: any Channel) async {
+        let onClose = state.withLock { state in
+            state.channel = channel
+            return state.onClose
+        }
+        guard let onClose else { return }
+        try? await channel.close()
+        onClose()
+    }
+
+    func close(then onClose: @escaping @Sendable () -> Void) {
+        let channel = state.withLock { state in
+            state.onClose = onClose
+            return state.channel
+        }
+        guard let channel else { return }
+        channel.closeFuture.whenComplete { _ in onClose() }
+        channel.close(promise: nil)
     }
 }
 

@@ -1,8 +1,10 @@
+import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
+import NIOSSL
 
 /// Closes a connection (HTTP/1) or a stream (HTTP/2) whose client is too slow: each phase of a request has a time of its
-/// own that dripping octets do not extend.
+/// own that dripping bytes do not extend.
 ///
 /// | phase | begins | ends |
 /// |---|---|---|
@@ -12,7 +14,11 @@ import NIOHTTPTypes
 /// | write | answer handed to the socket | answer taken by it |
 /// | idle | answer taken | header of the next request |
 ///
-/// A stream tells the handler of its connection, ``ConnectionTimeouts``, that it is there.
+/// A client that has begun a request and does not finish its header or body in time gets 408 (RFC 9110, 15.5.9), unless
+/// the answer to it has begun already.
+///
+/// A stream tells the handler of its connection, ``ConnectionTimeouts``, that it is there. What the request does is told to
+/// the ``ConnectionPlace`` of the connection.
 final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -24,21 +30,31 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
         case bodyRate = "body_rate"
     }
 
+    /// For a client that still sends to read 408: closing at once would reset the connection and take the answer with it.
+    private static let lingering = TimeAmount.seconds(2)
+
     private let timeouts: VerifyReceiptServerConfiguration.Timeouts
     private let metrics: ServerMetrics
-    /// What the client owes us: octets of a request. Nil while it waits for us.
+    /// What the client owes us: bytes of a request. Nil while it waits for us.
     private var inbound: (phase: Phase, deadline: NIODeadline)?
     /// By when the client has to have taken the oldest answer that it has not.
     private var outbound: NIODeadline?
     private var bodyRate: BodyRate
-    /// Whether we have asked for octets that have not come. If not, it is not the client that is slow.
+    /// Whether we have asked for bytes that have not come. If not, it is not the client that is slow.
     private var isAsking = false
     private var connection: ConnectionTimeouts?
+    private var place: ConnectionPlace?
+    private var phase = ConnectionTable.Phase.idle
+    private var isStream = false
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture
     private var isReading = false
     private var unanswered = 0
     private var unwritten = 0
+    /// Whether the final response to the request at hand has begun.
+    private var isResponding = false
+    /// Whether 408 was written. Nothing follows it.
+    private var isCut = false
 
     init(timeouts: VerifyReceiptServerConfiguration.Timeouts, metrics: ServerMetrics) {
         self.timeouts = timeouts
@@ -48,10 +64,15 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         // Of a stream, the parent is the connection; of a connection, the listening socket.
+        var owner = context.channel
         if let parent = context.channel.parent, parent.parent != nil {
+            isStream = true
+            owner = parent
             connection = try? parent.pipeline.syncOperations.handler(type: ConnectionTimeouts.self)
             connection?.streamOpened()
         }
+        // The admin listener's connections have none.
+        place = try? owner.pipeline.syncOperations.handler(type: ConnectionPlace.self)
         // A connection becomes active later, a stream and a connection with TLS are so already.
         if context.channel.isActive { expect(.headers, timeouts.headers, context) }
     }
@@ -69,6 +90,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isCut else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
             isReading = true
@@ -88,15 +110,29 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // What still comes is thrown away.
+        if isCut { context.read() }
+        notePhase()
+        context.fireChannelReadComplete()
+    }
+
     func read(context: ChannelHandlerContext) {
         isAsking = true
         context.read()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard case .end = unwrapOutboundIn(data) else {
-            context.write(data, promise: promise)
+        guard !isCut else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
             return
+        }
+        switch unwrapOutboundIn(data) {
+        case .head(let head):
+            if head.status.kind != .informational { isResponding = true }
+            return context.write(data, promise: promise)
+        case .body: return context.write(data, promise: promise)
+        case .end: isResponding = false
         }
         unwritten += 1
         if outbound == nil { expectTaking(context) }
@@ -112,7 +148,19 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
         outbound = nil
         guard context.channel.isActive else { return }
         if unwritten > 0 { expectTaking(context) }
-        if unanswered == 0, !isReading { expect(.idle, timeouts.idle, context) }
+        if unanswered == 0, !isReading {
+            place?.expectHeader()
+            expect(.idle, timeouts.idle, context)
+        }
+        notePhase()
+    }
+
+    private func notePhase() {
+        let new: ConnectionTable.Phase =
+            unanswered == 0 && !isReading ? .idle : isReading && unanswered < 2 ? .receiving : .answering
+        guard new != phase else { return }
+        place?.change(from: phase, to: new)
+        phase = new
     }
 
     private func expect(_ phase: Phase, _ duration: Duration, _ context: ChannelHandlerContext) {
@@ -149,14 +197,51 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func cut(_ phase: Phase, _ context: ChannelHandlerContext) {
+        let isAnswerable =
+            switch phase {
+            case .headers, .idle: !isStream && unanswered == 0 && place?.hasBytes == true
+            case .body, .bodyRate: unanswered == 1 && !isResponding
+            case .write: false
+            }
         stop()
         metrics.timeouts.add(phase.rawValue)
-        context.close(promise: nil)
+        guard isAnswerable, context.channel.isActive else { return context.close(promise: nil) }
+        isCut = true
+        answer(context)
+    }
+
+    private func isSecure(_ context: ChannelHandlerContext) -> Bool {
+        (try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)) != nil
+    }
+
+    /// Writes 408 and ends the connection or stream.
+    private func answer(_ context: ChannelHandlerContext) {
+        let answer = Answer.problem(.requestTimeout, "The request did not come in time.")
+        var head = HTTPResponse(status: answer.status)
+        head.headerFields[.contentType] = answer.contentType
+        head.headerFields[.contentLength] = String(answer.reply.body.count)
+        if !isStream { head.headerFields[.connection] = "close" }
+        metrics.responses.add(String(answer.status.code))
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(ByteBuffer(bytes: answer.reply.body))), promise: nil)
+        let written = context.eventLoop.makePromise(of: Void.self)
+        let endsAtOnce = isStream || isSecure(context)
+        written.futureResult.assumeIsolated().whenComplete { _ in
+            guard context.channel.isActive else { return }
+            context.close(mode: endsAtOnce ? .all : .output, promise: nil)
+        }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+        // Also where the client takes nothing.
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering) { context.close(promise: nil) }
+        context.read()
     }
 
     private func stop() {
         connection?.streamClosed()
         connection = nil
+        if phase != .idle { place?.change(from: phase, to: .idle) }
+        phase = .idle
+        place = nil
         inbound = nil
         outbound = nil
         bodyRate.end()

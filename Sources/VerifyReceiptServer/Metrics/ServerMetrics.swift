@@ -12,7 +12,9 @@ final class ServerMetrics: Sendable {
     /// By the phase in which a client was too slow.
     let timeouts: MetricCounters
     let abandoned: MetricCounter
-    let refusedConnections: MetricCounter
+    /// By reason.
+    let refusedConnections: MetricCounters
+    let displacedConnections: MetricCounter
     let acceptedConnections: MetricCounter
     let storeFailures: MetricCounter
     let transactionsFromStore: MetricCounter
@@ -65,8 +67,12 @@ final class ServerMetrics: Sendable {
             prefix + "transactions_from_store_total", "Transactions in replies that the submitted receipt did not hold."
         )
         acceptedConnections = registry.counter(prefix + "connections_accepted_total", "Connections taken.")
-        refusedConnections = registry.counter(
-            prefix + "connections_refused_total", "Connections closed because there were too many.")
+        refusedConnections = registry.counters(
+            prefix + "connections_refused_total",
+            "Connections closed at once, by reason: limit (all are being answered), address (too many of one client).",
+            labels: ["reason"])
+        displacedConnections = registry.counter(
+            prefix + "connections_displaced_total", "Idle connections closed to make room for new ones.")
         timeouts = registry.counters(
             prefix + "timeouts_total", "Connections closed because the client was too slow, by phase.",
             labels: ["phase"])

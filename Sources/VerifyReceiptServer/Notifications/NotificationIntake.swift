@@ -29,6 +29,10 @@ struct NotificationIntake: Sendable {
 
     func takes(_ version: NotificationVersion) -> Bool { version == .version2 || version1 != nil }
 
+    /// Bytes of memory that handling a body can take beside the body itself, at most: its values as a tree, and copies of its
+    /// texts. Three bytes of JSON (`[],`) can become a hundred.
+    static func memory(for body: [UInt8]) -> Int { JSONCost(of: body).bytes }
+
     /// Handles the body of a request; durable when it returns with `accepted` or `repeated`.
     func receive(_ body: [UInt8], _ version: NotificationVersion, now: Int64) async -> NotificationReport {
         guard let object = try? JSONValue.parse(body).object else {
@@ -48,4 +52,35 @@ extension NotificationReport {
         report.reason = reason
         return report
     }
+}
+
+/// What JSON costs as ``JSONValue``, told from its punctuation without reading it: never too little, and close to what it
+/// is where texts hold no punctuation, as base64 does not.
+struct JSONCost {
+    /// An array grows by doubling, and while it is copied the old one is there too: three times its elements. An element with
+    /// its name takes 32 bytes, and 40 more in the index of a large object, whose table is at most half full.
+    private static let perElement = 3 * 32 + 2 * 40
+    /// The memory of one array or object apart from its elements.
+    private static let perContainer = 128
+    /// The body's text itself, the text taken out of it, its parts decoded, and what is signed among them decoded again.
+    private static let copies = 5
+
+    private(set) var elements = 1
+    private var containers = 0
+    private let size: Int
+
+    init(of bytes: some Collection<UInt8>) {
+        size = bytes.count
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: ","): elements += 1
+            case UInt8(ascii: "["), UInt8(ascii: "{"): containers += 1
+            default: break
+            }
+        }
+        // The first element of each is behind no comma.
+        elements += containers
+    }
+
+    var bytes: Int { elements * Self.perElement + containers * Self.perContainer + size * Self.copies }
 }

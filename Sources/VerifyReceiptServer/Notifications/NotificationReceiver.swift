@@ -103,12 +103,19 @@ public struct NotificationReceiver: Sendable {
         return facts
     }
 
-    /// The octets of the second part of a JWS.
+    /// A notification has fewer than a hundred values, and what is read before its signature is checked must not cost more
+    /// than they do.
+    private static let maximumValues = 10_000
+
+    /// The bytes of the second part of a JWS.
     private static func payload(of jws: String) throws -> [UInt8] {
         let parts = jws.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw NotificationRefusal(.malformed, "signedPayload is not a JWS") }
         guard let octets = try? Base64.decodeLeniently(Array(parts[1]).span) else {
             throw NotificationRefusal(.notGenuine, "the payload of the JWS is not base64url")
+        }
+        guard JSONCost(of: octets).elements <= maximumValues else {
+            throw NotificationRefusal(.notGenuine, "the payload of the JWS has more values than a notification has")
         }
         return octets
     }

@@ -26,19 +26,31 @@ struct RequestResponder: Sendable {
             path: request.head.path, authority: request.head.authority, role: role,
             sandboxHosts: current.sandboxHosts)
         let exchange = Exchange(
-            name: RequestName.of(request.head), route: route, begin: .now, isHTTP2: channel.parent?.parent != nil)
+            name: RequestName.of(request.head), route: route, begin: .now, isHTTP2: channel.parent?.parent != nil,
+            client: forwardedClient(request, channel))
+        let declared = request.headers.value(of: .contentLength).flatMap { Int($0) }
+        let isExpecting = request.headers.value(of: .expect)?.lowercased() == "100-continue"
+        var reader = RequestBodyReader(request.body, declared: declared, budget: state.budget)
+        if let refusal = RequestRules.refusal(of: request, isHTTP2: exchange.isHTTP2) {
+            try await send(refusal, request, writer, channel, exchange)
+            // What follows CONNECT is no body.
+            if !isExpecting, request.method != .connect { try await reader.discard() }
+            throw ConnectionMustClose()
+        }
         guard let work = Work(route, current) else {
             let answer = Answer.problem(.notFound, "There is nothing at this path.")
             return try await send(answer, request, writer, channel, exchange)
         }
         guard request.method == .post else { return try await send(work.notAPost, request, writer, channel, exchange) }
-        let declared = request.headers.value(of: .contentLength).flatMap { Int($0) }
-        let isExpecting = request.headers.value(of: .expect)?.lowercased() == "100-continue"
-        if isExpecting, declared ?? 0 <= state.limits.bodyBytes, !exchange.isHTTP2 {
-            try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+        let outcome: Outcome
+        if let refusal = RequestRules.refusal(ofBodyOf: request) {
+            outcome = Outcome(answer: refusal)
+        } else {
+            if isExpecting, declared ?? 0 <= state.limits.bodyBytes, !exchange.isHTTP2 {
+                try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+            }
+            outcome = try await self.outcome(&reader, work, channel, exchange)
         }
-        var reader = RequestBodyReader(request.body, declared: declared, budget: state.budget)
-        let outcome = try await outcome(&reader, work, channel)
         // What is held here goes over to those who write the answer and who observe it.
         defer { state.budget.release(outcome.held) }
         try await send(outcome.answer, request, writer, channel, exchange)
@@ -49,6 +61,13 @@ struct RequestResponder: Sendable {
         // Who waits for 100 (Continue) has not sent the body and will not.
         if !isExpecting { try await reader.discard() }
         throw ConnectionMustClose()
+    }
+
+    /// The client of a request that a trusted proxy has handed on.
+    private func forwardedClient(_ request: Request, _ channel: any Channel) -> IPAddress? {
+        guard !state.trustedProxies.isEmpty, let peer = IPAddress(channel.remoteAddress), state.isTrustedProxy(peer)
+        else { return nil }
+        return ForwardedAddress.client(request.headers, trusted: state.trustedProxies)
     }
 
     /// Tells observers and shadow mode of an answered request.
@@ -74,8 +93,16 @@ struct RequestResponder: Sendable {
     ///
     /// - Throws: if there is nobody to answer.
     private func outcome(
-        _ reader: inout RequestBodyReader, _ work: Work, _ channel: any Channel
+        _ reader: inout RequestBodyReader, _ work: Work, _ channel: any Channel, _ exchange: Exchange
     ) async throws -> Outcome {
+        // The App Store's notifications are never too many.
+        let client = if case .verifyReceipt = work { exchange.client } else { IPAddress?.none }
+        guard state.clients.enter(client) else {
+            var answer = work.unavailable(closes: true)
+            answer.status = .tooManyRequests
+            return Outcome(answer: answer)
+        }
+        defer { state.clients.leave(client) }
         var held = 0
         defer { state.budget.release(reader.taken - held) }
         do {
@@ -116,6 +143,9 @@ struct RequestResponder: Sendable {
                 answer.isVerified = true
                 return answer
             case .notifications(let version, let intake):
+                let cost = NotificationIntake.memory(for: body)
+                guard state.budget.take(cost, of: cost) else { return work.unavailable(closes: false) }
+                defer { state.budget.release(cost) }
                 return .notification(await intake.receive(body, version, now: state.clock()))
             }
         }
@@ -126,7 +156,8 @@ struct RequestResponder: Sendable {
         _ exchange: Exchange
     ) async throws {
         let asksToClose = request.headers.value(of: .connection)?.lowercased() == "close"
-        let closes = (answer.closes || asksToClose) && !exchange.isHTTP2
+        let isDraining = state.isDraining
+        let closes = (answer.closes || asksToClose || isDraining) && !exchange.isHTTP2
         var head = HTTPResponse(status: answer.status)
         head.headerFields.reserveCapacity(7)
         head.headerFields[.contentType] = answer.contentType
@@ -135,14 +166,21 @@ struct RequestResponder: Sendable {
         head.headerFields[.date] = state.httpDate()
         if let name = RequestName.header { head.headerFields[name] = exchange.name }
         Self.state(answer.reply.facts, in: &head)
-        if answer.status == .serviceUnavailable { head.headerFields[.retryAfter] = "1" }
+        if answer.status == .serviceUnavailable || answer.status == .tooManyRequests {
+            head.headerFields[.retryAfter] = "1"
+        }
         if answer.status == .methodNotAllowed { head.headerFields[.allow] = "POST" }
+        if answer.status == .unsupportedMediaType { head.headerFields[.acceptEncoding] = "identity" }
         if closes { head.headerFields[.connection] = "close" }
         record(answer, request, channel, exchange)
         if request.method == .head {
             try await writer.writeResponse(head)
         } else {
             try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.reply.body)))
+        }
+        // What `Connection: close` is in HTTP/1 is GOAWAY in HTTP/2, which the handler of the connection sends.
+        if isDraining, exchange.isHTTP2 {
+            channel.parent?.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
         }
         // Hummingbird itself only knows the lower-case form.
         if closes, !answer.closes, request.headers.value(of: .connection) != "close" { throw ConnectionMustClose() }
@@ -190,6 +228,7 @@ struct RequestResponder: Sendable {
         fields.set("ageMs", facts.ageMilliseconds)
         fields.set("appStoreFailed", if: facts.appStoreFailed)
         fields.set("bundleId", facts.bundleId)
+        fields.set("client", exchange.client?.description)
         fields.set("durationMs", duration)
         fields.set("httpStatus", Int64(answer.status.code))
         fields.set("method", LogName.method(request.method))
@@ -220,6 +259,8 @@ struct Exchange {
     let route: Route
     let begin: ContinuousClock.Instant
     let isHTTP2: Bool
+    /// The client, where a trusted proxy has handed the request on.
+    let client: IPAddress?
 }
 
 /// An answer before it is written.

@@ -44,13 +44,8 @@ enum Route: Sendable, Equatable {
         if path == "/verifyReceipt" { return .plain }
         // Longer ones cannot be ours, whatever is dropped.
         guard path.utf8.count <= 4_096 else { return nil }
+        // The absolute form (RFC 9112, 3.2.2) has become a path and an authority already: ``HTTP1RequestHead``.
         var rest = path[...]
-        // RFC 9112, 3.2.2: a server has to understand the absolute form.
-        for scheme in ["http://", "https://"] where rest.lowercased().hasPrefix(scheme) {
-            rest = rest.dropFirst(scheme.count)
-            guard let slash = rest.firstIndex(of: "/") else { return nil }
-            rest = rest[slash...]
-        }
         if let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) { rest = rest[..<end] }
         guard rest.hasPrefix("/") else { return nil }
         switch rest.split(separator: "/").joined(separator: "/") {

@@ -8,7 +8,10 @@ final class ServerState: Sendable {
     let metrics: ServerMetrics
     let queue: WorkQueue
     let budget: BufferBudget
-    let connections: ConnectionCounter
+    let connections: ConnectionTable
+    /// What each client has at the same time: connections of its own, and requests that trusted proxies hand on.
+    let clients: AddressCounter
+    let trustedProxies: [IPNetwork]
     let logger: Logger
     let store: BoundedTransactionStore?
     let observers: [any AnswerObserving]
@@ -20,6 +23,8 @@ final class ServerState: Sendable {
     let logsRequests: Bool
     private let replaceable: Mutex<Replaceable>
     private let draining = Atomic<Bool>(false)
+    private let displacedLine = RateLimitedLine()
+    private let refusedLine = RateLimitedLine()
     private let date = LastSecond { Timestamp.http(seconds: $0) }
 
     /// What a reload exchanges. A class, since every request takes a copy.
@@ -55,7 +60,9 @@ final class ServerState: Sendable {
             working: working == 0 ? 4 * Processors.count : working, waiting: limits.waitingRequests,
             away: limits.awayRequests)
         budget = BufferBudget(maximum: limits.bufferedBytes)
-        connections = ConnectionCounter(maximum: limits.connections)
+        trustedProxies = configuration.trustedProxies
+        clients = AddressCounter(maximum: limits.connectionsPerAddress)
+        connections = ConnectionTable(maximum: limits.connections, addresses: clients)
         replaceable = Mutex(
             Replaceable(
                 endpoint: endpoint, sandboxHosts: configuration.sandboxHosts, notifications: notifications))
@@ -102,24 +109,27 @@ final class ServerState: Sendable {
 
     /// The value of the header `Date`.
     func httpDate() -> String { date.text(SystemClock.now() / 1_000) }
-}
 
-/// Open connections of all listeners.
-final class ConnectionCounter: Sendable {
-    private let maximum: Int
-    private let count = Atomic<Int>(0)
+    // MARK: Connections
 
-    init(maximum: Int) { self.maximum = maximum }
+    func isTrustedProxy(_ address: IPAddress) -> Bool { trustedProxies.contains { $0.contains(address) } }
 
-    var current: Int { count.load(ordering: .relaxed) }
-
-    /// Whether there is room for one more; then ``close()`` has to follow.
-    func open() -> Bool {
-        let (_, after) = count.add(1, ordering: .relaxed)
-        guard after > maximum else { return true }
-        close()
-        return false
+    /// Counts a connection that was closed to make room for another one.
+    func noteDisplacedConnection() {
+        metrics.displacedConnections.add()
+        guard let count = displacedLine.note() else { return }
+        logger.warning(
+            "limits.connections is reached: the connection that was idle for the longest time is closed for each new one",
+            metadata: ["closed": .stringConvertible(count), "connections": .stringConvertible(connections.current)])
     }
 
-    func close() { count.subtract(1, ordering: .relaxed) }
+    /// Counts a connection that was closed at once.
+    func noteRefusedConnection(_ refusal: ConnectionTable.Refusal) {
+        metrics.refusedConnections.add(refusal.rawValue)
+        guard let count = refusedLine.note() else { return }
+        let limit = refusal == .limit ? "limits.connections" : "limits.connections-per-address"
+        logger.warning(
+            "connections are refused: \(limit) is reached",
+            metadata: ["refused": .stringConvertible(count), "connections": .stringConvertible(connections.current)])
+    }
 }

@@ -18,6 +18,7 @@ struct ServeCommand: AsyncParsableCommand {
             EXAMPLES:
               legacy-receipts serve --port 8080
               legacy-receipts serve --config serve.yaml --check
+              legacy-receipts serve --config serve.yaml --check --connect
               legacy-receipts serve --config serve.yaml --store postgres://db/receipts
             """)
 
@@ -47,6 +48,13 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Check the configuration and exit.")
     var check = false
 
+    @Flag(help: "With --check, also try the store, the App Store keys and the certificates.")
+    var connect = false
+
+    func validate() throws {
+        if connect, !check { throw ValidationError("--connect needs --check.") }
+    }
+
     func run() async throws {
         // By default it ends a process, and it may come before the server is up and takes it as its order to reload.
         signal(SIGHUP, SIG_IGN)
@@ -60,9 +68,20 @@ struct ServeCommand: AsyncParsableCommand {
         if check {
             for warning in configuration.warnings { Terminal.error("Warning: \(warning)") }
             try Terminal.output("The configuration is valid: \(configuration.endpoint.apps.count) apps.")
+            if connect { try await tryConnections(configuration) }
             return
         }
         try await ServerRun(sources: sources, configuration: configuration).run()
+    }
+
+    /// - Throws: `ExitCode` if something does not work.
+    private func tryConnections(_ configuration: VerifyReceiptServerConfiguration) async throws {
+        let findings = await ConnectionTrial(configuration) { try StoreOpener.open($0) }.findings()
+        for finding in findings {
+            try Terminal.output(
+                finding.problem.map { "FAILED  \(finding.subject): \($0)" } ?? "ok      \(finding.subject)")
+        }
+        guard findings.allSatisfy({ $0.problem == nil }) else { throw ExitCode.failure }
     }
 
     private func sources() throws -> ConfigurationSources {

@@ -32,7 +32,7 @@ struct ServerRun {
         }
         let reloading = ReloadSignal(SIGHUP, server: server, sources: sources)
         defer { reloading.cancel() }
-        let limit = ShutdownLimit(configuration.timeouts.shutdown + ShutdownLimit.grace, logger: logger) {
+        let limit = ShutdownLimit(configuration.timeouts.untilAbandoned + ShutdownLimit.grace, logger: logger) {
             LogWriter.standardError.flush()
             _exit(EXIT_FAILURE)
         }

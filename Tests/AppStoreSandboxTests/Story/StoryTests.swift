@@ -64,6 +64,7 @@ struct StoryTests {
                     trust: TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])))
             configuration.listeners = [.init(port: 0)]
             configuration.admin = nil
+            configuration.timeouts.drain = .zero
             configuration.endpoint.learningLimit = .seconds(60)
             configuration.timeouts.store = .seconds(60)
             configuration.signedDataTrust = SignedDataTrust(

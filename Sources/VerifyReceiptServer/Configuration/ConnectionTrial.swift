@@ -1,0 +1,140 @@
+import AppStoreModels
+package import AppStoreServer
+import Foundation
+import NIOSSL
+package import TransactionStore
+
+/// Tries everything that a configuration connects to, without changing anything there: store, App Store keys, TLS
+/// certificates, catalogues.
+package struct ConnectionTrial: Sendable {
+    /// What became of one thing that was tried.
+    package struct Finding: Sendable, Hashable {
+        package let subject: String
+        /// Nil if it works. It holds no secret.
+        package let problem: String?
+    }
+
+    private static let patience = Duration.seconds(15)
+    /// No test notification has it.
+    private static let unknownToken = "00000000-0000-0000-0000-000000000000_0000000000000"
+
+    private let configuration: VerifyReceiptServerConfiguration
+    private let transport: any APITransport
+    private let openStore: @Sendable (String) throws -> any TransactionStore
+
+    /// - Parameters:
+    ///   - configuration: one that was loaded, so that its files could be read.
+    ///   - transport: carries the calls of the App Store Server API.
+    ///   - openStore: opens the store behind an address.
+    package init(
+        _ configuration: VerifyReceiptServerConfiguration, transport: any APITransport = AsyncHTTPClientTransport(),
+        openStore: @escaping @Sendable (String) throws -> any TransactionStore
+    ) {
+        self.configuration = configuration
+        self.transport = transport
+        self.openStore = openStore
+    }
+
+    /// Everything that was tried, in the order of the configuration's example.
+    package func findings() async -> [Finding] {
+        var findings = configuration.endpoint.apps.compactMap { app in
+            app.catalog.map { _ in Finding(subject: "catalogs of \(app.bundleId)", problem: nil) }
+        }
+        findings += configuration.listeners.compactMap { listener in
+            listener.tls.map { Finding(subject: "certificate \($0.certificate)", problem: Self.problem(with: $0)) }
+        }
+        if let url = configuration.storeURL { findings.append(await store(url)) }
+        for credentials in configuration.appStore {
+            for environment in [Environment.production, .sandbox] {
+                findings.append(await key(credentials, environment))
+            }
+        }
+        return findings
+    }
+
+    // MARK: TLS
+
+    private static func problem(with files: VerifyReceiptServerConfiguration.TLSFiles) -> String? {
+        do {
+            _ = try TLSSetup.configuration(files)
+            let now = SystemClock.now() / 1_000
+            for certificate in try NIOSSLCertificate.fromPEMFile(files.certificate) {
+                if Int64(certificate.notValidAfter) < now { return "a certificate in it has expired" }
+                if Int64(certificate.notValidBefore) > now { return "a certificate in it is not valid yet" }
+            }
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    // MARK: Store
+
+    private func store(_ url: String) async -> Finding {
+        guard let address = try? StoreURL(url) else { return Finding(subject: "store", problem: "is no address") }
+        let subject = "store \(address)"
+        // Opening it would make the file, and maybe as another user than the one that serves.
+        if case .sqlite(let path) = address, !FileManager.default.fileExists(atPath: path) {
+            return Finding(subject: subject + " (no file yet)", problem: BoundedFile.obstacleToWriting(path))
+        }
+        let trial = Task { () -> String? in
+            do {
+                let store = try openStore(url)
+                do { try await store.checkReadiness() } catch {
+                    try? await store.close()
+                    throw error
+                }
+                try await store.close()
+                return nil
+            } catch {
+                return (error as? TransactionStoreError)?.description ?? "\(type(of: error))"
+            }
+        }
+        return Finding(subject: subject, problem: await bounded(trial))
+    }
+
+    // MARK: App Store
+
+    /// Asks for the result of a test notification that there never was: with a key that is right the answer is that there is
+    /// none.
+    private func key(_ credentials: AppStoreCredentials, _ environment: Environment) async -> Finding {
+        let server = credentials.server(environment).map { " at \($0)" } ?? ""
+        let subject = "App Store key of \(credentials.bundleID), \(environment.rawValue)\(server)"
+        let trial = Task { () -> String? in
+            do {
+                let client = try AppStoreServerAPIClient(
+                    key: credentials.key, bundleID: credentials.bundleID, environment: environment,
+                    configuration: APIClientConfiguration(
+                        baseURL: credentials.server(environment), timeout: .seconds(10),
+                        retryPolicy: RetryPolicy(maximumAttempts: 1)),
+                    transport: transport)
+                _ = try await client.getTestNotificationStatus(Self.unknownToken)
+                return nil
+            } catch let error as AppStoreServerAPIError {
+                return Self.problem(error)
+            } catch {
+                return "\(error)"
+            }
+        }
+        return Finding(subject: subject, problem: await bounded(trial))
+    }
+
+    private static func problem(_ error: AppStoreServerAPIError) -> String? {
+        switch (error.reason, error.code) {
+        case (_, .testNotificationNotFound?), (_, .invalidTestNotificationToken?): nil
+        case (.unauthorized, _):
+            "it is not accepted (401): issuer-id, key-id, private key or bundle id is wrong, or the app has no release in "
+                + "production yet"
+        default: error.description
+        }
+    }
+
+    private func bounded(_ trial: Task<String?, Never>) async -> String? {
+        let outcome = await Patience.value(of: Task { Outcome(problem: await trial.value) }, within: Self.patience)
+        return outcome.map(\.problem) ?? "no answer within \(Self.patience.components.seconds) seconds"
+    }
+
+    private struct Outcome {
+        let problem: String?
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import NIOCore
+
+/// An address of IPv4 or IPv6. An IPv4 address that is mapped into IPv6 is the IPv4 address (RFC 4291, 2.5.5.2).
+struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The 128 bits; IPv4 stands behind `::ffff:0:0`.
+    let high: UInt64
+    let low: UInt64
+
+    private static let mapped: UInt64 = 0xFFFF << 32
+
+    private init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
+
+    private init(bytes: some Sequence<UInt8>) {
+        var (high, low): (UInt64, UInt64) = (0, 0)
+        for byte in bytes {
+            high = high << 8 | low >> 56
+            low = low << 8 | UInt64(byte)
+        }
+        (self.high, self.low) = (high, low)
+    }
+
+    private init(_ address: in_addr) {
+        (high, low) = (0, Self.mapped | UInt64(UInt32(bigEndian: address.s_addr)))
+    }
+
+    private init(_ address: in6_addr) {
+        var address = address
+        self.init(bytes: withUnsafeBytes(of: &address) { Array($0) })
+    }
+
+    /// The address alone, in the forms of RFC 4291 and in four decimal numbers.
+    init?(_ text: some StringProtocol) {
+        guard text.utf8.count <= 45 else { return nil }
+        var (address4, address6) = (in_addr(), in6_addr())
+        let text = String(text)
+        if inet_pton(AF_INET, text, &address4) == 1 {
+            self.init(address4)
+        } else if inet_pton(AF_INET6, text, &address6) == 1 {
+            self.init(address6)
+        } else {
+            return nil
+        }
+    }
+
+    /// Nil for an address that is none of IP.
+    init?(_ address: SocketAddress?) {
+        switch address {
+        case .v4(let address): self.init(address.address.sin_addr)
+        case .v6(let address): self.init(address.address.sin6_addr)
+        case .unixDomainSocket, nil: return nil
+        }
+    }
+
+    var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+    /// What counts as one client: of IPv6 the network of 64 bits, all of whose addresses a client has for itself.
+    var client: IPAddress { isIPv4 ? self : IPAddress(high, 0) }
+
+    /// Without what is behind the first `length` bits.
+    fileprivate func prefix(_ length: Int) -> IPAddress {
+        IPAddress(
+            high & Self.mask(length), low & Self.mask(length - 64))
+    }
+
+    private static func mask(_ length: Int) -> UInt64 {
+        length <= 0 ? 0 : length >= 64 ? .max : ~(.max >> UInt64(length))
+    }
+
+    var description: String {
+        if isIPv4 {
+            return stride(from: 24, through: 0, by: -8).map { String(low >> UInt64($0) & 0xFF) }.joined(separator: ".")
+        }
+        var address = in6_addr()
+        withUnsafeMutableBytes(of: &address) { bytes in
+            for index in 0..<8 {
+                bytes[index] = UInt8(truncatingIfNeeded: high >> UInt64(56 - 8 * index))
+                bytes[index + 8] = UInt8(truncatingIfNeeded: low >> UInt64(56 - 8 * index))
+            }
+        }
+        var text = [CChar](repeating: 0, count: 64)
+        guard inet_ntop(AF_INET6, &address, &text, socklen_t(text.count)) != nil else { return "" }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// A network of addresses in the notation of CIDR: `10.0.0.0/8`, `2001:db8::/32`; an address alone is a network of one.
+public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
+    private let base: IPAddress
+    /// Of the 128 bits.
+    private let length: Int
+
+    /// Nil if the text is no network, or has bits behind its length.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let address = IPAddress(first) else { return nil }
+        let (offset, bits) = address.isIPv4 ? (96, 32) : (0, 128)
+        var given = bits
+        if parts.count == 2 {
+            guard let number = Int(parts[1]), String(number) == parts[1], (0...bits).contains(number) else {
+                return nil
+            }
+            given = number
+        }
+        length = offset + given
+        base = address
+        guard address.prefix(length) == address else { return nil }
+    }
+
+    func contains(_ address: IPAddress) -> Bool { address.prefix(length) == base }
+
+    public var description: String { "\(base)/\(base.isIPv4 ? length - 96 : length)" }
+}

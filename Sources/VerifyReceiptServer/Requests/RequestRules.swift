@@ -1,0 +1,42 @@
+import HTTPTypes
+import HummingbirdCore
+
+/// What HTTP itself demands of a request, whatever it asks for.
+enum RequestRules {
+    /// The answer to a request that breaks a rule; the connection ends with it. Nil for one that breaks none.
+    static func refusal(of request: Request, isHTTP2: Bool) -> Answer? {
+        if !isHTTP2, let problem = hostProblem(request) { return .problem(.badRequest, problem, closes: true) }
+        guard request.method == .connect else { return nil }
+        return .problem(.methodNotAllowed, "This server is no proxy: it has no tunnels for CONNECT.", closes: true)
+    }
+
+    /// The answer to a body that is not sent as it is (RFC 9110, 15.5.16); nil for any other.
+    static func refusal(ofBodyOf request: Request) -> Answer? {
+        guard let coding = request.headers.value(of: .contentEncoding), !coding.isEmpty,
+            coding.lowercased() != "identity"
+        else { return nil }
+        return .problem(
+            .unsupportedMediaType, "The body has a Content-Encoding: send it as it is (identity).", closes: true)
+    }
+
+    // MARK: Host (RFC 9112, 3.2)
+
+    /// The codec takes the first `Host` for the authority and leaves further ones among the fields.
+    private static func hostProblem(_ request: Request) -> String? {
+        guard let authority = request.head.authority else { return "A request of HTTP/1.1 needs the header Host." }
+        if let host, request.headers.contains(host) { return "The request has more than one header Host." }
+        return authority.utf8.allSatisfy(isOfAuthority) ? nil : "The header Host holds no host."
+    }
+
+    private static let host = HTTPField.Name("Host")
+
+    /// Whether a byte can stand in a host and port (RFC 3986, 3.2.2 and 3.2.3).
+    private static func isOfAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~%!$&'()*+,;=:[]".utf8.contains(byte)
+        }
+    }
+}
