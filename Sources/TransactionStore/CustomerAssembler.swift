@@ -164,6 +164,60 @@ package struct CustomerAssembler {
     }
 }
 
+extension Customer {
+    /// The customer as an engine gives it that knew none of the identities before it took in the facts, and nothing since.
+    /// Nil where the set has several facts of one kind about one purchase: the engine decides between them.
+    package init?(statedBy facts: FactSet) throws {
+        var keys: Set<[String]> = []
+        for fact in facts.transactions {
+            let key = ["\(fact.origin.source.kind.rawValue)", fact.payload.transactionId ?? ""]
+            guard keys.insert(key).inserted else { return nil }
+        }
+        for fact in facts.renewalInfos {
+            let key = ["renewal", "\(fact.origin.source.kind.rawValue)", fact.payload.originalTransactionId ?? ""]
+            guard keys.insert(key).inserted else { return nil }
+        }
+        var assembler = CustomerAssembler(scope: facts.scope)
+        var encoder = FactEncoder()
+        for identity in facts.identities {
+            try assembler.addIdentity(kind: Int64(identity.kind.rawValue), value: identity.value)
+        }
+        for fact in facts.transactions {
+            encoder.encode(fact)
+            try encoder.payload.bytes.withUnsafeBufferPointer { payload in
+                try encoder.legacy.bytes.withUnsafeBufferPointer { legacy in
+                    try assembler.addTransaction(.init(fact.origin), payload: payload, legacy: legacy)
+                }
+            }
+        }
+        for fact in facts.renewalInfos {
+            encoder.encode(fact)
+            try encoder.payload.bytes.withUnsafeBufferPointer { payload in
+                try assembler.addRenewalInfo(.init(fact.origin), payload: payload)
+            }
+        }
+        if let fact = facts.appTransaction {
+            encoder.encode(fact)
+            try encoder.payload.bytes.withUnsafeBufferPointer { payload in
+                try assembler.addAppTransaction(.init(fact.origin), payload: payload)
+            }
+        }
+        if let receipt = facts.receipt {
+            try assembler.addReceipt(
+                form: Int64(receipt.form.rawValue), signedDate: receipt.signedDate, bytes: receipt.bytes)
+        }
+        guard let customer = assembler.customer() else { return nil }
+        self = customer
+    }
+}
+
+extension CustomerAssembler.Row {
+    fileprivate init(_ origin: FactOrigin) {
+        self.init(
+            kind: Int64(origin.source.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate)
+    }
+}
+
 extension KnownReceipt {
     /// Whether the receipt is the one to keep of two of the same form: by date, then by octets, so that the order in which
     /// they come does not matter.

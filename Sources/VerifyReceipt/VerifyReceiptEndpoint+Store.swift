@@ -20,6 +20,10 @@ extension VerifyReceiptEndpoint {
             guard !isKnown, isLearned(facts), try await learn(facts, exchange) else {
                 return known.map { StoreKnowledge(customer: $0, hasLearnedSubmission: isKnown) }
             }
+            // Of a customer whom the store did not know it knows now what the receipt states.
+            if known == nil, let customer = try? Customer(statedBy: facts) {
+                return StoreKnowledge(customer: customer, hasLearnedSubmission: true)
+            }
             let customer = try await store.customer(facts.identities, in: facts.scope)
             return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: true) }
         } catch let refusal as Refusal {

@@ -17,6 +17,25 @@ extension StoreConformance {
             ])
             #expect(ids(try await store.customer(original: "1")) == ["7", "1"])
         },
+        StoreRule(opened: "a customer whom one document made is what the document states") { store in
+            var legacy = LegacyTransactionFields()
+            legacy.isTrialPeriod = true
+            legacy.itemId = "77"
+            let set = Samples.set(
+                Samples.fact("10", original: "1", legacy: legacy) { $0.quantity = 2 },
+                Samples.fact("9", original: "1", at: Samples.june + 5), Samples.fact("1"), Samples.fact("30"),
+                renewals: [Samples.renewal("1"), Samples.renewal("30", source: .receipt)], app: Samples.app("2"),
+                receipt: Samples.receipt("one"))
+            let stated = try #require(try Customer(statedBy: set))
+            _ = try await store.apply([set])
+            let stored = try await store.customer(set.identities, in: set.scope)
+            #expect(ComparableCustomer(stored) == ComparableCustomer(stated))
+            #expect(stored?.hasTakenIn(set) == true && stated.hasTakenIn(set))
+            // Which of two stands is the engine's to say.
+            let two = Samples.set(Samples.fact("1"), Samples.fact("1", product: "other"))
+            let undecided = try Customer(statedBy: two)
+            #expect(undecided?.transactions.count == nil)
+        },
         StoreRule(opened: "two customers are one once a third receipt names both") { store in
             _ = try await store.apply([
                 Samples.set(Samples.fact("1"), receipt: Samples.receipt("one", at: 1)),
