@@ -51,9 +51,13 @@ private struct HistoryFilter {
         return date
     }
 
+    /// In any letter case: Apple's own Python client sends `True`.
     private static func bool(_ text: String, _ code: APIErrorCode) throws -> Bool {
-        guard text == "true" || text == "false" else { throw APIRefusal(code) }
-        return text == "true"
+        switch text.lowercased() {
+        case "true": true
+        case "false": false
+        default: throw APIRefusal(code)
+        }
     }
 
     func admits(_ transaction: SandboxTransaction) -> Bool {

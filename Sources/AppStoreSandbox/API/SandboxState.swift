@@ -7,6 +7,7 @@ struct SandboxState: Sendable {
     var engine: SandboxEngine
     var log: NotificationLog
     var limits = SandboxRateLimits()
+    var faults = SandboxFaults()
     let signer: SandboxSigner
     /// Where notifications go; nil for nowhere.
     var notificationURL: String?

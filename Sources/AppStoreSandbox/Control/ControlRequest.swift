@@ -54,6 +54,23 @@ struct ControlRequest {
         return read
     }
 
+    /// The fault in a request to add one.
+    func fault() throws -> SandboxFault {
+        var fault = SandboxFault(try SandboxFault.kind(try text("kind")))
+        fault.count = try optionalInteger("count").map { Int(clamping: $0) }
+        fault.share =
+            try optional("share", "a number") { value in
+                if case .number(let text) = value { return Double(text) }
+                return value.integer.map { Double($0) }
+            } ?? fault.share
+        fault.path = try optionalText("path")
+        fault.status = try optionalInteger("status").map { Int(clamping: $0) } ?? fault.status
+        fault.retryAfter = try optionalInteger("retryAfter") ?? fault.retryAfter
+        fault.delay = try optionalInteger("delay") ?? fault.delay
+        try fault.check()
+        return fault
+    }
+
     /// The order in a request to buy.
     func order(wallClock: Int64?) throws -> SandboxOrder {
         var order = SandboxOrder(customer: try text("customer"), productId: try text("productId"))

@@ -43,6 +43,13 @@ extension SandboxState {
         case ("PUT", "notifications"?, 2) where path[1] == "url":
             notificationURL = try Self.url(try body.optionalText("url"))
             return ControlOutcome { writer, state in writer.member("url", state.notificationURL) }
+        case ("GET", "faults"?, 1): return showFaults()
+        case ("POST", "faults"?, 1):
+            faults.add(try body.fault())
+            return showFaults()
+        case ("DELETE", "faults"?, 1):
+            faults.removeAll()
+            return showFaults()
         case ("GET", "trust"?, 1): return try trust()
         default:
             throw SandboxError(

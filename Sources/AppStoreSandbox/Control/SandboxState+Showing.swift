@@ -75,6 +75,23 @@ extension SandboxState {
         }
     }
 
+    func showFaults() -> ControlOutcome {
+        ControlOutcome { writer, state in
+            writer.key("faults")
+            writer.beginArray()
+            for entry in state.faults.entries {
+                writer.beginObject()
+                writer.member("kind", entry.fault.kind.rawValue)
+                writer.member("path", entry.fault.path)
+                writer.member("left", entry.left)
+                writer.member("met", entry.met)
+                writer.member("hanging", entry.hanging)
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+    }
+
     func trust() throws -> ControlOutcome {
         let roots = try SandboxRoots()
         return ControlOutcome { writer, _ in

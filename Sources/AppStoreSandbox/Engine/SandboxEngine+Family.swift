@@ -98,7 +98,7 @@ extension SandboxEngine {
                 sharedFrom: owner.originalTransactionId, transactionId: transaction.id, productId: product.id,
                 autoRenewProductId: product.id, expiresDate: owner.expiresDate, start: source.purchaseDate ?? now)
         let isUpgrade = copy.map { !$0.hasEnded && $0.productId != product.id } ?? false
-        if isUpgrade { change(shared.transactionId) { $0.payload.isUpgraded = true } }
+        if isUpgrade { upgrade(shared.transactionId) }
         shared.transactionId = transaction.id
         shared.productId = product.id
         shared.autoRenewProductId = owner.autoRenewProductId

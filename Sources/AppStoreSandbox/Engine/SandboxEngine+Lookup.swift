@@ -57,11 +57,18 @@ extension SandboxEngine {
     /// The download of the app by a customer.
     func appTransaction(of customer: SandboxCustomer) -> AppTransaction {
         let isProduction = configuration.environment == .production
+        let (date, version) = download(of: customer)
         return AppTransaction(
             receiptType: configuration.environment, appAppleId: isProduction ? configuration.appAppleId : nil,
-            bundleId: configuration.bundleId, originalPurchaseDate: customer.downloadDate,
-            originalApplicationVersion: configuration.bundleVersion, appTransactionId: customer.appTransactionId,
-            originalPlatform: .iOS)
+            bundleId: configuration.bundleId, originalPurchaseDate: date, originalApplicationVersion: version,
+            appTransactionId: customer.appTransactionId, originalPlatform: .iOS)
+    }
+
+    /// When a customer downloaded the app, and which version, as receipts and app transactions state it. In the sandbox,
+    /// Apple states 2013-08-01 07:00 UTC and 1.0 for everybody (verifyreceipt reference, 3.2).
+    func download(of customer: SandboxCustomer) -> (date: Int64, version: String) {
+        configuration.environment == .production
+            ? (customer.downloadDate, configuration.bundleVersion) : (1_375_340_400_000, "1.0")
     }
 
     /// Someone who downloads the app, or who has done so already.

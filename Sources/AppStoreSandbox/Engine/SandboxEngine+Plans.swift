@@ -70,7 +70,7 @@ extension SandboxEngine {
 
     private mutating func moveNow(_ id: String, _ product: SandboxProduct, _ offer: SandboxOffer?) {
         guard let old = subscriptions[id] else { return }
-        change(old.transactionId) { $0.payload.isUpgraded = true }
+        upgrade(old.transactionId)
         update(id) {
             $0.isAutoRenewOn = true
             $0.isBillingFailing = false
@@ -80,6 +80,15 @@ extension SandboxEngine {
         addPeriod(to: id, product, offer: offer, price: product.price, reason: .purchase, from: now)
         tell(offer == nil ? .didChangeRenewalPref : .offerRedeemed, .upgrade, subscription: id)
         shareSubscription(id)
+    }
+
+    /// Ends a period whose place another product takes now.
+    mutating func upgrade(_ transactionId: String) {
+        let date = now
+        change(transactionId) {
+            $0.payload.isUpgraded = true
+            $0.upgradeDate = date
+        }
     }
 
     private func isImmediate(from current: String, to product: SandboxProduct) -> Bool {

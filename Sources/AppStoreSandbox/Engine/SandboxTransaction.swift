@@ -10,6 +10,8 @@ public struct SandboxTransaction: Sendable {
     public let orderId: String
     /// The number of its last change, counted over all transactions from 1: what a history is sorted and continued by.
     public internal(set) var revision: Int64
+    /// When another product of the group took the place of the period; milliseconds since 1970.
+    public internal(set) var upgradeDate: Int64?
     /// The number of the change that refunded it.
     var refundRevision: Int64?
     /// Whether the app has finished it.
@@ -37,4 +39,11 @@ public struct SandboxTransaction: Sendable {
     public var originalId: String { payload.originalTransactionId ?? "" }
     /// Whether it was refunded or revoked.
     public var isRevoked: Bool { payload.revocationDate != nil }
+
+    /// The cancellation that legacy documents show: of a refund, or of an upgrade, whose reason Apple gives as 0
+    /// (verifyreceipt reference, 3.5).
+    var cancellation: (date: Int64, reason: Int32?)? {
+        if let date = payload.revocationDate { return (date, payload.revocationReason?.rawValue) }
+        return upgradeDate.map { ($0, 0) }
+    }
 }

@@ -43,6 +43,7 @@ public final class SandboxServer: Service {
                 configuration: configuration.sandbox, catalog: configuration.catalog, now: wallClock()),
             authority: .standard, retriesNotifications: configuration.retriesNotifications)
         state.limits = configuration.rateLimits
+        for fault in configuration.faults { state.faults.add(fault) }
         state.notificationURL = configuration.notificationURL
         state.sendsV1 = configuration.sendsNotificationsV1
         state.sharedSecret = configuration.sharedSecret
@@ -90,26 +91,51 @@ private enum SandboxHTTP {
     private static let maximumBody = 1 << 20
 
     static func respond(to request: Request, _ service: SandboxService) async throws -> Response {
-        var body: [UInt8] = []
+        let parts = request.uri.path.split(separator: "/").map { String($0).removingPercentEncoding ?? "" }
+        let isControl = parts.count > 2 && parts[0] == "sandbox" && parts[1] == "v1"
+        let met = await isControl ? nil : service.meetFault(path: request.uri.path)
+        if let met, met.fault.kind == .hang {
+            // The client may leave, and the sandbox may be told to stop: neither waits for a request that never ends.
+            try? await request.body.consumeWithCancellationOnInboundClose { _ in
+                await cancelWhenGracefulShutdown { await service.hang(met.number) }
+            }
+            return cut(APIResponse(status: 200))
+        }
+        let body: [UInt8]
         do {
             let buffer = try await request.body.collect(upTo: maximumBody)
             body = Array(buffer.readableBytesView)
         } catch {
             return Response(status: .contentTooLarge)
         }
-        var parts = request.uri.path.split(separator: "/").map { String($0).removingPercentEncoding ?? "" }
         var message = APIRequest(
             method: request.method.rawValue, path: parts, query: query(request.uri.query),
             authorization: request.headers[.authorization], body: body)
-        let answer: APIResponse
-        if parts.count > 2, parts[0] == "sandbox", parts[1] == "v1" {
-            parts.removeFirst(2)
-            message.path = parts
-            answer = await service.control(message)
-        } else {
-            answer = await service.respond(to: message)
+        if isControl {
+            message.path.removeFirst(2)
+            return response(await service.control(message))
         }
-        return response(answer)
+        if let fault = met?.fault {
+            if let answer = await service.answer(fault) { return response(answer) }
+            if fault.kind == .delay {
+                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .milliseconds(fault.delay)) }
+            }
+        }
+        let answer = await service.respond(to: message)
+        return met?.fault.kind == .cut ? cut(answer) : response(answer)
+    }
+
+    private struct ConnectionCut: Error {}
+
+    /// An answer of which half arrives before the connection ends.
+    private static func cut(_ answer: APIResponse) -> Response {
+        var response = Self.response(answer)
+        let half = ByteBuffer(bytes: answer.body.prefix(answer.body.count / 2))
+        response.body = ResponseBody(contentLength: max(2, answer.body.count)) { writer in
+            if half.readableBytes > 0 { try await writer.write(half) }
+            throw ConnectionCut()
+        }
+        return response
     }
 
     private static func response(_ answer: APIResponse) -> Response {

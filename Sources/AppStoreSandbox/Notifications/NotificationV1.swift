@@ -44,7 +44,7 @@ struct NotificationV1 {
         writer.beginArray()
         // The newest first, up to 100.
         for transaction in state.engine.transactions(of: customer).reversed().prefix(100) {
-            write(transaction.payload, to: &writer)
+            write(transaction, to: &writer)
         }
         writer.endArray()
         writer.key("pending_renewal_info")
@@ -56,7 +56,8 @@ struct NotificationV1 {
         writer.endObject()
     }
 
-    private static func write(_ payload: JWSTransactionDecodedPayload, to writer: inout JSONWriter) {
+    private static func write(_ transaction: SandboxTransaction, to writer: inout JSONWriter) {
+        let payload = transaction.payload
         let isTrial = payload.offerType == .introductory && payload.offerDiscountType == .freeTrial
         writer.beginObject()
         writer.member("quantity", payload.quantity.map { String($0) })
@@ -77,8 +78,8 @@ struct NotificationV1 {
         writer.member("app_account_token", payload.appAccountToken)
         writer.member("promotional_offer_id", payload.offerType == .promotional ? payload.offerIdentifier : nil)
         writer.member("offer_code_ref_name", payload.offerType == .offerCode ? payload.offerIdentifier : nil)
-        writer.legacyDate("cancellation_date", payload.revocationDate)
-        writer.member("cancellation_reason", payload.revocationReason.map { String($0.rawValue) })
+        writer.legacyDate("cancellation_date", transaction.cancellation?.date)
+        writer.member("cancellation_reason", transaction.cancellation?.reason.map { String($0) })
         writer.member("is_upgraded", payload.isUpgraded == true ? "true" : nil)
         writer.endObject()
     }

@@ -17,11 +17,10 @@ struct SandboxReceipts {
             : .sandbox(bundleId: configuration.bundleId, created: created)
         let receipt = base.with {
             $0.applicationVersion = configuration.bundleVersion
-            if isProduction {
-                $0.appItemId = configuration.appAppleId
-                $0.originalPurchaseDate = .seconds(ForgedInstant(milliseconds: customer.downloadDate))
-                $0.originalApplicationVersion = configuration.bundleVersion
-            }
+            if isProduction { $0.appItemId = configuration.appAppleId }
+            let download = engine.download(of: customer)
+            $0.originalPurchaseDate = .seconds(ForgedInstant(milliseconds: download.date))
+            $0.originalApplicationVersion = download.version
             $0.purchases = engine.transactions(of: customer).filter { transaction in
                 !(transaction.payload.type == .consumable && transaction.isFinished)
             }.map(purchase)
@@ -44,8 +43,9 @@ struct SandboxReceipts {
             $0.itemId = engine.configuration.environment == .production ? product?.adamId ?? 0 : 0
             $0.webOrderLineItemId = payload.webOrderLineItemId.flatMap { Int64($0) } ?? 0
             $0.expiresDate = payload.expiresDate.map { .seconds(ForgedInstant(milliseconds: $0)) } ?? .empty
-            $0.cancellationDate = payload.revocationDate.map { .seconds(ForgedInstant(milliseconds: $0)) } ?? .empty
-            $0.cancellationReason = payload.revocationReason.map { Int64($0.rawValue) }
+            let cancellation = transaction.cancellation
+            $0.cancellationDate = cancellation.map { .seconds(ForgedInstant(milliseconds: $0.date)) } ?? .empty
+            $0.cancellationReason = cancellation?.reason.map { Int64($0) }
             $0.ownershipType = payload.inAppOwnershipType == .familyShared ? 1 : 0
             $0.promotionalOfferId = payload.offerType == .promotional ? payload.offerIdentifier : nil
             let isTrial = payload.offerType == .introductory && payload.offerDiscountType == .freeTrial
@@ -89,8 +89,9 @@ struct SandboxReceipts {
             $0.appItemId = isProduction ? String(configuration.appAppleId) : nil
             $0.webOrderLineItemId = payload.webOrderLineItemId
             $0.expiresDate = payload.expiresDate.map { ForgedInstant(milliseconds: $0) }
-            $0.cancellationDate = payload.revocationDate.map { ForgedInstant(milliseconds: $0) }
-            $0.cancellationReason = payload.revocationReason.map { String($0.rawValue) }
+            let cancellation = transaction.cancellation
+            $0.cancellationDate = cancellation.map { ForgedInstant(milliseconds: $0.date) }
+            $0.cancellationReason = cancellation?.reason.map { String($0) }
             if payload.type == .autoRenewableSubscription {
                 $0.isTrialPeriod = isTrial
                 $0.isInIntroOfferPeriod = payload.offerType == .introductory && !isTrial

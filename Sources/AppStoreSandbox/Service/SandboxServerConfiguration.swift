@@ -23,6 +23,8 @@ public struct SandboxServerConfiguration: Sendable {
     public var notificationTimeout: Int64 = 30
     /// How many requests the App Store Server API takes.
     public var rateLimits = SandboxRateLimits()
+    /// What goes wrong from the beginning; the control API adds more.
+    public var faults: [SandboxFault] = []
 
     /// A sandbox on loopback that sends nothing.
     public init(sandbox: SandboxConfiguration, catalog: SandboxCatalog) {

@@ -30,6 +30,37 @@ actor SandboxService {
         }
     }
 
+    // MARK: Faults
+
+    /// The fault that a request of the App Store Server API meets, if it meets one.
+    func meetFault(path: String) -> SandboxFaults.Entry? { state.faults.meet(path: path) }
+
+    /// The answer of a fault that gives one without asking the shop.
+    func answer(_ fault: SandboxFault) -> APIResponse? {
+        switch fault.kind {
+        case .unauthorized: return .unauthorized
+        case .rateLimited:
+            var response = APIRefusal(.rateLimitExceeded).response
+            response.retryAfter = wallClock().advanced(bySaturating: fault.retryAfter * 1_000)
+            return response
+        case .serverError: return APIResponse(status: fault.status)
+        case .garbage: return APIResponse(status: 200, body: Array("<html>\u{0}not JSON".utf8) + [0xFF, 0xFE])
+        case .delay, .hang, .cut: return nil
+        }
+    }
+
+    /// How often a hanging request looks whether its fault was removed.
+    private static let hangStep = Duration.milliseconds(50)
+
+    /// Waits until the fault is removed or the task is cancelled.
+    func hang(_ number: Int) async {
+        state.faults.hang(number, 1)
+        defer { state.faults.hang(number, -1) }
+        while state.faults.contains(number), !Task.isCancelled { try? await Task.sleep(for: Self.hangStep) }
+    }
+
+    // MARK: Control
+
     /// Answers a request of the control API, when all notifications that are due have been tried once.
     func control(_ request: APIRequest) async -> APIResponse {
         do {

@@ -21,6 +21,11 @@ struct SandboxCommand: AsyncParsableCommand {
             products/ID/sale, clock; PUT notifications/url; GET products, customers/NAME, customers/NAME/receipt, \
             subscriptions/ID, transactions/ID, transactions/ID/receipt, notifications, clock, trust.
 
+            Faults try out a client of the App Store Server API: POST, GET and DELETE faults, or --fault. A fault is \
+            unauthorized (401), rate-limited (429), server-error, delay, hang, cut or garbage. count=N limits it to the \
+            next N requests, share=0.5 to that part of them, path=/history to these; retry-after=SECONDS, status=503 and \
+            delay=MILLISECONDS say more. As JSON, the same names; retryAfter for retry-after.
+
             EXAMPLES:
               legacy-receipts sandbox --products Store.storekit --root-out roots.pem
               legacy-receipts sandbox --products catalog.yaml --clock stepped \\
@@ -29,6 +34,9 @@ struct SandboxCommand: AsyncParsableCommand {
                 http://127.0.0.1:8081/sandbox/v1/purchases
               curl -d '{"advance": "P1M"}' http://127.0.0.1:8081/sandbox/v1/clock
               curl http://127.0.0.1:8081/sandbox/v1/customers/ada/receipt
+              curl -d '{"kind": "rate-limited", "count": 3, "retryAfter": 7200}' \\
+                http://127.0.0.1:8081/sandbox/v1/faults
+              legacy-receipts sandbox --products Store.storekit --fault hang,share=0.1
             """)
 
     @Option(
@@ -75,6 +83,11 @@ struct SandboxCommand: AsyncParsableCommand {
     @Flag(help: "Send each notification once, as Apple's sandbox does.")
     var noRetries = false
 
+    @Option(
+        name: .customLong("fault"),
+        help: ArgumentHelp("A fault of the App Store Server API. Repeatable.", valueName: "kind,name=value"))
+    var faults: [String] = []
+
     @Option(help: "The seed of all identifiers. The same seed gives the same identifiers.")
     var seed: UInt64 = 1
 
@@ -95,6 +108,13 @@ struct SandboxCommand: AsyncParsableCommand {
         configuration.sharedSecret = sharedSecret
         configuration.retriesNotifications = !noRetries
         configuration.rateLimits.isEnabled = !keys.noRateLimits
+        configuration.faults = try faults.map { text in
+            do {
+                return try SandboxFault(text: text)
+            } catch let error as SandboxError {
+                throw ValidationError("--fault \(text): \(error.message).")
+            }
+        }
         try keys.writeRoots()
         try await serve(configuration)
     }

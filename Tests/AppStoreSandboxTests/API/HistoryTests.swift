@@ -65,6 +65,36 @@ struct HistoryTests {
         }
     }
 
+    @Test(
+        "Booleans count in any letter case, as Apple's clients send them; all else is refused with Apple's code",
+        arguments: ["true", "True", "TRUE", "tRuE"])
+    func booleans(yes: String) async throws {
+        let setup = RunningSandbox.Setup(change: { $0.sandbox.key = nil })
+        try await RunningSandbox.run(setup) { sandbox in
+            let checking = try Checking()
+            let coins = try await sandbox.buy(Sold.coins)
+            let unlock = try await sandbox.buy(Sold.unlock)
+            try await sandbox.post("transactions/\(unlock)/refund")
+            @Sendable func ids(_ query: String) async throws -> [String] {
+                let path = "\(sandbox.url)/inApps/v2/history/\(coins)?\(query)"
+                let answer = try JSONValue.parse(try await Running.fetch("GET", path).body)
+                return try await checking.ids(answer["signedTransactions"]?.array?.compactMap(\.string))
+            }
+            let no = yes == "true" ? "false" : "False"
+            #expect(try await ids("revoked=\(yes)") == [unlock])
+            #expect(try await ids("revoked=\(no)") == [coins])
+            #expect(try await ids("excludeRevoked=\(yes)") == [coins])
+            #expect(try await ids("excludeRevoked=\(no)") == [coins, unlock])
+            for (query, code) in [("revoked=1", 4_000_030), ("excludeRevoked=yes", 4_000_025), ("revoked=", 4_000_030)]
+            {
+                let path = "\(sandbox.url)/inApps/v2/history/\(coins)?\(query)"
+                let (status, body) = try await Running.fetch("GET", path)
+                #expect(status == 400)
+                #expect(try JSONValue.parse(body)["errorCode"]?.integer == Int64(code))
+            }
+        }
+    }
+
     @Test("Version 1 leaves out finished consumables, version 2 does not")
     func version1() async throws {
         try await RunningSandbox.run { sandbox in

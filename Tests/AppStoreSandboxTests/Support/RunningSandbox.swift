@@ -80,13 +80,24 @@ struct RunningSandbox: Sendable {
 
     /// A client of our own, as for Apple's server.
     func client(
-        key: InAppPurchaseKey? = nil, bundleID: String = "com.example.app", attempts: Int = 1
+        key: InAppPurchaseKey? = nil, bundleID: String = "com.example.app", attempts: Int = 1,
+        timeout: Duration = .seconds(30)
     ) throws -> AppStoreServerAPIClient {
-        var configuration = APIClientConfiguration(baseURL: url, rateBudgets: .unlimited)
+        var configuration = APIClientConfiguration(baseURL: url, timeout: timeout, rateBudgets: .unlimited)
         configuration.retryPolicy.maximumAttempts = attempts
         return try AppStoreServerAPIClient(
             key: try key ?? DeveloperKey.signing(), bundleID: bundleID, environment: .sandbox,
             configuration: configuration)
+    }
+}
+
+/// Waits until a condition holds; a slow machine has a minute.
+@inline(never)
+func eventually(_ condition: @Sendable () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while try await !condition() {
+        guard ContinuousClock.now < deadline else { throw TestFailure("a condition did not come true") }
+        try await Task.sleep(for: .milliseconds(10))
     }
 }
 

@@ -1,0 +1,152 @@
+/// A fault that requests of the App Store Server API meet, so that a client can be tried against it.
+///
+/// Written as text it is the kind and what differs from the defaults: `rate-limited,count=3,retry-after=7200`.
+public struct SandboxFault: Sendable, Hashable {
+    /// What goes wrong.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// 401 without a body, as for a token that is not accepted.
+        case unauthorized
+        /// 429 with `Retry-After`.
+        case rateLimited = "rate-limited"
+        /// A status from 500 to 599 without a body.
+        case serverError = "server-error"
+        /// The right answer, late.
+        case delay
+        /// No answer. The connection ends when the client leaves, the fault is removed, or the sandbox stops.
+        case hang
+        /// The connection ends in the middle of the right answer.
+        case cut
+        /// 200 with a body that is not JSON.
+        case garbage
+    }
+
+    /// What goes wrong.
+    public var kind: Kind
+    /// How many requests meet the fault; nil for all until it is removed.
+    public var count: Int?
+    /// The share of requests that meet it: more than 0, at most 1.
+    public var share = 1.0
+    /// Only requests whose path contains this text meet it; nil for all.
+    public var path: String?
+    /// The status of ``Kind/serverError``.
+    public var status = 500
+    /// Seconds until the next request is welcome, of ``Kind/rateLimited``.
+    public var retryAfter: Int64 = 60
+    /// Milliseconds before the answer, of ``Kind/delay``.
+    public var delay: Int64 = 1_000
+
+    /// A fault that every request meets.
+    public init(_ kind: Kind) { self.kind = kind }
+
+    /// A fault as `--fault` takes it.
+    /// - Throws: ``SandboxError``, `invalidRequest`, which names the part that is wrong.
+    public init(text: String) throws {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        kind = try Self.kind(parts.first ?? "")
+        for part in parts.dropFirst() {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let value = pair.count > 1 ? pair[1] : ""
+            switch pair[0] {
+            case "count": count = try Self.number(value, "count")
+            case "share": share = try Self.number(value, "share")
+            case "path": path = value
+            case "status": status = try Self.number(value, "status")
+            case "retry-after": retryAfter = try Self.number(value, "retry-after")
+            case "delay": delay = try Self.number(value, "delay")
+            default:
+                throw SandboxError(
+                    .invalidRequest,
+                    "\(pair[0].quoted): has to be count, share, path, status, retry-after or delay")
+            }
+        }
+        try check()
+    }
+
+    /// - Throws: ``SandboxError``, `invalidRequest`.
+    static func kind(_ text: String) throws -> Kind {
+        guard let kind = Kind(rawValue: text) else {
+            let known = Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw SandboxError(.invalidRequest, "\(text.quoted): the kind of a fault has to be one of \(known)")
+        }
+        return kind
+    }
+
+    private static func number<Value: LosslessStringConvertible>(_ text: String, _ name: String) throws -> Value {
+        guard let value = Value(text) else { throw SandboxError(.invalidRequest, "\(name): has to be a number") }
+        return value
+    }
+
+    /// - Throws: ``SandboxError``, `invalidRequest`, for a number out of its range.
+    func check() throws {
+        if let count, count < 1 { throw SandboxError(.invalidRequest, "count: has to be at least 1") }
+        guard share > 0, share <= 1 else {
+            throw SandboxError(.invalidRequest, "share: has to be more than 0 and at most 1")
+        }
+        guard (500...599).contains(status) else {
+            throw SandboxError(.invalidRequest, "status: has to be 500 to 599")
+        }
+        // A year, and ten minutes: what a client may be told, and what a test may wait for.
+        guard (0...31_536_000).contains(retryAfter) else {
+            throw SandboxError(.invalidRequest, "retry-after: has to be 0 to 31536000 seconds")
+        }
+        guard (0...600_000).contains(delay) else {
+            throw SandboxError(.invalidRequest, "delay: has to be 0 to 600000 milliseconds")
+        }
+    }
+}
+
+/// The faults of a sandbox, and which request meets which.
+struct SandboxFaults: Sendable {
+    /// One fault and what became of it.
+    struct Entry: Sendable {
+        let number: Int
+        let fault: SandboxFault
+        /// Requests that the fault's path fits.
+        var seen = 0
+        /// Requests that have met it.
+        var met = 0
+        /// Requests that hang now.
+        var hanging = 0
+
+        /// How many more requests will meet it; nil for any number.
+        var left: Int? { fault.count.map { max(0, $0 - met) } }
+    }
+
+    /// In the order in which they were added, those that are used up included.
+    private(set) var entries: [Entry] = []
+    private var lastNumber = 0
+
+    mutating func add(_ fault: SandboxFault) {
+        lastNumber += 1
+        entries.append(Entry(number: lastNumber, fault: fault))
+    }
+
+    mutating func removeAll() { entries = [] }
+
+    func contains(_ number: Int) -> Bool { entries.contains { $0.number == number } }
+
+    /// The fault that a request meets: the first that fits its path and has its turn.
+    mutating func meet(path: String) -> Entry? {
+        for place in entries.indices {
+            let entry = entries[place]
+            if let left = entry.left, left == 0 { continue }
+            if let part = entry.fault.path, !path.contains(part) { continue }
+            entries[place].seen += 1
+            guard Self.isTurn(entry.seen, share: entry.fault.share) else { continue }
+            entries[place].met += 1
+            return entries[place]
+        }
+        return nil
+    }
+
+    /// Multiples of the golden ratio fill the unit interval evenly and without a short period: a share of one half does not
+    /// always hit the first of two calls that belong together.
+    private static func isTurn(_ seen: Int, share: Double) -> Bool {
+        (Double(seen) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1) < share
+    }
+
+    mutating func hang(_ number: Int, _ change: Int) {
+        guard let place = entries.firstIndex(where: { $0.number == number }) else { return }
+        entries[place].hanging += change
+    }
+}
