@@ -74,6 +74,47 @@ struct MigrateEnrichTests {
         try await store.close()
     }
 
+    @Test("A key that the App Store refuses ends the run at the first answer, which says what to check")
+    func refusedKey() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell(
+            """
+            for number in 1 2 3 4 5 6 7 8; do
+                shop purchases '{"customer": "c'$number'", "productId": "com.example.monthly"}' > /dev/null || exit 7
+                curl -sf $address/sandbox/v1/customers/c$number/receipt |
+                    sed 's/.*"receipt-data":"\\([^"]*\\)".*/{"receipt": "\\1"}/' >> dump.ndjson
+            done
+            shop faults '{"kind": "unauthorized"}' > /dev/null
+            migrate
+            echo "status $?"
+            curl -sf $address/sandbox/v1/faults
+            curl -sf -X DELETE $address/sandbox/v1/faults > /dev/null
+            migrate
+            echo "status $?"
+            """, in: folder)
+        #expect(outcome.error.contains("does not accept the key for com.example.app in Sandbox (HTTP 401)"))
+        #expect(outcome.error.contains("--key-id and --issuer-id"), "\(outcome.error)")
+        #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
+        #expect(outcome.output.contains("status 2") && outcome.output.contains("\"met\":1"), "\(outcome.output)")
+        // The migration itself was done, and a second run completes everybody.
+        #expect(outcome.output.contains("records read"))
+        #expect(outcome.output.contains("10 customers completed, 0 known before, 0 unknown"), "\(outcome.output)")
+    }
+
+    @Test("While the App Store asks for no requests the run says until when, and completes everybody afterwards")
+    func rateLimited() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell(
+            """
+            shop faults '{"kind": "rate-limited", "count": 1, "retryAfter": 3}' > /dev/null
+            migrate
+            """, in: folder)
+        let lines = outcome.error.split(separator: "\n").map(String.init)
+        #expect(lines.count == 1 && lines[0].hasPrefix("rate limited until 20") && lines[0].hasSuffix(" UTC"))
+        #expect(outcome.output.contains("2 customers completed, 0 known before, 0 unknown"), "\(outcome.output)")
+        #expect(!outcome.output.contains("Not completed"))
+    }
+
     @Test("An id that the App Store does not know, and an App Store that is away, are told and lose nothing")
     func unknownAndAway() async throws {
         let folder = try Folder()

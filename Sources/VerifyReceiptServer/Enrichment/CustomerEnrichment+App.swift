@@ -1,4 +1,5 @@
 public import AppStoreServer
+internal import Synchronization
 internal import TransactionStore
 
 extension CustomerEnrichment {
@@ -19,13 +20,36 @@ extension CustomerEnrichment {
         var bundleID: String { reader.bundleID }
         var readers: [CustomerHistoryReader] { [reader] + (fallback.map { [$0] } ?? []) }
 
+        /// Production refuses the key, and the sandbox accepts it: the app may have no release in production.
+        struct OnlySandboxAccepts: Error, CustomStringConvertible {
+            let production: AppStoreServerAPIError
+            var description: String { "\(production)" }
+        }
+
         /// Looks for a transaction of which not even the environment is known.
+        ///
+        /// - Throws: `AppStoreServerAPIError`, ``OnlySandboxAccepts`` where production may know the transaction.
         func find(_ id: String) async throws -> CustomerHistory {
             guard let fallback else { return try await reader.history(of: id) }
             let environments = EnvironmentFallback(production: reader.client, sandbox: fallback.client)
-            return try await environments.first { client in
-                try await (client.environment == fallback.client.environment ? fallback : reader).history(of: id)
-            }.value
+            let isAcceptedBySandbox = Mutex(false)
+            do {
+                return try await environments.first { client in
+                    guard client.environment == fallback.client.environment else {
+                        return try await reader.history(of: id)
+                    }
+                    do {
+                        return try await fallback.history(of: id)
+                    } catch let error as AppStoreServerAPIError where error.isUnknownTransaction {
+                        isAcceptedBySandbox.withLock { $0 = true }
+                        throw error
+                    }
+                }.value
+            } catch let error as AppStoreServerAPIError
+                where error.reason == .unauthorized && isAcceptedBySandbox.withLock({ $0 })
+            {
+                throw OnlySandboxAccepts(production: error)
+            }
         }
     }
 }

@@ -12,8 +12,12 @@ struct CustomerQuestions: Sendable {
 
     /// One for each subscription and other purchase of which the App Store Server API has not spoken; those that a
     /// signature vouches for first, the newest of them first. One answer is about all purchases of one Apple Account, of
-    /// which a customer may have several.
-    let questions: [Question]
+    /// which a customer may have several. What was answered is taken out.
+    var left: [Question]
+    /// Whether an answer has been put into the store.
+    var isTold = false
+    /// Facts of the answers that were new to the store.
+    var changedFacts = 0
     /// Whether the App Store has spoken of others.
     let isPartlyKnown: Bool
 
@@ -35,7 +39,7 @@ struct CustomerQuestions: Sendable {
             }
         }
         let open = found.filter { !spoken.contains($0.originalTransactionId) }
-        questions = open.filter(\.isSigned) + open.filter { !$0.isSigned }
+        left = open.filter(\.isSigned) + open.filter { !$0.isSigned }
         isPartlyKnown = !spoken.isEmpty
     }
 }

@@ -13,28 +13,70 @@ struct EnrichmentRun {
     let environments: [AppStoreModels.Environment]
     let isQuiet: Bool
 
-    /// - Returns: what was done, in words, and whether everything was.
+    /// How many failures are printed; further ones are counted.
+    private static let maximumLines = 20
+
+    /// What was done, in words, and whether everything was.
+    struct Outcome {
+        let text: String
+        let isWhole: Bool
+        /// Why the run stopped before its end.
+        var stopped: CommandFailure?
+    }
+
     /// - Throws: `CommandFailure`. What was completed before stays; running it again resumes.
-    func run(_ store: any CompleteTransactionStore, bareIds: [String]) async throws -> (text: String, isWhole: Bool) {
-        var total = CustomerEnrichment.Counts()
+    func run(_ store: any CompleteTransactionStore, bareIds: [String]) async throws -> Outcome {
+        var customers = CustomerEnrichment.Counts()
+        var found = CustomerEnrichment.Counts()
         do {
             let verifier = try SignedDataVerifier(trust: trust)
             let transport = AsyncHTTPClientTransport()
             let ids = Self.unique(bareIds)
-            let progress = EnrichmentProgress(
-                total: Int(clamping: try await store.counts().customers) + ids.count, isQuiet: isQuiet)
             let enrichment = CustomerEnrichment(
                 apps: try Self.unique(bundleIds).compactMap { try app($0, verifier, transport) }, store: store)
-            total += try await enrichment.completeCustomers(
-                of: store, onFailure: { Self.tell($0) }, onProgress: { progress.report($0) })
-            let customers = total
-            total += try await enrichment.complete(
-                ids: ids, onFailure: { Self.tell($0) }, onProgress: { progress.report(customers + $0) })
-            progress.finish()
+            let progress = EnrichmentProgress(
+                total: try await enrichment.countOpenCustomers(of: store) + ids.count, isQuiet: isQuiet)
+            defer { progress.finish() }
+            var failures = 0
+            var events = CustomerEnrichment.Events(
+                onFailure: { failure in
+                    failures += 1
+                    if failures <= Self.maximumLines { Self.tell(failure) }
+                    if failures == Self.maximumLines + 1 { Terminal.error("Further failures are counted.") }
+                }, onHold: { progress.hold(until: $0) })
+            events.onProgress = {
+                customers = $0
+                progress.report(customers.asked)
+            }
+            customers = try await enrichment.completeCustomers(of: store, events: events)
+            events.onProgress = {
+                found = $0
+                progress.report(customers.asked + found.seen)
+            }
+            found = try await enrichment.complete(ids: ids, events: events)
+        } catch let refused as CustomerEnrichment.Refused {
+            let text = Self.text(customers + found)
+            return Outcome(text: text, isWhole: false, stopped: Self.failure(refused))
         } catch {
             throw CommandFailure("Completing the customers stopped, run it again to resume: \(error)")
         }
-        return (Self.text(total), total.failed == 0)
+        let total = customers + found
+        return Outcome(text: Self.text(total), isWhole: total.failed == 0)
+    }
+
+    private static func failure(_ refused: CustomerEnrichment.Refused) -> CommandFailure {
+        var text = """
+            \(refused) Completing the customers stopped at this answer. Check that --private-key is an In-App \
+            Purchase key (an App Store Connect API key is another kind), that --key-id and --issuer-id are those that App \
+            Store Connect shows for it, that it is not revoked, that the app is of the same team and --bundle-id is spelled \
+            as there, and that this machine's clock is right.
+            """
+        if refused.environment == .production {
+            text += """
+                 Production refuses an app without a release: give --environment Sandbox then.
+                """
+        }
+        return CommandFailure(text + " Run it again to resume.")
     }
 
     private static func unique(_ ids: [String]) -> [String] {
@@ -58,7 +100,12 @@ struct EnrichmentRun {
     ) throws -> CustomerHistoryReader {
         let url = environment == .production ? options.productionURL : options.sandboxURL
         let client = try AppStoreServerAPIClient(
-            key: key, bundleID: bundleId, environment: environment, configuration: APIClientConfiguration(baseURL: url),
+            key: key, bundleID: bundleId, environment: environment,
+            configuration: APIClientConfiguration(
+                baseURL: url,
+                // Longer waits are for the run, which shows them.
+                rateBudgets: RateBudgets(maximumWait: .seconds(60)),
+                retryPolicy: RetryPolicy(maximumRetryAfter: .seconds(1))),
             transport: transport)
         return CustomerHistoryReader(
             client: client, verifier: verifier, bundleID: bundleId,
@@ -83,26 +130,43 @@ struct EnrichmentRun {
 private final class EnrichmentProgress {
     private let start = ContinuousClock.now
     private var lastReport = ContinuousClock.now
+    /// Time in which the App Store took no requests.
+    private var held = Duration.zero
+    private var holdStart: ContinuousClock.Instant?
     private let total: Int
     private let isQuiet: Bool
     private let isTerminal = Terminal.isErrorTerminal
 
+    /// - Parameter total: customers and ids that the App Store has to be asked about.
     init(total: Int, isQuiet: Bool) {
         self.total = total
         self.isQuiet = isQuiet
     }
 
-    func report(_ counts: CustomerEnrichment.Counts) {
+    /// - Parameter count: customers and ids that were asked about.
+    func report(_ count: Int) {
         let interval: Duration = isTerminal ? .milliseconds(200) : .seconds(5)
-        guard !isQuiet, ContinuousClock.now - lastReport >= interval else { return }
+        guard !isQuiet, count > 0, ContinuousClock.now - lastReport >= interval else { return }
         lastReport = .now
-        let elapsed = ContinuousClock.now - start
-        // Customers that are known already cost nothing; the pace is that of those who were asked about.
-        let asked = max(1, counts.seen - counts.known)
-        let left = elapsed * max(0, total - counts.seen) / asked
-        let line = "\(counts.seen) of \(total) customers, about \(left.components.seconds) s left"
-        if isTerminal { Terminal.rewriteLine(line) } else { Terminal.error(line) }
+        let left = (ContinuousClock.now - start - held) * max(0, total - count) / count
+        write("\(count) of \(total) customers, about \(left.components.seconds) s left")
     }
+
+    /// - Parameter date: until when the App Store takes no requests, in milliseconds; nil: it does again.
+    func hold(until date: Int64?) {
+        guard let date else {
+            if let holdStart { held += ContinuousClock.now - holdStart }
+            holdStart = nil
+            return
+        }
+        holdStart = .now
+        guard !isQuiet else { return }
+        let time = Date(timeIntervalSince1970: Double(date) / 1_000).formatted(
+            .iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false))
+        write("rate limited until \(time) UTC")
+    }
+
+    private func write(_ line: String) { if isTerminal { Terminal.rewriteLine(line) } else { Terminal.error(line) } }
 
     func finish() { if isTerminal, !isQuiet { Terminal.rewriteLine("") } }
 }
@@ -111,6 +175,7 @@ extension CustomerEnrichment.Counts {
     fileprivate static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum.seen += right.seen
+        sum.asked += right.asked
         sum.completed += right.completed
         sum.known += right.known
         sum.unknown += right.unknown
@@ -118,6 +183,4 @@ extension CustomerEnrichment.Counts {
         sum.changedFacts += right.changedFacts
         return sum
     }
-
-    fileprivate static func += (left: inout Self, right: Self) { left = left + right }
 }

@@ -156,12 +156,13 @@ struct MigrateCommand: AsyncParsableCommand {
         try Terminal.output(SummaryText.text(summary, output: output))
         if let loaded { try Terminal.output("\n" + loaded) }
         if let enriched { try Terminal.output("\n" + enriched.text) }
+        if let stopped = enriched?.stopped { throw stopped }
         if summary.quarantined > 0 || enriched?.isWhole == false { throw ExitStatus.someQuarantined }
     }
 
     private func enrich(
         _ loader: StoreLoader?, _ key: InAppPurchaseKey?
-    ) async throws -> (text: String, isWhole: Bool)? {
+    ) async throws -> EnrichmentRun.Outcome? {
         guard let loader, let key else { return nil }
         let asked = environment.filter { $0 == .production || $0 == .sandbox }
         let run = EnrichmentRun(

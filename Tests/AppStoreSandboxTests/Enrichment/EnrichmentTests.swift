@@ -16,22 +16,24 @@ struct EnrichmentTests {
 
     @inline(never)
     private func playing(
+        _ setup: RunningSandbox.Setup = .init(),
         _ body: @Sendable (RunningSandbox, SQLiteTransactionStore) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "enrichment-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try SQLiteTransactionStore.open(path: folder.appending(path: "store.sqlite").path)
-        try await RunningSandbox.run { try await body($0, store) }
+        try await RunningSandbox.run(setup) { try await body($0, store) }
         try await store.close()
     }
 
     private func reader(
         _ transport: any APITransport, _ sandbox: RunningSandbox, _ environment: AppStoreModels.Environment = .sandbox,
-        bundleID: String = "com.example.app"
+        bundleID: String = "com.example.app", configuration: APIClientConfiguration? = nil
     ) throws -> CustomerHistoryReader {
-        var configuration = APIClientConfiguration(baseURL: sandbox.url, rateBudgets: .unlimited)
-        configuration.retryPolicy = .never
+        let configuration =
+            configuration
+            ?? APIClientConfiguration(baseURL: sandbox.url, rateBudgets: .unlimited, retryPolicy: .never)
         let client = try AppStoreServerAPIClient(
             key: try DeveloperKey.signing(), bundleID: bundleID, environment: environment,
             configuration: configuration, transport: transport)
@@ -64,7 +66,8 @@ struct EnrichmentTests {
             let transport = WatchedTransport()
             let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
             let first = try await enrichment.completeCustomers(of: store)
-            #expect(first.seen == 1 && first.completed == 1 && first.failed == 0)
+            #expect(first.seen == 1 && first.asked == 1 && first.completed == 1 && first.failed == 0)
+            #expect(try await enrichment.countOpenCustomers(of: store) == 0)
             // The newest first; the coins are ada's, of whom that answer was.
             #expect(transport.asked == [coins, ids[1]])
             let customer = try #require(try await store.customer([token], in: Self.scope))
@@ -105,7 +108,8 @@ struct EnrichmentTests {
             let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
             let failed = Mutex<[String]>([])
             let first = try await enrichment.completeCustomers(
-                of: store, onFailure: { failure in failed.withLock { $0.append(failure.transactionId) } })
+                of: store, events: .init(onFailure: { failure in failed.withLock { $0.append(failure.transactionId) } })
+            )
             #expect(first.failed == 1 && first.completed == 0 && first.changedFacts > 0)
             #expect(failed.withLock { $0 } == [ids[0]])
             let again = CustomerEnrichment(apps: [.init(try reader(WatchedTransport(), sandbox))], store: store)
@@ -135,23 +139,126 @@ struct EnrichmentTests {
     func severalApps() async throws {
         try await playing { sandbox, store in
             let bought = try await sandbox.buy(Sold.basic)
+            let other = WatchedTransport { _ in .refusal(404) }
             let strange = WatchedTransport { _ in .refusal(404) }
-            let refused = WatchedTransport { _ in .refusal(401) }
             let apps = [
-                CustomerEnrichment.App(try reader(refused, sandbox, bundleID: "com.example.refused")),
+                CustomerEnrichment.App(try reader(other, sandbox, bundleID: "com.example.other")),
                 CustomerEnrichment.App(try reader(WatchedTransport(), sandbox)),
                 CustomerEnrichment.App(try reader(strange, sandbox, bundleID: "com.example.strange")),
             ]
             let counts = try await CustomerEnrichment(apps: apps, store: store).complete(ids: [bought])
             #expect(counts.seen == 1 && counts.completed == 1 && counts.failed == 0 && counts.unknown == 0)
-            #expect(refused.asked == [bought] && strange.asked.isEmpty)
+            #expect(other.asked == [bought] && strange.asked.isEmpty)
             let known = try await CustomerEnrichment(apps: apps, store: store).complete(ids: [bought])
-            #expect(known.known == 1 && refused.asked.count == 1)
-            let rest = CustomerEnrichment(apps: Array(apps.dropFirst()), store: store)
-            let unknown = try await rest.complete(ids: [Self.nowhere])
+            #expect(known.known == 1 && known.asked == 0 && other.asked.count == 1)
+            let unknown = try await CustomerEnrichment(apps: apps, store: store).complete(ids: [Self.nowhere])
             #expect(unknown.seen == 1 && unknown.unknown == 1 && strange.asked == [Self.nowhere])
-            #expect(try await CustomerEnrichment(apps: apps, store: store).complete(ids: [Self.nowhere]).failed == 1)
         }
+    }
+
+    /// So many customers with one purchase each, of which a receipt states nothing but the id.
+    private func stocked(_ count: Int, _ sandbox: RunningSandbox, _ store: SQLiteTransactionStore) async throws
+        -> [String]
+    {
+        var ids: [String] = []
+        for number in 0..<count { ids.append(try await sandbox.buy(Sold.unlock, by: "customer \(number)")) }
+        _ = try await store.apply(ids.map { FactSet(scope: Self.scope, transactions: [fact($0, .receipt)]) })
+        return ids
+    }
+
+    @Test("A key that is not accepted ends the run at the first question", arguments: [401, 403])
+    func refusedKey(status: Int) async throws {
+        try await playing { sandbox, store in
+            let ids = try await stocked(40, sandbox, store)
+            let transport = WatchedTransport { _ in .init(status: status, body: []) }
+            let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
+            let refused = CustomerEnrichment.Refused(
+                bundleID: "com.example.app", environment: .sandbox, httpStatus: status)
+            await #expect(throws: refused) { try await enrichment.completeCustomers(of: store) }
+            #expect(transport.asked.count == 1)
+            await #expect(throws: refused) { try await enrichment.complete(ids: ids) }
+            #expect(transport.asked.count == 2)
+        }
+    }
+
+    @Test("A key that is taken away meanwhile ends the run, and what was completed stays")
+    func revokedKey() async throws {
+        try await playing { sandbox, store in
+            _ = try await stocked(100, sandbox, store)
+            let left = Mutex(40)
+            let transport = WatchedTransport { _ in
+                left.withLock { left in
+                    left -= 1
+                    return left < 0 ? .init(status: 401, body: []) : nil
+                }
+            }
+            let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
+            await #expect(throws: CustomerEnrichment.Refused.self) {
+                try await enrichment.completeCustomers(of: store)
+            }
+            // Those that were under way, and no more.
+            #expect(transport.asked.count <= 40 + 32)
+            let again = CustomerEnrichment(apps: [.init(try reader(WatchedTransport(), sandbox))], store: store)
+            let counts = try await again.completeCustomers(of: store)
+            #expect(counts.known > 0 && counts.completed > 0 && counts.known + counts.completed == 100)
+        }
+    }
+
+    @Test("Where the App Store takes no requests for two hours, the run waits visibly and loses no customer")
+    func longRateLimit() async throws {
+        let clock = SteppedClock(start: 1_800_000_000_000)
+        try await playing(.init(wallClock: { clock.now })) { sandbox, store in
+            _ = try await stocked(60, sandbox, store)
+            let opens = clock.now + 7_200_000
+            // The first 40 questions are answered; then there is a limit until the clock has gone on.
+            let answered = Mutex(0)
+            let early = Mutex(0)
+            let transport = WatchedTransport { _ in
+                let number = answered.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard number > 40, clock.now < opens else { return nil }
+                early.withLock { $0 += 1 }
+                return .init(status: 429, retryAfter: String(opens), body: [])
+            }
+            var limits = APIClientConfiguration(
+                baseURL: sandbox.url, rateBudgets: RateBudgets(maximumWait: .seconds(60)))
+            limits.retryPolicy = RetryPolicy(maximumRetryAfter: .seconds(1))
+            limits.clock = clock.clock
+            limits.rateBudgets.overrides = [.getTransactionHistory: 1_000, .getAllSubscriptionStatuses: 1_000]
+            let held = Mutex<[Int64?]>([])
+            let enrichment = CustomerEnrichment(
+                apps: [.init(try reader(transport, sandbox, configuration: limits))], store: store, clock: clock.clock)
+            let counts = try await enrichment.completeCustomers(
+                of: store, events: .init(onHold: { date in held.withLock { $0.append(date) } }))
+            #expect(counts.completed == 60 && counts.failed == 0 && counts.seen == 60 && counts.asked == 60)
+            let dates = held.withLock { $0 }
+            #expect(dates.count == 2 && dates.last == .some(nil))
+            #expect((opens...opens + 1_000).contains(dates.first.flatMap { $0 } ?? 0))
+            // No more than those that were under way together.
+            #expect((1...32).contains(early.withLock { $0 }))
+            #expect(clock.now >= opens)
+        }
+    }
+}
+
+/// A clock that goes on where a task waits, and takes no time.
+private final class SteppedClock: Sendable {
+    private let start: Int64
+    private let passed = Mutex(Duration.zero)
+
+    init(start: Int64) { self.start = start }
+
+    var now: Int64 { passed.withLock { start + Int64($0 / .milliseconds(1)) } }
+
+    var clock: ServerClock {
+        ServerClock(
+            now: { self.now }, uptime: { self.passed.withLock { $0 } },
+            sleep: { time in
+                try Task.checkCancellation()
+                self.passed.withLock { $0 += time }
+            })
     }
 }
 

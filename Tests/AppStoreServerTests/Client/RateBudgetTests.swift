@@ -95,6 +95,42 @@ import Testing
         #expect(clock.sleeps.count == 1)
     }
 
+    @Test("A call that waits for its turn is not sent where Apple asks for no requests meanwhile")
+    func blockedWhileWaiting() async throws {
+        let clock = TestClock()
+        let later = String(clock.now + 1_800_000)
+        let transport = ScriptedTransport([.json("{}"), .json("", status: 429, retryAfter: later), .json("{}")])
+        let refused = Mutex<AppStoreServerAPIError?>(nil)
+        let client = Mutex<AppStoreServerAPIClient?>(nil)
+        var busy = clock.clock
+        let sleep = busy.sleep
+        let sleeps = Mutex(0)
+        busy.sleep = { time in
+            let number = sleeps.withLock { sleeps in
+                sleeps += 1
+                return sleeps
+            }
+            try await sleep(time)
+            guard number == 1, let other = client.withLock({ $0 }) else { return }
+            // While the first call waits, another one is told to come back in half an hour.
+            let error = try await apiError { try await other.requestTestNotification() }
+            refused.withLock { $0 = error }
+        }
+        let made = try AppStoreServerAPIClient(
+            key: SigningKey.shared.inAppPurchaseKey, bundleID: "a", environment: .sandbox,
+            configuration: APIClientConfiguration(
+                baseURL: "https://api.test",
+                rateBudgets: RateBudgets(overrides: [.requestTestNotification: 1]), retryPolicy: .never, clock: busy),
+            transport: transport)
+        client.withLock { $0 = made }
+        _ = try await made.requestTestNotification()
+        let start = clock.elapsed
+        _ = try await made.requestTestNotification()
+        #expect(refused.withLock { $0 }?.reason == .rateLimited)
+        #expect(clock.elapsed - start >= .seconds(1_790))
+        #expect(transport.requests.count == 3)
+    }
+
     @Test("A task cancelled while it waits for its turn gives its turn back")
     func cancellation() async throws {
         let clock = TestClock()

@@ -40,19 +40,33 @@ final class RateLimiter: Sendable {
         self.clock = clock
     }
 
-    /// Waits for the turn of one call.
+    /// Waits for the turn of one call. Where Apple asks for no more requests meanwhile, the call waits for that too.
     /// - Throws: ``Exhausted`` if it would take too long, `CancellationError` if the task is cancelled while it waits.
     func waitForTurn(_ endpoint: APIEndpoint) async throws {
         let rate = budgets.requestsPerSecond(for: endpoint, in: environment)
         let bucket = rate.map(Bucket.init)
-        let wait = try reserve(endpoint, bucket)
-        guard wait > .zero else { return }
-        do {
-            try await clock.sleep(wait)
-        } catch {
-            if let bucket { states.withLock { $0[endpoint, default: State()].full -= bucket.interval } }
-            throw error
+        while true {
+            let wait = try reserve(endpoint, bucket)
+            guard wait > .zero else { return }
+            do {
+                try await clock.sleep(wait)
+            } catch {
+                giveBack(endpoint, bucket)
+                throw error
+            }
+            guard isBlocked(endpoint) else { return }
+            giveBack(endpoint, bucket)
         }
+    }
+
+    private func isBlocked(_ endpoint: APIEndpoint) -> Bool {
+        let now = clock.uptime()
+        return states.withLock { $0[endpoint].map { $0.blockedUntil > now } ?? false }
+    }
+
+    private func giveBack(_ endpoint: APIEndpoint, _ bucket: Bucket?) {
+        guard let bucket else { return }
+        states.withLock { $0[endpoint, default: State()].full -= bucket.interval }
     }
 
     /// Lets no call of the endpoint through for a while: Apple said so.
