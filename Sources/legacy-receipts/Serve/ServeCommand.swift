@@ -45,6 +45,13 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp("Any key of the configuration. Repeatable.", valueName: "key=value"))
     var settings: [String] = []
 
+    @Option(
+        name: .customLong("test-clock-from"),
+        help: ArgumentHelp(
+            "For tests: take the time from this sandbox. Its root has to be among trust.signed-data-roots.",
+            valueName: "url"))
+    var testClock: String?
+
     @Flag(help: "Check the configuration and exit.")
     var check = false
 
@@ -71,7 +78,13 @@ struct ServeCommand: AsyncParsableCommand {
             if connect { try await tryConnections(configuration) }
             return
         }
-        try await ServerRun(sources: sources, configuration: configuration).run()
+        var run = ServerRun(sources: sources, configuration: configuration)
+        if let testClock {
+            let clock = try await TestClock(from: testClock)
+            try await clock.check(configuration.signedDataTrust, named: "trust.signed-data-roots")
+            run.testClock = clock
+        }
+        try await run.run()
     }
 
     /// - Throws: `ExitCode` if something does not work.

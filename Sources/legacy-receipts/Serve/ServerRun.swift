@@ -9,6 +9,8 @@ import VerifyReceiptServer
 struct ServerRun {
     let sources: ConfigurationSources
     let configuration: VerifyReceiptServerConfiguration
+    /// Nil for the machine's clock.
+    var testClock: TestClock?
 
     func run() async throws {
         var configuration = configuration
@@ -24,9 +26,12 @@ struct ServerRun {
         defer { LogWriter.standardError.flush() }
         let store = try open(configuration)
         let spool = try open(configuration.spool)
+        var clock: (@Sendable () -> Int64)?
+        if let testClock { clock = { testClock.now() } }
         let server: VerifyReceiptServer
         do {
-            server = try VerifyReceiptServer(configuration: configuration, store: store, spool: spool, logger: logger)
+            server = try VerifyReceiptServer(
+                configuration: configuration, store: store, spool: spool, logger: logger, clock: clock)
         } catch {
             throw CommandFailure("The server cannot start: \(error)")
         }
@@ -36,10 +41,15 @@ struct ServerRun {
             LogWriter.standardError.flush()
             _exit(EXIT_FAILURE)
         }
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+            .init(service: server), .init(service: limit, successTerminationBehavior: .ignore),
+        ]
+        if let testClock {
+            logger.warning("the time is that of a sandbox: for tests only")
+            services.append(.init(service: testClock, successTerminationBehavior: .ignore))
+        }
         var group = ServiceGroupConfiguration(
-            services: [
-                .init(service: server), .init(service: limit, successTerminationBehavior: .ignore),
-            ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.logger.logLevel = max(level, .notice)
         do {
             try await ServiceGroup(configuration: group).run()
