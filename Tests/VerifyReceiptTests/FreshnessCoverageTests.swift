@@ -40,28 +40,34 @@ import VerifyReceipt
         let accounts: [String: FactSet]
         /// When it says it was asked.
         let time: Int64
+        /// What it does not know.
+        let unknown: Set<String>
         let onAsked: @Sendable () async -> Void
         let asked = Mutex<[String]>([])
 
         init(
             _ store: any TransactionStore, _ accounts: [String: FactSet] = [:], time: Int64 = requestDate,
-            onAsked: @escaping @Sendable () async -> Void = {}
+            unknown: Set<String> = [], onAsked: @escaping @Sendable () async -> Void = {}
         ) {
             self.store = store
             self.accounts = accounts
             self.time = time
+            self.unknown = unknown
             self.onAsked = onAsked
         }
 
         func refresh(
             originalTransactionIds: [String], identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
-        ) async throws -> [String: Int64] {
+        ) async throws -> RefreshedPurchases {
             for id in originalTransactionIds {
                 asked.withLock { $0.append(id) }
                 if let facts = accounts[id] { _ = try await store.apply([facts]) }
             }
             await onAsked()
-            return Dictionary(originalTransactionIds.map { ($0, time) }) { first, _ in first }
+            let known = originalTransactionIds.filter { !unknown.contains($0) }
+            return RefreshedPurchases(
+                times: Dictionary(known.map { ($0, time) }) { first, _ in first },
+                unknown: unknown.intersection(originalTransactionIds))
         }
     }
 
@@ -119,12 +125,44 @@ import VerifyReceipt
         }
     }
 
-    @Test func aPurchaseThatTheAppStoreDoesNotKnowCountsAsAskedAbout() async throws {
+    @Test func aPurchaseOfWhichTheAppStoreStatesNothingCountsAsAskedAbout() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store)
         let reply = try await Self.ask(store, appStore)
         #expect(reply.status == 0 && reply.reply.facts.ageMilliseconds == 0)
         #expect(appStore.asked.withLock { $0 } == [Self.ada])
+    }
+
+    @Test("A purchase that the App Store does not know is not current: 21010 where that is required, else no age")
+    func unknownPurchase() async throws {
+        let store = MemoryStore()
+        let appStore = AppStore(store, unknown: [Self.ada])
+        let refused = try await Self.ask(store, appStore)
+        #expect(refused.status == 21010)
+        let facts = refused.reply.facts
+        #expect(facts.ageMilliseconds == nil && !facts.appStoreFailed)
+        #expect(facts.reason?.contains("does not know 1 of") == true)
+        let answered = try await Self.ask(store, appStore, Freshness(source: .appStore, maximumAge: 3_600_000))
+        #expect(answered.status == 0 && answered.reply.facts.ageMilliseconds == nil)
+        #expect(answered.reply.facts.source == .store && !answered.reply.facts.appStoreFailed)
+    }
+
+    @Test("One unknown purchase of several is enough, whoever's the others are")
+    func oneUnknownPurchase() async throws {
+        let store = MemoryStore()
+        _ = try await store.apply([Self.fact(Self.ada), Self.fact(Self.bob, signed: requestDate - 3_600_001)])
+        #expect(try await Self.ask(store, AppStore(store, unknown: [Self.bob])).status == 21010)
+        #expect(try await Self.ask(store, AppStore(store, unknown: [Self.ada])).status == 0)
+    }
+
+    @Test("The App Store may learn of a purchase of the last day yet: 21005")
+    func newUnknownPurchase() async throws {
+        let bought = created.adding(months: -2).milliseconds
+        for (now, status) in [(bought + 86_400_000 - 1, 21005), (bought + 86_400_000, 21010)] {
+            let store = MemoryStore()
+            let appStore = AppStore(store, unknown: [Self.ada])
+            #expect(try await Self.ask(store, appStore, now: now).status == status)
+        }
     }
 
     @Test func anAnswerFromTheFutureIsNone() async throws {

@@ -24,12 +24,14 @@ import VerifyReceipt
 
         func refresh(
             originalTransactionIds: [String], identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
-        ) async throws -> [String: Int64] {
+        ) async throws -> RefreshedPurchases {
             asked.withLock { $0 += originalTransactionIds }
             if let failure { throw failure }
             if isAway { throw Away() }
             _ = try await store.apply([FreshnessTests.renewal(signed: requestDate)])
-            return Dictionary(originalTransactionIds.map { ($0, max(notBefore, requestDate)) }) { first, _ in first }
+            return RefreshedPurchases(
+                times: Dictionary(originalTransactionIds.map { ($0, max(notBefore, requestDate)) }) { first, _ in first
+                })
         }
     }
 

@@ -10,6 +10,8 @@ struct AppStoreCoverage {
     private(set) var originalTransactionIds: [String] = []
     /// Milliseconds since 1970-01-01T00:00:00Z.
     private var times: [String: Int64]
+    /// When the newest transaction of each purchase was bought; milliseconds since 1970-01-01T00:00:00Z.
+    private var newestPurchases: [String: Int64] = [:]
     private var seen: Set<String> = []
     private let now: Int64
 
@@ -17,8 +19,8 @@ struct AppStoreCoverage {
     ///   - facts: what was submitted, whether the store took it in or not.
     ///   - knowledge: what the store knows.
     ///   - countsRecorded: whether an answer shows what nobody signed.
-    ///   - asked: what else is known to have been asked about, and when: the App Store may know nothing of a purchase, and
-    ///     then nothing in the store tells that it was asked.
+    ///   - asked: what else is known to have been asked about, and when: an answer without renewals may hold nothing about a
+    ///     purchase that the store lacks.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z. What the App Store signed later than that says that the two clocks
     ///     differ, and not how long ago it was asked.
     init(
@@ -26,12 +28,16 @@ struct AppStoreCoverage {
     ) {
         times = asked
         self.now = now
-        for fact in facts.transactions { add(fact.storedOriginalTransactionId, []) }
+        for fact in facts.transactions {
+            add(fact.storedOriginalTransactionId, [])
+            note(fact.payload.purchaseDate, of: fact.storedOriginalTransactionId)
+        }
         guard let customer = knowledge?.customer else { return }
         for transaction in customer.transactions where transaction.isSigned || countsRecorded {
             let payload = transaction.payload
             let original = payload.originalTransactionId.flatMap { CustomerIdentity.isMeaningful(id: $0) ? $0 : nil }
             add(original ?? payload.transactionId, transaction.origins)
+            note(payload.purchaseDate, of: original ?? payload.transactionId)
         }
         for info in customer.renewalInfos { add(info.payload.originalTransactionId, info.origins) }
     }
@@ -42,6 +48,17 @@ struct AppStoreCoverage {
         for origin in origins where origin.source == .appStoreServerAPI && origin.signedDate <= now {
             times[id] = max(times[id] ?? .min, origin.signedDate)
         }
+    }
+
+    private mutating func note(_ purchaseDate: Int64?, of id: String?) {
+        guard let id, let purchaseDate else { return }
+        newestPurchases[id] = max(newestPurchases[id] ?? .min, purchaseDate)
+    }
+
+    /// Whether each of these purchases is so new that the App Store may learn of it yet.
+    func areNew(_ ids: [String]) -> Bool {
+        let day: Int64 = 86_400_000
+        return ids.allSatisfy { now.subtractingSaturated(newestPurchases[$0] ?? .min) < day }
     }
 
     /// What the App Store was never asked about, or not at this time or later.

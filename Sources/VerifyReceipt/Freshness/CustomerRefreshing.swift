@@ -11,11 +11,23 @@ public protocol CustomerRefreshing: Sendable {
     ///   - identities: by what else the customer is known.
     ///   - scope: the app and the environment.
     ///   - notBefore: milliseconds since 1970-01-01T00:00:00Z.
-    /// - Returns: when the App Store was asked about each purchase, in milliseconds since 1970-01-01T00:00:00Z. A purchase
-    ///   that is not in it, or earlier than `notBefore`, does not count as current.
+    /// - Returns: what came of it. A purchase that is not in it, or earlier than `notBefore`, does not count as current.
     /// - Throws: any error if it could not be asked about all; its description goes to ``ReplyFacts/reason`` and must not
     ///   hold a JWS. ``BackendFailure`` is handed on to the client.
     func refresh(
         originalTransactionIds: [String], identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
-    ) async throws -> [String: Int64]
+    ) async throws -> RefreshedPurchases
+}
+
+/// What the App Store has answered about purchases, by original transaction id.
+public struct RefreshedPurchases: Sendable, Hashable {
+    /// When the App Store was asked about each purchase that it knows, in milliseconds since 1970-01-01T00:00:00Z.
+    public var times: [String: Int64]
+    /// The purchases that the App Store does not know.
+    public var unknown: Set<String>
+
+    public init(times: [String: Int64], unknown: Set<String> = []) {
+        self.times = times
+        self.unknown = unknown
+    }
 }

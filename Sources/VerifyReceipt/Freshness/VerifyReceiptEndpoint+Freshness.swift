@@ -27,6 +27,12 @@ extension VerifyReceiptEndpoint {
         } catch is StoreUnread {
             let reason = exchange.facts.reason ?? "The store did not answer."
             guard !freshness.isRequired else { throw Refusal(.storeUnavailable, reason) }
+        } catch let unknown as UnknownPurchases {
+            let reason = "The App Store does not know \(unknown.count) of the customer's purchases."
+            guard !freshness.isRequired else {
+                throw Refusal(unknown.areNew ? .appStoreUnavailable : .accountNotFound, reason)
+            }
+            exchange.facts.reason = reason
         } catch {
             exchange.facts.appStoreFailed = true
             let reason = "The App Store could not be asked: \(error)."
@@ -47,12 +53,16 @@ extension VerifyReceiptEndpoint {
     ) async throws {
         let notBefore = exchange.now.subtractingSaturated(freshness.maximumAge)
         var asked: [String: Int64] = [:]
+        var unknown: Set<String> = []
         for round in 0...Self.maximumRounds {
             let coverage = AppStoreCoverage(
                 facts, knowledge, countsRecorded: configuration.recordedFacts == .granting, asked: asked,
                 now: exchange.now)
-            let stale = coverage.stale(notBefore: notBefore)
+            let (unknownNow, stale) = coverage.stale(notBefore: notBefore).partitioned { unknown.contains($0) }
             guard !stale.isEmpty else {
+                guard unknownNow.isEmpty else {
+                    throw UnknownPurchases(count: unknownNow.count, areNew: coverage.areNew(unknownNow))
+                }
                 if let since = coverage.since { exchange.state(since: since, of: asked.isEmpty ? .store : .appStore) }
                 return
             }
@@ -61,7 +71,8 @@ extension VerifyReceiptEndpoint {
             let answered = try await refresher.refresh(
                 originalTransactionIds: stale, identities: knowledge?.customer.identities ?? facts.identities,
                 scope: facts.scope, notBefore: notBefore)
-            asked.merge(answered, uniquingKeysWith: max)
+            asked.merge(answered.times, uniquingKeysWith: max)
+            unknown.formUnion(answered.unknown)
             knowledge = try await readAgain(facts, after: knowledge, exchange)
         }
     }
@@ -94,6 +105,13 @@ extension VerifyReceiptEndpoint {
     /// The store could not be read, and is configured to be done without.
     private struct StoreUnread: Error {}
 
+    /// The App Store has answered and does not know purchases that the answer shows: a current answer about them is not to be
+    /// had. They may be of a deleted account, or newer than what the App Store tells.
+    private struct UnknownPurchases: Error {
+        let count: Int
+        let areNew: Bool
+    }
+
     private enum Unasked: Error, CustomStringConvertible {
         case nobody, endless
 
@@ -110,5 +128,12 @@ extension Exchange {
     fileprivate func state(since time: Int64, of source: AnswerSource) {
         facts.ageMilliseconds = max(0, now.subtractingSaturated(time))
         facts.source = source
+    }
+}
+
+extension Array {
+    /// Those that fit, and the others.
+    fileprivate func partitioned(_ fits: (Element) -> Bool) -> ([Element], [Element]) {
+        (filter(fits), filter { !fits($0) })
     }
 }

@@ -60,7 +60,10 @@ package struct StatusTable {
                 retryable: .notStated, support: .full, source: "Reference.md V2"),
             internalRow,
             Row(
-                condition: .accountNotFound, status: 21010...21010, meaning: "The account was not found or deleted",
+                condition: .accountNotFound, status: 21010...21010,
+                meaning:
+                    "The account was not found or deleted; also where the configuration demands a current answer and the "
+                    + "App Store does not know a purchase",
                 members: ["environment", "is_retryable", "is-retryable"], retryable: .fixed(false), support: .reported,
                 source: "Reference.md V2 and C2, rule 4"),
             Row(

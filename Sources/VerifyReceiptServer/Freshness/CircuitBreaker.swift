@@ -45,6 +45,11 @@ package final class CircuitBreaker: Sendable {
         }
     }
 
+    /// Whether ``permit(now:)`` would say `wait`.
+    package func isOpen(now: Int64) -> Bool {
+        state.withLock { $0.isClosed(now) || ($0.failures >= Self.failureLimit && $0.isTrying) }
+    }
+
     package func succeeded() { state.withLock { $0 = State() } }
 
     /// The server is away.

@@ -28,12 +28,12 @@ struct EndpointMaker: Sendable {
     func callAsFunction(_ configuration: VerifyReceiptServerConfiguration) throws -> VerifyReceiptEndpoint {
         var endpoint = configuration.endpoint
         if let store, !configuration.appStore.isEmpty, endpoint.customerRefresher == nil {
+            let verifier = try SignedDataVerifier(
+                trust: configuration.signedDataTrust, revocation: configuration.revocation)
             endpoint.customerRefresher = AppStoreRefresher(
-                credentials: configuration.appStore,
-                verifier: try SignedDataVerifier(
-                    trust: configuration.signedDataTrust, revocation: configuration.revocation),
-                store: store, apps: apps, clock: clock
-            ) { [metrics] in metrics.refreshes.add($0.rawValue) }
+                credentials: configuration.appStore, verifier: verifier, store: store, apps: apps, clock: clock,
+                wallClock: { SystemClock.now() },
+                onRefresh: { [metrics] in metrics.refreshes.add($0.rawValue) })
         }
         let made = try VerifyReceiptEndpoint(configuration: endpoint, store: store, writer: writer)
         apps.keep(configuration.appStore)

@@ -1,9 +1,22 @@
 import Synchronization
 package import TransactionStore
 
-/// When the App Store was last asked about purchases, by original transaction id. Bounded: two generations, of which the
+/// What the App Store last answered about purchases, by original transaction id. Bounded: two generations, of which the
 /// older is forgotten when the newer is full.
 package final class RefreshMemory: Sendable {
+    /// One answer about one purchase.
+    package struct Answer: Sendable, Hashable {
+        /// When the App Store was asked; milliseconds.
+        package let time: Int64
+        /// Whether the App Store knows the purchase.
+        package let isKnown: Bool
+
+        package init(time: Int64, isKnown: Bool) {
+            self.time = time
+            self.isKnown = isKnown
+        }
+    }
+
     private struct Key: Hashable {
         let server: String?
         let scope: StoreScope
@@ -11,8 +24,8 @@ package final class RefreshMemory: Sendable {
     }
 
     private struct Generations {
-        var newer: [Key: Int64] = [:]
-        var older: [Key: Int64] = [:]
+        var newer: [Key: Answer] = [:]
+        var older: [Key: Answer] = [:]
     }
 
     private let capacity: Int
@@ -21,20 +34,21 @@ package final class RefreshMemory: Sendable {
     /// - Parameter capacity: purchases per generation.
     package init(capacity: Int = 100_000) { self.capacity = max(1, capacity) }
 
-    /// The last time, in milliseconds; nil if it is not known.
+    /// The last answer; nil if there is none that is remembered.
     /// - Parameters:
     ///   - server: which App Store was asked; nil for Apple's.
-    ///   - now: milliseconds. What is later than that was noted before the clock was set back, and is not believed.
-    package func time(
+    ///   - now: milliseconds. What is later than that was noted before the clock was set back, and does not count.
+    package func answer(
         _ originalTransactionId: String, in scope: StoreScope, of server: String? = nil, now: Int64
-    ) -> Int64? {
+    ) -> Answer? {
         let key = Key(server: server, scope: scope, originalTransactionId: originalTransactionId)
-        let time = generations.withLock { $0.newer[key] ?? $0.older[key] }
-        return time.flatMap { $0 <= now ? $0 : nil }
+        let answer = generations.withLock { $0.newer[key] ?? $0.older[key] }
+        return answer.flatMap { $0.time <= now ? $0 : nil }
     }
 
     package func note(
-        _ originalTransactionIds: some Sequence<String>, in scope: StoreScope, of server: String? = nil, at time: Int64
+        _ originalTransactionIds: some Sequence<String>, in scope: StoreScope, of server: String? = nil,
+        _ answer: Answer
     ) {
         generations.withLock { generations in
             for id in originalTransactionIds {
@@ -42,7 +56,7 @@ package final class RefreshMemory: Sendable {
                     generations.older = generations.newer
                     generations.newer = [:]
                 }
-                generations.newer[Key(server: server, scope: scope, originalTransactionId: id)] = time
+                generations.newer[Key(server: server, scope: scope, originalTransactionId: id)] = answer
             }
         }
     }

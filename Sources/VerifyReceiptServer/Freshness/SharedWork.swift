@@ -1,29 +1,52 @@
 import Synchronization
 
 /// Lets any number of callers wait for one piece of work that is known by the same key. A piece of work may have several.
+/// When its last caller has left, the work is cancelled: nothing goes on that no caller waits for.
 package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// There is too much under way already.
     package struct Full: Error, CustomStringConvertible {
-        package let description = "too many customers are being asked about"
+        package let description = "too many requests wait for its answer"
     }
-    /// The caller's patience is over. The work goes on for those who come later.
+    /// The caller's patience is over.
     package struct TooSlow: Error, CustomStringConvertible { package let description = "no answer in time" }
 
     private typealias Work = Task<Result<Value, any Error>, Never>
 
+    private struct Piece {
+        let task: Work
+        let keys: [Key]
+        var callers: Int
+    }
+
     private struct State {
-        var running: [Key: Work] = [:]
-        var count = 0
+        /// The piece that new callers with a key join.
+        var running: [Key: Int] = [:]
+        /// By number, those that are cancelled and have not ended yet included.
+        var pieces: [Int: Piece] = [:]
+        var callers = 0
+        var lastNumber = 0
+
+        mutating func forgetKeys(of number: Int) {
+            for key in pieces[number]?.keys ?? [] where running[key] == number { running[key] = nil }
+        }
     }
 
     private let maximum: Int
+    private let maximumCallers: Int
     private let state = Mutex(State())
 
-    /// - Parameter maximum: how many pieces of work may be under way at once.
-    package init(maximum: Int) { self.maximum = maximum }
+    /// - Parameters:
+    ///   - maximum: how many pieces of work may be under way at once.
+    ///   - maximumCallers: how many callers may wait at once.
+    package init(maximum: Int, maximumCallers: Int = .max) {
+        self.maximum = maximum
+        self.maximumCallers = maximumCallers
+    }
 
     /// How many pieces of work are under way.
-    package var count: Int { state.withLock { $0.count } }
+    package var count: Int { state.withLock { $0.pieces.count } }
+    /// How many callers wait.
+    package var callers: Int { state.withLock { $0.callers } }
 
     /// The outcome of the work under way with any of these keys, those that come first before others. Only if there is none
     /// is this work begun, and known by all of them.
@@ -33,19 +56,27 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
         for keys: [Key], patience: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard patience > .zero else { throw TooSlow() }
-        let task = try state.withLock { state in
+        let (number, task) = try state.withLock { state -> (Int, Work) in
+            guard state.callers < maximumCallers else { throw Full() }
             for key in keys {
-                if let task = state.running[key] { return task }
+                guard let number = state.running[key], let task = state.pieces[number]?.task else { continue }
+                state.pieces[number]?.callers += 1
+                state.callers += 1
+                return (number, task)
             }
-            guard state.count < maximum else { throw Full() }
+            guard state.pieces.count < maximum else { throw Full() }
+            state.lastNumber += 1
+            let number = state.lastNumber
             let task = Work.detached { [self] in
-                defer { finished(keys) }
+                defer { finished(number) }
                 do { return .success(try await work()) } catch { return .failure(error) }
             }
-            state.count += 1
-            for key in keys { state.running[key] = task }
-            return task
+            state.pieces[number] = Piece(task: task, keys: keys, callers: 1)
+            state.callers += 1
+            for key in keys { state.running[key] = number }
+            return (number, task)
         }
+        defer { left(number) }
         guard let outcome = await Patience.value(of: task, within: patience) else {
             try Task.checkCancellation()
             throw TooSlow()
@@ -53,11 +84,23 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
         return try outcome.get()
     }
 
-    /// No other work can have begun with one of the keys.
-    private func finished(_ keys: [Key]) {
+    /// A caller waits no longer.
+    private func left(_ number: Int) {
+        let abandoned = state.withLock { state -> Work? in
+            state.callers -= 1
+            state.pieces[number]?.callers -= 1
+            guard let piece = state.pieces[number], piece.callers == 0 else { return nil }
+            // Who comes now begins anew.
+            state.forgetKeys(of: number)
+            return piece.task
+        }
+        abandoned?.cancel()
+    }
+
+    private func finished(_ number: Int) {
         state.withLock { state in
-            state.count -= 1
-            for key in keys { state.running[key] = nil }
+            state.forgetKeys(of: number)
+            state.pieces[number] = nil
         }
     }
 }

@@ -132,7 +132,7 @@ struct RequestResponder: Sendable {
     private func answer(to body: [UInt8], _ work: Work, _ channel: any Channel) async -> Answer? {
         guard channel.isActive else { return nil }
         guard await state.queue.enter() else { return work.unavailable(closes: false) }
-        let place = WorkPlace(state.queue)
+        let place = WorkPlace(state.queue, hasClient: { channel.isActive })
         defer { place.leave() }
         guard channel.isActive, !Task.isCancelled else { return nil }
         return await WorkPlace.$current.withValue(place) { () async -> Answer in

@@ -122,10 +122,46 @@ final class WorkPlace: Sendable {
     @TaskLocal static var current: WorkPlace?
 
     private let queue: WorkQueue
+    private let hasClient: @Sendable () -> Bool
     private let state = Mutex(State())
 
-    /// - Parameter queue: let the request in.
-    init(_ queue: WorkQueue) { self.queue = queue }
+    /// - Parameters:
+    ///   - queue: let the request in.
+    ///   - hasClient: whether the client still waits for the answer.
+    init(_ queue: WorkQueue, hasClient: @escaping @Sendable () -> Bool = { true }) {
+        self.queue = queue
+        self.hasClient = hasClient
+    }
+
+    private var isAway: Bool { state.withLock { $0.isAway } }
+
+    /// How often a request that is away looks whether its client has left.
+    private static let step = Duration.milliseconds(100)
+
+    /// Too many requests are away for this one to give its place to others.
+    struct TooManyAway: Error, CustomStringConvertible { let description = "too many requests wait" }
+
+    /// Waits while the request of the present task, if it works for one, is away. When the client leaves, the wait is
+    /// cancelled.
+    /// - Throws: ``TooManyAway`` rather than to wait in a place that others need, and what `wait` throws.
+    static func away<Value: Sendable>(_ wait: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        guard let place = current else { return try await wait() }
+        place.stepAway()
+        defer { place.comeBack() }
+        guard place.isAway else { throw TooManyAway() }
+        let waiting = Task { try await wait() }
+        let watching = Task {
+            while place.hasClient() { try await Task.sleep(for: step) }
+            waiting.cancel()
+        }
+        defer { watching.cancel() }
+        let outcome = await withTaskCancellationHandler {
+            await waiting.result
+        } onCancel: {
+            waiting.cancel()
+        }
+        return try outcome.get()
+    }
 
     /// Before a wait. After it ``comeBack()`` has to follow.
     func stepAway() {

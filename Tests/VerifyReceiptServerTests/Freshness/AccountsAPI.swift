@@ -11,6 +11,8 @@ final class AccountsAPI: APITransport {
 
     let mode = Mutex(Mode.answers)
     let requests = Mutex<[String]>([])
+    /// Requests that are neither answered nor given up.
+    let hanging = Mutex(0)
     /// What a transaction and a renewal info of each account say, by original transaction id.
     private let accounts: [[String: (transaction: String, renewal: String)]]
 
@@ -67,6 +69,8 @@ final class AccountsAPI: APITransport {
             let body = code.map { #"{"errorCode":\#($0),"errorMessage":"As told."}"# } ?? ""
             return APITransportResponse(status: status, retryAfter: retryAfter, body: Array(body.utf8))
         case .hangs:
+            hanging.withLock { $0 += 1 }
+            defer { hanging.withLock { $0 -= 1 } }
             try await Task.sleep(for: .seconds(3_600))
             throw APITransportError.timedOut
         }

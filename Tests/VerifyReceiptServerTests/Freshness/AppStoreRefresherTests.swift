@@ -91,13 +91,16 @@ import VerifyReceiptServer
         #expect(setting.api.histories == [AccountsAPI.ada, AccountsAPI.bob])
     }
 
-    @Test func anUnknownTransactionIsAnAnswer() async throws {
-        for code in [4_040_001, 4_040_005, 4_040_010, 4_000_006] {
-            let setting = try Self.setting()
-            setting.api.mode.withLock { $0 = .refuses(status: code / 10_000, code: code) }
-            #expect(try await setting.refresh() == [AccountsAPI.ada: Self.now])
-            #expect(setting.outcomes == [.nothingKnown])
-        }
+    @Test(
+        "An App Store that does not know a purchase has answered, and the purchase is not current",
+        arguments: [
+            4_040_001, 4_040_005, 4_040_010, 4_000_006,
+        ])
+    func unknownPurchase(code: Int) async throws {
+        let setting = try Self.setting()
+        setting.api.mode.withLock { $0 = .refuses(status: code / 10_000, code: code) }
+        #expect(try await setting.ask() == RefreshedPurchases(times: [:], unknown: [AccountsAPI.ada]))
+        #expect(setting.outcomes == [.nothingKnown])
     }
 
     @Test func oneRequestAsksOnlySoMuchAndTheNextGoesOnFromThere() async throws {
@@ -105,20 +108,25 @@ import VerifyReceiptServer
         let ids = (1...AppStoreRefresher.maximumQuestions + 4).map { "77000000000\($0)" }
         await #expect(throws: (any Error).self) { try await setting.refresh(ids) }
         #expect(setting.api.histories.count == AppStoreRefresher.maximumQuestions)
-        #expect(try await setting.refresh(ids).count == ids.count)
+        #expect(try await setting.ask(ids).unknown == Set(ids))
         #expect(setting.api.histories == ids)
     }
 
-    /// What is told is when the App Store was asked, never a time that would suit better.
-    @Test func whatTheAppStoreDoesNotKnowIsAsOldAsTheQuestion() async throws {
+    @Test("The App Store's word that it does not know a purchase counts for a minute, and never longer than asked for")
+    func unknownForAWhile() async throws {
         let time = Mutex(Self.now)
         let setting = try Self.setting(clock: { time.withLock { $0 } })
         setting.api.mode.withLock { $0 = .refuses(status: 404, code: 4_040_010) }
-        _ = try await setting.refresh()
-        time.withLock { $0 += 1_000 }
-        #expect(try await setting.refresh(notBefore: Self.now) == [AccountsAPI.ada: Self.now])
-        #expect(try await setting.refresh(notBefore: Self.now + 1) == [AccountsAPI.ada: Self.now + 1_000])
-        #expect(setting.api.histories == [AccountsAPI.ada, AccountsAPI.ada])
+        _ = try await setting.ask()
+        time.withLock { $0 += AppStoreRefresher.longestUnknown }
+        #expect(try await setting.ask().unknown == [AccountsAPI.ada] && setting.api.histories.count == 1)
+        #expect(try await setting.ask(notBefore: Self.now + 1).unknown == [AccountsAPI.ada])
+        #expect(setting.api.histories.count == 2)
+        // Since then it has learned of the purchase.
+        setting.api.mode.withLock { $0 = .answers }
+        time.withLock { $0 += AppStoreRefresher.longestUnknown + 1 }
+        let answer = try await setting.ask(notBefore: Self.now)
+        #expect(answer.times.keys.contains(AccountsAPI.ada) && answer.unknown.isEmpty)
     }
 
     @Test func dataThatIsNotGenuineIsAFailureAndNotStored() async throws {
@@ -137,7 +145,7 @@ import VerifyReceiptServer
     @Test func appsWithoutAKeyAreNeverAskedAbout() async throws {
         let setting = try Self.setting()
         await #expect(throws: (any Error).self) {
-            try await setting.refresher.refresh(
+            _ = try await setting.refresher.refresh(
                 originalTransactionIds: ["1"], identities: [],
                 scope: StoreScope(environment: .production, bundleId: "com.example.other"), notBefore: 0)
         }
@@ -205,10 +213,18 @@ struct RefresherSetting: Sendable {
                 issuerID: "99b16628-15e4-4668-972b-eeff55eeff55"), productionURL: url, sandboxURL: url)
     }
 
+    /// When the App Store was asked about each purchase that it knows.
     func refresh(
         _ ids: [String] = [AccountsAPI.ada], identities: [CustomerIdentity] = [],
         bundleID: String = AccountsAPI.bundleID, notBefore: Int64 = AppStoreRefresherTests.now
     ) async throws -> [String: Int64] {
+        try await ask(ids, identities: identities, bundleID: bundleID, notBefore: notBefore).times
+    }
+
+    func ask(
+        _ ids: [String] = [AccountsAPI.ada], identities: [CustomerIdentity] = [],
+        bundleID: String = AccountsAPI.bundleID, notBefore: Int64 = AppStoreRefresherTests.now
+    ) async throws -> RefreshedPurchases {
         try await refresher.refresh(
             originalTransactionIds: ids, identities: identities,
             scope: StoreScope(environment: .production, bundleId: bundleID), notBefore: notBefore)

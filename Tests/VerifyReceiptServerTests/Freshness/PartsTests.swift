@@ -82,28 +82,47 @@ import VerifyReceiptServer
 @Suite struct RefreshMemoryTests {
     private static let scope = StoreScope(environment: .production, bundleId: "com.example")
 
-    @Test func eachPurchaseHasItsOwnTime() {
+    private static func known(_ time: Int64) -> RefreshMemory.Answer { .init(time: time, isKnown: true) }
+
+    @Test func eachPurchaseHasItsOwnAnswer() {
         let memory = RefreshMemory()
-        memory.note(["1", "2"], in: Self.scope, at: 10)
-        memory.note(["3", "1"], in: Self.scope, at: 20)
-        #expect(memory.time("1", in: Self.scope, now: 20) == 20)
-        #expect(memory.time("2", in: Self.scope, now: 20) == 10)
-        #expect(memory.time("4", in: Self.scope, now: 20) == nil)
+        memory.note(["1", "2"], in: Self.scope, Self.known(10))
+        memory.note(["3", "1"], in: Self.scope, .init(time: 20, isKnown: false))
+        #expect(memory.answer("1", in: Self.scope, now: 20) == .init(time: 20, isKnown: false))
+        #expect(memory.answer("2", in: Self.scope, now: 20) == Self.known(10))
+        #expect(memory.answer("4", in: Self.scope, now: 20) == nil)
         let other = StoreScope(environment: .sandbox, bundleId: "com.example")
-        #expect(memory.time("2", in: other, now: 20) == nil)
+        #expect(memory.answer("2", in: other, now: 20) == nil)
     }
 
-    @Test func whatWasNotedBeforeTheClockWasSetBackIsNotBelieved() {
+    @Test func whatWasNotedBeforeTheClockWasSetBackDoesNotCount() {
         let memory = RefreshMemory()
-        memory.note(["1"], in: Self.scope, at: 20)
-        #expect(memory.time("1", in: Self.scope, now: 19) == nil)
+        memory.note(["1"], in: Self.scope, Self.known(20))
+        #expect(memory.answer("1", in: Self.scope, now: 19) == nil)
     }
 
     @Test func itIsBoundedAndForgetsTheOldestFirst() {
         let memory = RefreshMemory(capacity: 10)
-        for number in 0..<25 { memory.note(["\(number)"], in: Self.scope, at: Int64(number)) }
-        let kept = (0..<25).filter { memory.time("\($0)", in: Self.scope, now: 25) != nil }
+        for number in 0..<25 { memory.note(["\(number)"], in: Self.scope, Self.known(Int64(number))) }
+        let kept = (0..<25).filter { memory.answer("\($0)", in: Self.scope, now: 25) != nil }
         #expect(kept == Array(10..<25))
+    }
+}
+
+/// A value that several tasks see.
+private final class Flag: Sendable {
+    private let state: Mutex<Bool>
+    init(_ value: Bool) { state = Mutex(value) }
+    var value: Bool { state.withLock { $0 } }
+    func set(_ value: Bool) { state.withLock { $0 = value } }
+}
+
+/// Waits until a condition holds; a slow machine has a minute.
+private func eventually(_ condition: @Sendable () -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while !condition() {
+        guard ContinuousClock.now < deadline else { throw TestFailure("a condition did not come true") }
+        try await Task.sleep(for: .milliseconds(5))
     }
 }
 
@@ -137,19 +156,28 @@ import VerifyReceiptServer
         #expect(begun.withLock { $0 } == 1)
     }
 
-    @Test func workIsFoundByAnyOfItsKeysAndByNoneAfterwards() async throws {
-        let work = SharedWork<String, Int>(maximum: 2)
+    /// Work that notes when it is cancelled, and a caller that waits for it in patience.
+    private static func begun(
+        _ work: SharedWork<String, Int>, _ keys: [String], _ cancelled: Flag
+    ) async -> (caller: Task<Int, any Error>, open: AsyncStream<Void>.Continuation) {
         let (gate, open) = AsyncStream<Void>.makeStream()
         let (started, start) = AsyncStream<Void>.makeStream()
-        let first = Task {
-            try await work.value(for: ["a", "b"], patience: .seconds(60)) {
+        let caller = Task {
+            try await work.value(for: keys, patience: .seconds(60)) {
                 start.yield()
-                for await _ in gate { break }
-                return 7
+                for await _ in gate { return 7 }
+                cancelled.set(Task.isCancelled)
+                throw CancellationError()
             }
         }
         for await _ in started { break }
-        // Nobody comes in between: these find it under way, by the second key as by the first.
+        return (caller, open)
+    }
+
+    @Test func workIsFoundByAnyOfItsKeysAndByNoneAfterwards() async throws {
+        let work = SharedWork<String, Int>(maximum: 2)
+        let (first, open) = await Self.begun(work, ["a", "b"], Flag(false))
+        // These find it under way, by the second key as by the first, and leave it so.
         for keys in [["b", "c"], ["d", "a"]] {
             await #expect(throws: SharedWork<String, Int>.TooSlow.self) {
                 try await work.value(for: keys, patience: .milliseconds(1)) { 8 }
@@ -158,24 +186,37 @@ import VerifyReceiptServer
         #expect(try await work.value(for: ["c"], patience: .seconds(60)) { 9 } == 9)
         open.yield()
         #expect(try await first.value == 7)
+        try await eventually { work.count == 0 }
         #expect(try await work.value(for: ["a", "b"], patience: .seconds(60)) { 10 } == 10)
-        #expect(work.count == 0)
     }
 
-    @Test func aCallerWithoutPatienceLeavesAndTheWorkGoesOn() async throws {
-        let work = SharedWork<String, Int>(maximum: 1)
-        let (gate, open) = AsyncStream<Void>.makeStream()
-        await #expect(throws: SharedWork<String, Int>.TooSlow.self) {
-            try await work.value(for: ["a"], patience: .milliseconds(1)) {
-                for await _ in gate { break }
-                return 7
+    @Test("Work whose last caller has left is cancelled, and a later caller begins anew")
+    func abandoned() async throws {
+        let work = SharedWork<String, Int>(maximum: 4)
+        let cancelled = Flag(false)
+        let (first, _) = await Self.begun(work, ["a"], cancelled)
+        let second = Task { try await work.value(for: ["a"], patience: .seconds(60)) { 8 } }
+        try await eventually { work.callers == 2 }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(!cancelled.value && work.count == 1)
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        try await eventually { work.count == 0 }
+        #expect(cancelled.value)
+        #expect(try await work.value(for: ["a"], patience: .seconds(60)) { 9 } == 9)
+    }
+
+    @Test func onlySoManyCallersWait() async throws {
+        let work = SharedWork<String, Int>(maximum: 4, maximumCallers: 1)
+        let (first, open) = await Self.begun(work, ["a"], Flag(false))
+        for key in ["a", "b"] {
+            await #expect(throws: SharedWork<String, Int>.Full.self) {
+                try await work.value(for: [key], patience: .seconds(60)) { 8 }
             }
         }
-        #expect(work.count == 1)
-        let patient = Task { try await work.value(for: ["a"], patience: .seconds(60)) { 8 } }
-        await Task.yield()
         open.yield()
-        #expect([7, 8].contains(try await patient.value))
+        #expect(try await first.value == 7)
     }
 
     @Test func aFailureGoesToAllAndIsNotKept() async throws {
