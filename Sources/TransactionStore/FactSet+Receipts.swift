@@ -69,25 +69,6 @@ extension FactSet {
     }
 }
 
-extension TransactionReceipt {
-    /// The date that stands for the signing date, which this kind of receipt does not state: it was signed after the
-    /// purchase, and where it tells of a refund, after that too. Milliseconds since 1970-01-01T00:00:00Z; nil without a
-    /// purchase date.
-    ///
-    /// Of two receipts of one purchase the one with a cancellation is always of the later date.
-    package var statedDate: Int64? {
-        guard let knownReceiptDate else { return nil }
-        return max(knownReceiptDate, cancellationDate ?? .min)
-    }
-
-    /// The date by which one of a customer's receipts is kept: that of the purchase, so that the refund of an old period does
-    /// not drive out the receipt of the renewal; a millisecond later with a cancellation, which is news about the purchase.
-    fileprivate var knownReceiptDate: Int64? {
-        guard let purchaseDate, cancellationDate != nil, purchaseDate < .max else { return purchaseDate }
-        return purchaseDate + 1
-    }
-}
-
 extension ReceiptEnvironment {
     /// The environment under which facts are filed; nil for Xcode, whose ids mean nothing.
     fileprivate var stored: Environment? {

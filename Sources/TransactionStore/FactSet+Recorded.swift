@@ -6,8 +6,8 @@ extension [FactSet] {
     /// that somebody made up cannot make one customer of two, it joins nothing. Purchases that belong together are joined
     /// by what Apple signed.
     ///
-    /// They are of the time that the document names, or, where it names none, of the newest purchase in it: a document is
-    /// at least as new as what it lists, and not newer than `importedAt`, in milliseconds since 1970-01-01T00:00:00Z.
+    /// They are of the time of ``RecordedMapping/asOf``, but not newer than `importedAt`, in milliseconds since
+    /// 1970-01-01T00:00:00Z.
     /// Purchases of no app or no known environment, of Xcode, or without a transaction id that names one are left out, so that the result may be empty. So is renewal information that belongs to none of the
     /// scopes of the document or to several.
     public init(recorded mapping: RecordedMapping, importedAt: Int64 = .max) {
@@ -17,8 +17,8 @@ extension [FactSet] {
     /// - Parameter notBefore: a time that the document was not made before, in milliseconds since 1970-01-01T00:00:00Z: it
     ///   tells of a change of that time, or embeds a receipt of it.
     init(recorded mapping: RecordedMapping, notBefore: Int64?, importedAt: Int64 = .max) {
-        let newest = mapping.transactions.lazy.compactMap(\.payload.purchaseDate).max()
-        let stated = mapping.recordedAt ?? [newest, notBefore].compactMap(\.self).max() ?? 0
+        var stated = mapping.asOf?.date ?? 0
+        if let notBefore, mapping.asOf?.kind != .recorded { stated = Swift.max(stated, notBefore) }
         let origin = FactOrigin(
             source: mapping.kind == .notificationV1 ? .notificationV1 : .recordedReply,
             signedDate: Swift.min(stated, importedAt))

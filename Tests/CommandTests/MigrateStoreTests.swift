@@ -66,6 +66,108 @@ struct MigrateStoreTests {
         #expect(!entries.contains { $0.event == .revoked })
     }
 
+    /// What MIGRATION.md says under "Merging", step by step.
+    private static func merged(_ lines: [[String: Any]]) -> [String: Any]? {
+        func number(_ value: Any?) -> Int64 { (value as? NSNumber)?.int64Value ?? .min }
+        func signedDate(_ line: [String: Any]) -> Int64? {
+            if line["standing"] as? String == "verifiedReceipt" { return number(line["asOf"]) }
+            return ((line["source"] as? [String: Any])?["confirmedAsOf"]).map(number)
+        }
+        let lines = lines.filter { ($0["notes"] as? [String])?.contains("contradictsSignedReceipt") != true }
+        let signed = lines.filter { signedDate($0) != nil }.max { signedDate($0) ?? 0 < signedDate($1) ?? 0 }
+        let recorded =
+            lines.filter { $0["standing"] as? String == "recorded" }
+            .max { number($0["asOf"]) < number($1["asOf"]) }?["transaction"] as? [String: Any]
+        guard let signed, var result = signed["transaction"] as? [String: Any] else { return recorded }
+        let provenance = signed["provenance"] as? [String: String] ?? [:]
+        for (field, source) in provenance where source.hasPrefix("recorded reply") || source.hasPrefix("notification") {
+            result[field] = nil
+        }
+        guard let recorded else { return result }
+        let fillers = [
+            "originalTransactionId", "originalPurchaseDate", "purchaseDate", "quantity", "type", "appAccountToken",
+            "subscriptionGroupIdentifier",
+        ]
+        for field in fillers where result[field] == nil { result[field] = recorded[field] }
+        if result["offerType"] == nil, recorded["offerType"] as? Int == 3 {
+            for field in ["offerType", "offerIdentifier", "offerDiscountType"] { result[field] = recorded[field] }
+        }
+        if result["revocationDate"] != nil, recorded["isUpgraded"] as? Bool == true {
+            result["isUpgraded"] = recorded["isUpgraded"]
+            for field in ["revocationDate", "revocationReason"] { result[field] = nil }
+        }
+        return result
+    }
+
+    @Test("Lines that are merged as the guide says state what the store states, in whatever order they were read")
+    func oneMergeRule() async throws {
+        let folder = try Folder.withRoot()
+        let bought = ForgedInstant(2023, 8, 1)
+        func receipt(_ month: Int64, cancelled: Set<String> = []) throws -> String {
+            let ids = ["530000000000001", "530000000000002", "530000000000003"]
+            let purchases = ids.map { id in
+                ForgedPurchase(.autoRenewable, product: "a.b", id: id, at: bought).with {
+                    $0.expiresDate = .seconds(bought.adding(minutes: 60 * 24 * 30))
+                    if cancelled.contains(id) { $0.cancellationDate = .seconds(bought.adding(minutes: 90)) }
+                }
+            }
+            let receipt = ForgedAppReceipt.production(
+                bundleId: Self.scope.bundleId, created: ForgedInstant(2023, month, 1))
+            return Forged.base64(try receipt.with { $0.purchases = purchases }.signedData(.g5).encoded())
+        }
+        func row(_ id: String, _ more: String = "") -> String {
+            #"{"product_id":"a.b","transaction_id":"\#(id)","original_transaction_id":"\#(id)","quantity":"1","purchase_date_ms":"1690848000000","expires_date_ms":"1693440000000"\#(more)}"#
+        }
+        func reply(_ rows: [String], at date: String) -> String {
+            #"{"status":0,"environment":"Production","receipt":{"bundle_id":"\#(Self.scope.bundleId)","request_date_ms":"\#(date)","in_app":[]},"latest_receipt_info":[\#(rows.joined(separator: ","))]}"#
+        }
+        let group = #","subscription_group_identifier":"20456789""#
+        let upgraded = group + #","is_upgraded":"true","cancellation_date_ms":"1690853400000""#
+        let records = [
+            // The first was cancelled in between and is not any more; the second is cancelled, and was an upgrade by
+            // a reply; the third is only unsigned in what is new.
+            "{\"receipt\":\"\(try receipt(10, cancelled: ["530000000000001"]))\"}",
+            "{\"receipt\":\"\(try receipt(9))\"}",
+            "{\"receipt\":\"\(try receipt(12, cancelled: ["530000000000002"]))\"}",
+            "{\"receipt\":\"\(try receipt(11))\"}",
+            reply([row("530000000000001", group), row("530000000000002", upgraded)], at: "1701600000000"),
+            reply([row("530000000000002"), row("530000000000009", group)], at: "1697000000000"),
+            reply([row("530000000000009", #","app_account_token":"x""#)], at: "1699000000000"),
+            "{\"receipt\":\"\(try receipt(8))\",\"response\":\(reply([row("530000000000003", group), row("530000000000001", #","quantity":"7""#)], at: "1698000000000"))}",
+        ]
+        let shared = [
+            "transactionId", "originalTransactionId", "productId", "purchaseDate", "originalPurchaseDate",
+            "expiresDate",
+            "quantity", "revocationDate", "isUpgraded", "subscriptionGroupIdentifier", "appAccountToken", "offerType",
+        ]
+        for (turn, order) in [records, records.reversed(), Array(records[4...] + records[..<4])].enumerated() {
+            try folder.write("in/dump.ndjson", Array((order.joined(separator: "\n") + "\n").utf8))
+            let address = "sqlite:" + folder.path("merge\(turn).sqlite")
+            let outcome = try await migrate(into: address, "merge\(turn)", in: folder)
+            #expect(outcome.status == 0, "\(outcome.output) \(outcome.error)")
+            var groups: [String: [[String: Any]]] = [:]
+            for line in try folder.lines("merge\(turn)/transactions.ndjson") {
+                let id = (line["transaction"] as? [String: Any])?["transactionId"] as? String ?? ""
+                groups[id, default: []].append(line)
+            }
+            #expect(groups.count == 4)
+            let store = try SQLiteTransactionStore.open(path: folder.path("merge\(turn).sqlite"))
+            for (id, lines) in groups {
+                let customer = try await store.customer([.init(.originalTransactionId, id)], in: Self.scope)
+                let stored = try #require(customer?.transactions.first { $0.payload.transactionId == id }?.payload)
+                var writer = JSONWriter()
+                stored.write(to: &writer)
+                let object = try #require(
+                    JSONSerialization.jsonObject(with: Data(writer.finish())) as? [String: Any])
+                let merged = try #require(Self.merged(lines))
+                for field in shared {
+                    #expect("\(merged[field] ?? "-")" == "\(object[field] ?? "-")", "\(id) \(field), turn \(turn)")
+                }
+            }
+            try await store.close()
+        }
+    }
+
     @Test("A recorded reply is stored as what it is: signed by nobody")
     func recorded() async throws {
         let folder = try Folder.withRoot()

@@ -84,15 +84,18 @@ public struct MappedReceipt: Sendable {
     public let notes: [MappingNote]
     /// How the receipt was verified.
     public let evidence: SignatureEvidence
+    /// When the receipt was signed; nil where it states no date at all.
+    public let asOf: AsOf?
 
     package init(
         transactions: [MappedTransaction], appTransaction: MappedAppTransaction?, notes: [MappingNote],
-        evidence: SignatureEvidence
+        evidence: SignatureEvidence, asOf: AsOf?
     ) {
         self.transactions = transactions
         self.appTransaction = appTransaction
         renewalInfos = []
         self.notes = notes
         self.evidence = evidence
+        self.asOf = asOf
     }
 }

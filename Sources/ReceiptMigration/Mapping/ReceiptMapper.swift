@@ -25,14 +25,16 @@ public struct ReceiptMapper: Sendable {
     public func map(_ receipt: Verified<AppReceipt>) -> MappedReceipt {
         let (transactions, appTransaction, notes) = mapped(receipt.payload)
         return MappedReceipt(
-            transactions: transactions, appTransaction: appTransaction, notes: notes, evidence: receipt.evidence)
+            transactions: transactions, appTransaction: appTransaction, notes: notes, evidence: receipt.evidence,
+            asOf: AsOf(receipt.payload))
     }
 
     /// Maps a transaction receipt (iOS 6). It holds one purchase and no app transaction.
     public func map(_ receipt: Verified<TransactionReceipt>) -> MappedReceipt {
         let (transaction, notes) = mapped(receipt.payload)
         return MappedReceipt(
-            transactions: [transaction], appTransaction: nil, notes: notes, evidence: receipt.evidence)
+            transactions: [transaction], appTransaction: nil, notes: notes, evidence: receipt.evidence,
+            asOf: AsOf(receipt.payload))
     }
 
     /// Maps a receipt of either kind.

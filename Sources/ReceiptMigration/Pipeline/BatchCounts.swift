@@ -41,11 +41,24 @@ struct BatchCounts: Sendable {
     /// Transactions by the fields that they have.
     private var transactionFields = Tally<UInt64>()
     private var appTransactionFields = Tally<UInt64>()
+    /// Records by what became of their columns: most records of an input are alike.
+    private var members = Tally<[MemberPath]>()
 
     mutating func migrated(_ kind: RecordKind, _ environment: Environment?) {
         summary.migrated += 1
         kinds.add(kind)
         environments.add(environment?.rawValue ?? "unknown")
+    }
+
+    mutating func read(_ record: borrowing InputRecord) {
+        recordsRead += 1
+        members.add(record.members)
+    }
+
+    /// Counts a document that was quarantined alone.
+    mutating func quarantinedDocument(_ reason: QuarantineReason) {
+        summary.documentsQuarantined += 1
+        summary.documentsQuarantinedByReason[reason.code, default: 0] += 1
     }
 
     mutating func quarantined(_ kind: RecordKind, _ reason: QuarantineReason) {
@@ -100,6 +113,9 @@ struct BatchCounts: Sendable {
         total.recordsRead = recordsRead
         for (kind, count) in kinds.total() { total.migratedByKind[kind.rawValue] = count }
         total.migratedByEnvironment = environments.total()
+        for (paths, count) in members.total() {
+            for path in paths { total.members[path.path, default: [:]][path.fate.rawValue, default: 0] += count }
+        }
         for (standing, count) in standings.total() { total.transactionsByStanding[standing.rawValue] = count }
         total.transactionsByProduct = products.total()
         total.transactionsByType = types.total()

@@ -5,7 +5,8 @@ import LegacyReceipts
 ///
 /// Every record ends in exactly one place: its transactions in `transactions.ndjson` (or `.csv`), with
 /// `app-transactions.ndjson` and `renewal-infos.ndjson`, or itself, byte for byte and with the reason, in
-/// `quarantine.ndjson`. `summary.json` has the numbers. The same inputs give the same bytes, whatever the number of jobs.
+/// `quarantine.ndjson`. A record may hold several documents; those that are refused although others of the record are good
+/// go to quarantine by themselves. `summary.json` has the numbers, and what became of each column. The same inputs give the same bytes, whatever the number of jobs.
 public struct Migration: Sendable {
     /// How far a migration has come.
     public struct Progress: Sendable {
@@ -26,7 +27,8 @@ public struct Migration: Sendable {
     ///   - documents: is given the documents that were accepted, a batch at a time in the order of the input, before the
     ///     output files have their final names. What it throws ends the migration.
     ///   - progress: called from time to time, not more than once per batch of records.
-    /// - Throws: ``MigrationError``; then no output file has its final name.
+    /// - Throws: ``MigrationError``; then no output file has its final name. Where the task is cancelled, that is
+    ///   ``MigrationError/Code-swift.enum/interrupted``, and no file is left behind.
     public func run(
         inputs: [String], output: String, documents: (@Sendable ([MigratedDocument]) async throws -> Void)? = nil,
         progress: @Sendable (Progress) -> Void = { _ in }
@@ -152,11 +154,17 @@ public struct Migration: Sendable {
     }
 
     private func nextBatch(_ source: RecordSource) throws(MigrationError) -> InputBatch? {
+        if Task.isCancelled { throw Self.interrupted }
         do throws(InputError) {
             return try source.nextBatch()
         } catch {
+            if error.code == .interrupted { throw Self.interrupted }
             throw MigrationError(.input, path: error.input, error.message)
         }
+    }
+
+    private static var interrupted: MigrationError {
+        MigrationError(.interrupted, path: "", "The migration was interrupted.")
     }
 
     /// A name that is wrong should be told before hours of work, not after.

@@ -83,8 +83,10 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         case outputConflict
         /// A certificate in the trust policy cannot be read.
         case trust
-        /// Whoever was given the accepted documents could not take them.
+        /// What was given the accepted documents could not take them.
         case documents
+        /// The task was cancelled.
+        case interrupted
     }
 
     public let code: Code

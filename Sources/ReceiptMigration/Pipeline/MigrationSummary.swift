@@ -31,6 +31,10 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var recordsRead = 0
     public internal(set) var migrated = 0
     public internal(set) var quarantined = 0
+    /// Documents in `quarantine.ndjson` whose records were migrated with other documents, and the same by the code of the
+    /// reason.
+    public internal(set) var documentsQuarantined = 0
+    public internal(set) var documentsQuarantinedByReason: [String: Int] = [:]
     /// Lines written: one per purchase per record, so a purchase that stands in several records is counted in each.
     public internal(set) var transactions = 0
     public internal(set) var appTransactions = 0
@@ -55,6 +59,9 @@ public struct MigrationSummary: Sendable, Equatable {
     /// How many transactions lack each modern field, by the field's name.
     public internal(set) var transactionFieldsNotCarried: [String: Int] = [:]
     public internal(set) var appTransactionFieldsNotCarried: [String: Int] = [:]
+    /// What became of each column and member of the records: how often which ``MemberFate``, by its raw value, by the
+    /// path. Up to ``maximumMembers`` paths, by first appearance; the rest goes under `(other)`.
+    public internal(set) var members: [String: [String: Int]] = [:]
     /// How often each note was made.
     public internal(set) var notes: [String: Int] = [:]
     /// Files and streams read, and their bytes.
@@ -63,6 +70,14 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var blankLines = 0
     /// Files and streams with no record in them.
     public internal(set) var emptyInputs = 0
+
+    /// Paths of columns and members are counted up to this many.
+    public static let maximumMembers = 1_000
+
+    /// How many values look as if a document were in them that was not read.
+    public var documentsNotRead: Int {
+        members.values.reduce(0) { $0 + ($1[MemberFate.looksLikeDocument.rawValue] ?? 0) }
+    }
 
     init() {}
 
@@ -85,7 +100,18 @@ public struct MigrationSummary: Sendable, Equatable {
         Self.add(other.transactionFieldsNotCarried, to: &transactionFieldsNotCarried)
         Self.add(other.appTransactionFieldsNotCarried, to: &appTransactionFieldsNotCarried)
         Self.add(other.notes, to: &notes)
+        documentsQuarantined += other.documentsQuarantined
+        Self.add(other.documentsQuarantinedByReason, to: &documentsQuarantinedByReason)
+        addMembers(other.members)
         addProducts(other.transactionsByProduct)
+    }
+
+    /// As with products, which paths are told apart does not hang on the number of jobs.
+    private mutating func addMembers(_ other: [String: [String: Int]]) {
+        for (path, counts) in other.sorted(by: { $0.key < $1.key }) {
+            let isKnown = members[path] != nil || members.count < Self.maximumMembers
+            Self.add(counts, to: &members[isKnown ? path : "(other)", default: [:]])
+        }
     }
 
     private static func add(_ counts: [String: Int], to total: inout [String: Int]) {
@@ -119,12 +145,21 @@ public struct MigrationSummary: Sendable, Equatable {
         line("recordsRead", recordsRead)
         line("migrated", migrated)
         line("quarantined", quarantined)
+        line("documentsQuarantined", documentsQuarantined)
+        line("documentsNotRead", documentsNotRead)
         line("transactions", transactions)
         line("appTransactions", appTransactions)
         line("renewalInfos", renewalInfos)
         group("migratedByKind", migratedByKind)
         group("quarantinedByKind", quarantinedByKind)
         group("quarantinedByReason", quarantinedByReason)
+        group("documentsQuarantinedByReason", documentsQuarantinedByReason)
+        text += "  \"members\": {"
+        let paths = members.sorted { $0.key < $1.key }.map { path, counts in
+            let fates = counts.sorted { $0.key < $1.key }.map { "\(Self.quoted($0.key)): \($0.value)" }
+            return "\n    \(Self.quoted(path)): {\(fates.joined(separator: ", "))}"
+        }
+        text += paths.joined(separator: ",") + (paths.isEmpty ? "},\n" : "\n  },\n")
         group("migratedByEnvironment", migratedByEnvironment)
         group("transactionsByStanding", transactionsByStanding)
         line("confirmedByEmbeddedReceipt", confirmedByEmbeddedReceipt)

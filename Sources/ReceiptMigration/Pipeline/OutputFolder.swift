@@ -28,7 +28,7 @@ final class OutputFolder {
         lock = try FolderLock(path)
         for name in names + others where !overwrites {
             let file = "\(path)/\(name)"
-            if access(file, F_OK) == 0 {
+            if isThere(file) {
                 throw MigrationError(
                     .outputExists, path: file, "The output folder holds \(file) from an earlier migration.")
             }
@@ -102,9 +102,12 @@ final class OutputFile {
 
     private var partialPath: String { path + ".partial" }
 
+    /// The file is always a new one: what bears its name (the rest of a migration that was killed, or a link that leads
+    /// elsewhere) is removed and never written to. The folder is locked, so nothing of it is in use.
     init(path: String) throws(MigrationError) {
         self.path = path
-        descriptor = open(path + ".partial", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        descriptor = makeFile(path + ".partial")
+        if descriptor < 0, errno == EEXIST, unlink(path + ".partial") == 0 { descriptor = makeFile(path + ".partial") }
         guard descriptor >= 0 else { throw failure("made") }
     }
 
@@ -149,6 +152,17 @@ final class OutputFile {
             .output, path: path,
             "The output file \(path) cannot be \(verb): \(systemError()). Nothing of this migration is complete.")
     }
+}
+
+/// Fails where anything bears the name, also a link.
+private func makeFile(_ path: String) -> Int32 {
+    open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+}
+
+/// Whether something bears the name; a link counts, wherever it leads.
+private func isThere(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
 }
 
 // Methods named as the system calls would hide them.

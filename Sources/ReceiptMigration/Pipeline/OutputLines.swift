@@ -1,5 +1,11 @@
 import AppStoreModels
 
+/// The verified receipt that confirms a recorded row.
+struct SignedReference {
+    let sha256: String
+    let asOf: AsOf?
+}
+
 /// Where the lines of one record come from: their `source` and `record` members, made once and written with each.
 struct OutputSource {
     /// The JSON of the `source` member.
@@ -7,21 +13,32 @@ struct OutputSource {
     /// The JSON of the `record` member, the caller's own columns; empty if there are none.
     let record: [UInt8]
     let isConfirmed: Bool
+    /// Of when the document speaks.
+    let asOf: AsOf?
 
     /// - Parameters:
     ///   - sha256: SHA-256 of the receipt's octets, base64 removed; nil for recorded documents.
     ///   - confirmedBy: SHA-256 of a verified receipt in the same document that has the same transaction.
-    init(record: InputRecord, kind: RecordKind, sha256: String?, confirmedBy: String?) {
+    ///   - asOf: of when the document speaks.
+    ///   - carried: the caller's own columns that stand beside this document and not beside others of the record.
+    init(
+        record: InputRecord, kind: RecordKind, sha256: String?, confirmedBy: SignedReference? = nil, asOf: AsOf?,
+        carried: [CarriedColumn] = []
+    ) {
         var writer = JSONWriter(reservingCapacity: 256)
         writer.beginObject()
         record.place.writeMembers(to: &writer)
         writer.member("kind", kind.rawValue)
         writer.member("sha256", sha256)
-        writer.member("confirmedBy", confirmedBy)
+        if let confirmedBy {
+            writer.member("confirmedBy", confirmedBy.sha256)
+            writer.member("confirmedAsOf", confirmedBy.asOf?.date)
+        }
         writer.endObject()
         source = writer.finish()
-        self.record = JSONWriter.carriedColumns(record.carried)
+        self.record = JSONWriter.carriedColumns(carried.isEmpty ? record.carried : record.carried + carried)
         isConfirmed = confirmedBy != nil
+        self.asOf = asOf
     }
 
     func write(_ transaction: borrowing MappedTransaction, into output: inout BatchOutput) {
@@ -45,6 +62,10 @@ struct OutputSource {
     }
 
     private func finishLine(_ writer: inout JSONWriter) {
+        if let asOf {
+            writer.member("asOf", asOf.date)
+            writer.member("asOfKind", asOf.kind.rawValue)
+        }
         writer.key("source")
         writer.raw(source)
         if !record.isEmpty {
@@ -77,7 +98,8 @@ enum TransactionTable {
 
     /// The header row.
     static var header: [UInt8] {
-        let names = columns.map(\.name) + ["termStart", "standing", "notes", "provenance", "source", "record"]
+        let ours = ["termStart", "standing", "asOf", "asOfKind", "notes", "provenance", "source", "record"]
+        let names = columns.map(\.name) + ours
         return Array((names.joined(separator: ",") + "\r\n").utf8)
     }
 
@@ -87,6 +109,8 @@ enum TransactionTable {
         for column in columns { CSVField.append(column.value(transaction.payload) ?? "", to: &bytes) }
         CSVField.append(transaction.termStart.map { String($0) } ?? "", to: &bytes)
         CSVField.append(transaction.standing.rawValue, to: &bytes)
+        CSVField.append(source.asOf.map { String($0.date) } ?? "", to: &bytes)
+        CSVField.append(source.asOf?.kind.rawValue ?? "", to: &bytes)
         CSVField.append(transaction.notes.map(\.name).joined(separator: " "), to: &bytes)
         CSVField.append(json { transaction.provenance.write(to: &$0) }, to: &bytes)
         CSVField.append(String(decoding: source.source, as: UTF8.self), to: &bytes)

@@ -31,6 +31,8 @@ struct QuarantineReason: Sendable {
     static let storeKit2JWS = QuarantineReason(
         "storeKit2JWS", "notMigrated",
         "The record is a StoreKit 2 JWS: it is a modern transaction already, not a legacy one.")
+    static let nothingInside = QuarantineReason(RecordedReplyError(.nothingInside))
+    static let otherStore = QuarantineReason(RecordedReplyError(.otherStore))
     static let bareTransactionId = QuarantineReason(
         "bareTransactionId", "notMigrated",
         "The record is a bare transaction id: only the App Store Server API can tell what was bought.")
@@ -50,10 +52,24 @@ struct QuarantineReason: Sendable {
     }
 }
 
+/// A document that is quarantined alone, because others of its record were migrated.
+struct QuarantinedDocument {
+    /// Never empty: where the document is the record itself, what it was recognised as.
+    let path: String
+    let carried: [CarriedColumn]
+    let original: [UInt8]
+}
+
 extension InputRecord {
     /// Writes one line of `quarantine.ndjson`: the reason, the place, and the record's own bytes, as text if they are
     /// UTF-8, else as base64.
-    func writeQuarantine(_ reason: QuarantineReason, kind: RecordKind, to writer: inout JSONWriter) {
+    ///
+    /// - Parameter document: the one document of the record that was not migrated; nil for the whole record.
+    func writeQuarantine(
+        _ reason: QuarantineReason, kind: RecordKind, document: QuarantinedDocument? = nil, to writer: inout JSONWriter
+    ) {
+        let original = document?.original[...] ?? self.original
+        let length = document?.original.count ?? self.length
         writer.beginObject()
         writer.member("reason", reason.code)
         writer.member("verdict", reason.verdict)
@@ -65,13 +81,19 @@ extension InputRecord {
         writer.integer(place.byteOffset)
         writer.key("length")
         writer.integer(length)
+        let path = document?.path ?? self.path
+        if !path.isEmpty { writer.member("path", path) }
         writer.member("kind", kind.rawValue)
         writer.member("sha256", Fingerprint(of: original).description)
         writer.endObject()
-        let columns = JSONWriter.carriedColumns(carried)
+        let columns = JSONWriter.carriedColumns(carried + (document?.carried ?? []))
         if !columns.isEmpty {
             writer.key("record")
             writer.raw(columns)
+        }
+        if document == nil, let table {
+            writer.key("table")
+            table.write(to: &writer)
         }
         if original.count < length {
             writer.key("originalIsCut")

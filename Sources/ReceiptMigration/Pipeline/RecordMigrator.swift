@@ -25,18 +25,17 @@ struct RecordMigrator: Sendable {
 
     func migrate(_ batch: InputBatch, into output: inout BatchOutput) {
         for index in 0..<batch.count {
-            output.counts.recordsRead += 1
-            migrate(batch.record(index), into: &output)
+            let record = batch.record(index)
+            output.counts.read(record)
+            migrate(record, into: &output)
         }
     }
 
     private func migrate(_ record: InputRecord, into output: inout BatchOutput) {
         switch record.payload {
         case .receipt(let stored, _): migrate(receipt: stored, of: record, into: &output)
-        case .pair(let stored, let reply): migrate(receipt: stored, repliedWith: reply, of: record, into: &output)
-        case .reply(let value): migrate(recorded: value, .verifyReceiptReply, of: record, into: &output)
-        case .transactions(let value): migrate(recorded: value, .latestReceiptInfo, of: record, into: &output)
-        case .notification(let value): migrate(recorded: value, .notificationV1, of: record, into: &output)
+        case .several(let documents): migrate(documents, of: record, into: &output)
+        case .reply, .transactions, .notification: migrate(record.payload.documents, of: record, into: &output)
         case .jws: quarantine(record, .storeKit2JWS, .storeKit2JWS, into: &output)
         case .transactionID(let id):
             quarantine(record, .bareTransactionId, .transactionId, into: &output)
@@ -54,34 +53,40 @@ struct RecordMigrator: Sendable {
 
     // MARK: Receipts
 
-    private func verify(_ stored: ArraySlice<UInt8>) throws(RefusedReceipt) -> VerifiedRecord {
+    /// - Parameter besideRows: whether there are rows to compare the receipt with.
+    private func verify(_ stored: ArraySlice<UInt8>, besideRows: Bool) throws(RefusedReceipt) -> VerifiedRecord {
         var kind = RecordKind.notAReceipt
         do throws(ReceiptError) {
             let container = try ReceiptContainer(stored: stored, limits: options.limits)
             let mapped: MappedReceipt
             var document: MigratedDocument?
+            var flags: [OfferFlags] = []
             switch container.form {
             case .pkcs7:
                 kind = .appReceipt
                 let receipt = try verifier.verifyAppReceipt(container.bytes)
                 mapped = mapper.map(receipt)
                 if collectsDocuments { document = .appReceipt(receipt, octets: container.bytes) }
+                if besideRows { flags = receipt.payload.inAppPurchases.map { OfferFlags($0) } }
             case .propertyList:
                 kind = .transactionReceipt
                 let receipt = try verifier.verifyTransactionReceipt(container.bytes)
                 mapped = mapper.map(receipt)
                 if collectsDocuments { document = .transactionReceipt(receipt, octets: container.bytes) }
+                if besideRows { flags = [OfferFlags(receipt.payload)] }
             }
             return VerifiedRecord(
-                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document)
+                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document,
+                offerFlags: flags)
         } catch {
             throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
         }
     }
 
+    /// The way of nearly every record.
     private func migrate(receipt stored: ArraySlice<UInt8>, of record: InputRecord, into output: inout BatchOutput) {
         do throws(RefusedReceipt) {
-            let verified = try verify(stored)
+            let verified = try verify(stored, besideRows: false)
             if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
             output.add(verified.document)
             write(verified, of: record, into: &output)
@@ -91,49 +96,81 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    /// A receipt with the reply to it: both are migrated, and the receipt confirms what the reply says.
-    private func migrate(
-        receipt stored: ArraySlice<UInt8>, repliedWith value: JSONValue, of record: InputRecord,
-        into output: inout BatchOutput
-    ) {
-        do throws(RefusedReceipt) {
-            let verified = try verify(stored)
-            migrate(recorded: value, .verifyReceiptReply, beside: verified, of: record, into: &output)
-        } catch {
-            quarantine(record, QuarantineReason(error.error), error.kind, into: &output)
+    // MARK: Several documents
+
+    /// Every document of a record: receipts confirm what recorded documents say, whichever of them stand together.
+    ///
+    /// If none can be migrated, the record is quarantined as a whole; if some can, each of the others goes to quarantine
+    /// alone. A record of which any part belongs to another app or environment is kept out as a whole.
+    private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
+        var read = ReadDocuments()
+        for document in documents { self.read(document, into: &read, &output.counts) }
+        read.finish()
+        if let reason = excluded(read) {
+            return quarantine(record, reason, read.kind, into: &output)
+        }
+        if !options.acceptsRecorded, read.receipts.isEmpty {
+            for recorded in read.recorded { read.refused.append(recorded.refused(.recordedNotAccepted)) }
+            read.recorded = []
+        }
+        guard !read.receipts.isEmpty || read.recorded.contains(where: \.holdsAnything) else {
+            let refused = read.refused + read.silent + read.recorded.map { $0.refused(.nothingInside) }
+            guard let first = refused.first(where: { $0.document.payload.isReceipt }) ?? refused.first else { return }
+            quarantine(record, first.reason, first.kind, into: &output)
+            if collectsDocuments { for refused in refused { output.documents += refused.bareIds } }
+            return
+        }
+        output.counts.note("replyNotRead", count: read.silent.count)
+        write(read, of: record, into: &output)
+        output.counts.migrated(read.kind, read.environment)
+        for refused in read.refused { quarantine(refused, of: record, into: &output) }
+    }
+
+    private func read(_ document: InputDocument, into read: inout ReadDocuments, _ counts: inout BatchCounts) {
+        func refuse(_ reason: QuarantineReason, _ kind: RecordKind) {
+            read.refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
+        }
+        switch document.payload {
+        case .receipt(let stored, _):
+            do throws(RefusedReceipt) {
+                read.receipts.append(
+                    ReadReceipt(verified: try verify(stored, besideRows: true), carried: document.carried))
+            } catch {
+                refuse(QuarantineReason(error.error), error.kind)
+            }
+        case .reply(let value): self.read(value, .verifyReceiptReply, document, into: &read, &counts)
+        case .transactions(let value): self.read(value, .latestReceiptInfo, document, into: &read, &counts)
+        case .notification(let value): self.read(value, .notificationV1, document, into: &read, &counts)
+        case .jws: refuse(.storeKit2JWS, .storeKit2JWS)
+        case .transactionID: refuse(.bareTransactionId, .transactionId)
+        case .several(let documents): for inner in documents { self.read(inner, into: &read, &counts) }
+        case .unrecognised(let problem): refuse(QuarantineReason(problem), .unrecognized)
         }
     }
 
-    // MARK: Recorded documents
-
-    private func migrate(
-        recorded value: JSONValue, _ kind: RecordKind, beside receipt: VerifiedRecord? = nil, of record: InputRecord,
-        into output: inout BatchOutput
+    private func read(
+        _ value: JSONValue, _ kind: RecordKind, _ document: InputDocument, into read: inout ReadDocuments,
+        _ counts: inout BatchCounts
     ) {
-        let mapping: RecordedMapping
         do throws(RecordedReplyError) {
-            mapping = mapper.map(try RecordedReply(value))
-        } catch {
-            guard let receipt else { return quarantine(record, QuarantineReason(error), kind, into: &output) }
-            // The reply says nothing that can be used; the receipt beside it still counts.
-            if let reason = excluded(receipt.environment, receipt.bundleId) {
-                return quarantine(record, reason, receipt.kind, into: &output)
+            var mapping = mapper.map(try RecordedReply(value))
+            for row in mapping.otherStoreRows {
+                read.refused.append(RefusedDocument(otherStoreRow: row, of: document))
             }
-            output.add(receipt.document)
-            write(receipt, of: record, into: &output)
-            output.counts.migrated(receipt.kind, receipt.environment)
-            return
+            for receipt in embedded(in: mapping, &counts) {
+                if let asOf = receipt.mapped.asOf { mapping.raise(notBefore: asOf.date) }
+                read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
+            }
+            read.recorded.append(ReadRecorded(mapping: mapping, kind: kind, document: document))
+        } catch {
+            let refused = RefusedDocument(document: document, kind: kind, reason: QuarantineReason(error))
+            // It was read, and grants nothing.
+            if error.code == .statusNotAccepted || error.code == .nothingInside {
+                read.silent.append(refused)
+            } else {
+                read.refused.append(refused)
+            }
         }
-        let verified = ([receipt].compactMap { $0 } + embedded(in: mapping, &output.counts))
-            .sorted { $0.mapped.evidence.validationTime > $1.mapped.evidence.validationTime }
-        if let reason = excluded(mapping, verified) { return quarantine(record, reason, kind, into: &output) }
-        if !options.acceptsRecorded, verified.isEmpty {
-            return quarantine(record, .recordedNotAccepted, kind, into: &output)
-        }
-        for receipt in verified { output.add(receipt.document) }
-        if options.acceptsRecorded, collectsDocuments { output.add(.recorded(mapping)) }
-        write(mapping, kind, confirmedBy: verified, of: record, into: &output)
-        output.counts.migrated(kind, verified.first?.environment ?? mapping.environment)
     }
 
     /// The receipts inside a document that are genuine; of the others only the reason is counted, since documents are
@@ -142,7 +179,7 @@ struct RecordMigrator: Sendable {
         var verified: [VerifiedRecord] = []
         for receipt in mapping.embeddedReceipts {
             do throws(RefusedReceipt) {
-                verified.append(try verify(Array(receipt.text.utf8)[...]))
+                verified.append(try verify(Array(receipt.text.utf8)[...], besideRows: true))
                 counts.embedded("genuine")
             } catch {
                 counts.embedded(error.error.code.rawValue)
@@ -151,48 +188,70 @@ struct RecordMigrator: Sendable {
         return verified
     }
 
-    private func write(
-        _ mapping: RecordedMapping, _ kind: RecordKind, confirmedBy verified: [VerifiedRecord], of record: InputRecord,
-        into output: inout BatchOutput
-    ) {
-        let signed = SignedTransactions(verified)
-        var written: Set<PurchaseIdentity> = []
-        if options.acceptsRecorded {
-            written = write(mapping.transactions, kind, confirmedBy: signed, of: record, into: &output)
-            let source = OutputSource(record: record, kind: kind, sha256: nil, confirmedBy: nil)
-            for info in mapping.renewalInfos { source.write(info, into: &output) }
-            if verified.isEmpty, let app = mapping.appTransaction { source.write(app, into: &output) }
-        } else {
-            output.counts.note("recordedRowsLeftOut", count: mapping.transactions.count + mapping.renewalInfos.count)
-        }
-        // What only the receipts inside say. The newest comes first, and what it says of a purchase stands.
-        var apps: Set<String> = []
-        for receipt in verified {
-            let isFirstOfApp = receipt.bundleId.map { apps.insert($0).inserted } ?? true
-            write(receipt, of: record, leavingOut: &written, withApp: isFirstOfApp, into: &output)
-        }
-        output.counts.add(mapping.notes)
+    private func quarantine(_ refused: RefusedDocument, of record: InputRecord, into output: inout BatchOutput) {
+        let document = refused.document
+        let quarantined = QuarantinedDocument(
+            path: document.path.isEmpty ? MemberPath.whole : document.path, carried: document.carried,
+            original: document.original)
+        record.writeQuarantine(refused.reason, kind: refused.kind, document: quarantined, to: &output.quarantine)
+        output.counts.quarantinedDocument(refused.reason)
+        if collectsDocuments { output.documents += refused.bareIds }
     }
 
-    /// Writes a document's own rows, each with what verified receipts beside it say about it. Returns the purchases that
-    /// need no line of their own any more; one that a row contradicts gets one.
+    private func write(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
+        for receipt in read.receipts { output.add(receipt.verified.document) }
+        let signed = SignedTransactions(read.receipts.map(\.verified))
+        var written: Set<PurchaseIdentity> = []
+        for recorded in read.recorded {
+            written.formUnion(write(recorded, confirmedBy: signed, read.receipts.isEmpty, of: record, into: &output))
+        }
+        // What only the receipts say. The newest comes first, and what it says of a purchase stands.
+        var apps: Set<String> = []
+        for receipt in read.receipts {
+            let isFirstOfApp = receipt.verified.bundleId.map { apps.insert($0).inserted } ?? true
+            write(receipt, of: record, leavingOut: &written, withApp: isFirstOfApp, into: &output)
+        }
+    }
+
+    /// Writes a recorded document. Returns the purchases that need no line of their own any more; one that a row
+    /// contradicts gets one.
     private func write(
-        _ rows: [MappedTransaction], _ kind: RecordKind, confirmedBy signed: SignedTransactions, of record: InputRecord,
+        _ recorded: ReadRecorded, confirmedBy signed: SignedTransactions, _ isAlone: Bool, of record: InputRecord,
         into output: inout BatchOutput
     ) -> Set<PurchaseIdentity> {
+        var mapping = recorded.mapping
+        output.counts.add(mapping.notes)
+        guard options.acceptsRecorded else {
+            output.counts.note("recordedRowsLeftOut", count: mapping.transactions.count + mapping.renewalInfos.count)
+            return []
+        }
         var confirmed: Set<PurchaseIdentity> = []
-        for row in rows {
-            var (row, confirmation) = (row, String?.none)
-            switch signed.confirmation(of: row) {
-            case .none: break
-            case .confirmed(let merged, let sha256):
-                row = merged
-                confirmation = sha256
-                if let identity = PurchaseIdentity(row.payload) { confirmed.insert(identity) }
-            case .contradicted: row.notes.append(.contradictsSignedReceipt)
+        var contradicted: Set<Int> = []
+        func source(_ confirmation: SignedReference? = nil) -> OutputSource {
+            OutputSource(
+                record: record, kind: recorded.kind, sha256: nil, confirmedBy: confirmation, asOf: mapping.asOf,
+                carried: recorded.document.carried)
+        }
+        let plain = source()
+        for (index, row) in mapping.transactions.enumerated() {
+            switch signed.confirmation(of: row, mapping.legacyFacts[index]) {
+            case .none: write(row, plain, into: &output)
+            case .confirmed(let merged, let reference):
+                write(merged, source(reference), into: &output)
+                if let identity = PurchaseIdentity(merged.payload) { confirmed.insert(identity) }
+            case .contradicted:
+                var row = row
+                row.notes.append(.contradictsSignedReceipt)
+                write(row, plain, into: &output)
+                contradicted.insert(index)
             }
-            let source = OutputSource(record: record, kind: kind, sha256: nil, confirmedBy: confirmation)
-            write(row, source, into: &output)
+        }
+        for info in mapping.renewalInfos { plain.write(info, into: &output) }
+        if isAlone, let app = mapping.appTransaction { plain.write(app, into: &output) }
+        if collectsDocuments {
+            // What is not to be believed is in the files to be looked at, and in no store.
+            mapping.remove(rows: contradicted)
+            output.add(.recorded(mapping))
         }
         return confirmed
     }
@@ -201,17 +260,21 @@ struct RecordMigrator: Sendable {
 
     /// Writes every purchase of a receipt, also where two have the same id.
     private func write(_ verified: VerifiedRecord, of record: InputRecord, into output: inout BatchOutput) {
-        let source = OutputSource(record: record, kind: verified.kind, sha256: verified.sha256, confirmedBy: nil)
+        let source = OutputSource(
+            record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf)
         let transactions = verified.mapped.transactions.span
         for index in transactions.indices { write(transactions[index], source, into: &output) }
         writeRest(verified, source, withApp: true, into: &output)
     }
 
     private func write(
-        _ verified: VerifiedRecord, of record: InputRecord, leavingOut written: inout Set<PurchaseIdentity>,
+        _ receipt: ReadReceipt, of record: InputRecord, leavingOut written: inout Set<PurchaseIdentity>,
         withApp: Bool, into output: inout BatchOutput
     ) {
-        let source = OutputSource(record: record, kind: verified.kind, sha256: verified.sha256, confirmedBy: nil)
+        let verified = receipt.verified
+        let source = OutputSource(
+            record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf,
+            carried: receipt.carried)
         var own: Set<PurchaseIdentity> = []
         for transaction in verified.mapped.transactions {
             if let identity = PurchaseIdentity(transaction.payload) {
@@ -246,18 +309,24 @@ struct RecordMigrator: Sendable {
         excluded(receipt.environment, receipt.bundleId)
     }
 
-    /// A document is kept out as a whole if any receipt or row of it is: its parts are of one customer, and half a record
-    /// is nowhere to be found again. Where a receipt was verified, the document's own claims count for nothing.
-    private func excluded(_ mapping: RecordedMapping, _ verified: [VerifiedRecord]) -> QuarantineReason? {
-        for receipt in verified {
-            if let reason = excluded(receipt) { return reason }
+    /// A record is kept out as a whole if any receipt or row of it is: its parts are of one customer. Where a receipt was
+    /// verified, the recorded documents' own claims count for nothing.
+    private func excluded(_ read: ReadDocuments) -> QuarantineReason? {
+        for receipt in read.receipts {
+            if let reason = excluded(receipt.verified) { return reason }
         }
-        for row in mapping.transactions {
-            let environment = row.payload.environment ?? verified.first?.environment ?? mapping.environment
-            if let reason = excluded(environment, row.payload.bundleId) { return reason }
+        let signed = read.receipts.first?.verified
+        for recorded in read.recorded {
+            let mapping = recorded.mapping
+            for row in mapping.transactions {
+                let environment = row.payload.environment ?? signed?.environment ?? mapping.environment
+                if let reason = excluded(environment, row.payload.bundleId) { return reason }
+            }
+            guard signed == nil, recorded.holdsAnything else { continue }
+            let environment = mapping.environment ?? mapping.transactions.first?.payload.environment
+            if let reason = excluded(environment, mapping.bundleId) { return reason }
         }
-        guard verified.isEmpty else { return nil }
-        return excluded(mapping.environment ?? mapping.transactions.first?.payload.environment, mapping.bundleId)
+        return nil
     }
 
     private func excluded(_ environment: Environment?, _ bundleId: String?) -> QuarantineReason? {
@@ -279,6 +348,8 @@ struct VerifiedRecord {
     let mapped: MappedReceipt
     let sha256: String
     let document: MigratedDocument?
+    /// One for each transaction, in the same order; empty where there are no rows to compare them with.
+    let offerFlags: [OfferFlags]
 
     var environment: Environment? {
         mapped.appTransaction?.payload.receiptType ?? mapped.transactions.first?.payload.environment
@@ -287,11 +358,91 @@ struct VerifiedRecord {
     var bundleId: String? {
         mapped.appTransaction?.payload.bundleId ?? mapped.transactions.first?.payload.bundleId
     }
+
+    var reference: SignedReference { SignedReference(sha256: sha256, asOf: mapped.asOf) }
 }
 
 private struct RefusedReceipt: Error {
     let kind: RecordKind
     let error: ReceiptError
+}
+
+/// What the documents of one record turned out to be.
+private struct ReadDocuments {
+    /// Genuine ones, those inside recorded documents among them.
+    var receipts: [ReadReceipt] = []
+    var recorded: [ReadRecorded] = []
+    /// Recorded documents that were read and grant nothing.
+    var silent: [RefusedDocument] = []
+    var refused: [RefusedDocument] = []
+
+    /// The newest receipt first, and none twice: people keep the receipt, and Apple's reply repeats it.
+    mutating func finish() {
+        guard receipts.count > 1 else { return }
+        var known: Set<String> = []
+        receipts = receipts.filter { known.insert($0.verified.sha256).inserted }
+        receipts.sort { $0.verified.mapped.evidence.validationTime > $1.verified.mapped.evidence.validationTime }
+    }
+
+    var kind: RecordKind { recorded.first?.kind ?? receipts.first?.verified.kind ?? .unrecognized }
+
+    var environment: Environment? {
+        receipts.first?.verified.environment ?? recorded.lazy.compactMap(\.mapping.environment).first
+    }
+}
+
+private struct ReadReceipt {
+    let verified: VerifiedRecord
+    let carried: [CarriedColumn]
+}
+
+private struct ReadRecorded {
+    let mapping: RecordedMapping
+    let kind: RecordKind
+    let document: InputDocument
+
+    /// A reply may hold nothing but a receipt, and that one may be damaged.
+    var holdsAnything: Bool {
+        !mapping.transactions.isEmpty || !mapping.renewalInfos.isEmpty || mapping.appTransaction != nil
+    }
+
+    func refused(_ reason: QuarantineReason) -> RefusedDocument {
+        RefusedDocument(document: document, kind: kind, reason: reason)
+    }
+}
+
+/// A document that is not migrated.
+private struct RefusedDocument {
+    let document: InputDocument
+    let kind: RecordKind
+    let reason: QuarantineReason
+
+    init(document: InputDocument, kind: RecordKind, reason: QuarantineReason) {
+        self.document = document
+        self.kind = kind
+        self.reason = reason
+    }
+
+    init(otherStoreRow row: JSONObject, of document: InputDocument) {
+        let row = InputDocument(
+            payload: .transactions(.object(row)), path: document.path, carried: document.carried, text: [])
+        self.init(document: row, kind: .latestReceiptInfo, reason: .otherStore)
+    }
+
+    /// Ids that the App Store can be asked about, although nothing else of the document can be used.
+    var bareIds: [MigratedDocument] {
+        let rows: [JSONObject]
+        switch document.payload {
+        case .transactionID(let id): return [.transactionId(id)]
+        case .transactions(.object(let row)): rows = [row]
+        case .transactions(.array(let values)): rows = values.compactMap(\.object)
+        default: rows = []
+        }
+        return rows.filter { !OtherStore.isNamed(in: $0) }.compactMap { row in
+            let id = row["original_transaction_id"]?.string ?? row["transaction_id"]?.string ?? ""
+            return Array(id.utf8).withUnsafeBufferPointer(StoredText.isTransactionID) ? .transactionId(id) : nil
+        }
+    }
 }
 
 extension RecordedMapping {

@@ -1,17 +1,26 @@
 import AppStoreModels
+import LegacyReceipts
 
 /// The transactions of verified receipts inside one document, to hold the document's own, unsigned rows against.
 struct SignedTransactions {
-    private var byIdentity: [PurchaseIdentity: (transaction: MappedTransaction, sha256: String)] = [:]
+    private struct Statement {
+        let transaction: MappedTransaction
+        let flags: OfferFlags
+        let reference: SignedReference
+    }
+
+    private var byIdentity: [PurchaseIdentity: Statement] = [:]
+    private var ids: Set<String> = []
 
     /// - Parameter verified: newest first: of two receipts with the same purchase the newer one speaks.
     init(_ verified: [VerifiedRecord]) {
         for receipt in verified {
-            for transaction in receipt.mapped.transactions {
+            for (transaction, flags) in zip(receipt.mapped.transactions, receipt.offerFlags) {
                 guard let identity = PurchaseIdentity(transaction.payload), byIdentity[identity] == nil else {
                     continue
                 }
-                byIdentity[identity] = (transaction, receipt.sha256)
+                byIdentity[identity] = Statement(transaction: transaction, flags: flags, reference: receipt.reference)
+                ids.insert(identity.transactionId)
             }
         }
     }
@@ -21,17 +30,59 @@ struct SignedTransactions {
         /// No receipt has the purchase.
         case none
         /// Nothing in the row contradicts the receipt: the row with what the receipt adds to it.
-        case confirmed(MappedTransaction, sha256: String)
+        case confirmed(MappedTransaction, SignedReference)
         /// The row says something else than the receipt does.
         case contradicted
     }
 
-    func confirmation(of recorded: MappedTransaction) -> Confirmation {
-        guard let identity = PurchaseIdentity(recorded.payload), let (signed, sha256) = byIdentity[identity] else {
-            return .none
+    /// - Parameter legacy: what the row states and `recorded` has no field for.
+    func confirmation(of recorded: MappedTransaction, _ legacy: RecordedLegacyFacts) -> Confirmation {
+        guard let identity = PurchaseIdentity(recorded.payload) else { return .none }
+        guard let statement = byIdentity[identity] else {
+            // Apple gives each id once: a known one with a product that no receipt has beside it was edited.
+            return ids.contains(identity.transactionId) ? .contradicted : .none
         }
-        var merge = RowMerge(row: recorded, signed: signed)
-        return merge.isConsistent() ? .confirmed(merge.row, sha256: sha256) : .contradicted
+        guard !statement.flags.contradict(legacy), !Self.isCancelledBeforePurchase(legacy, statement.transaction) else {
+            return .contradicted
+        }
+        var merge = RowMerge(row: recorded, signed: statement.transaction)
+        return merge.isConsistent() ? .confirmed(merge.row, statement.reference) : .contradicted
+    }
+
+    /// A cancellation that only the row has, of a time at which nothing was bought yet.
+    private static func isCancelledBeforePurchase(
+        _ legacy: RecordedLegacyFacts, _ signed: borrowing MappedTransaction
+    ) -> Bool {
+        guard let cancelled = legacy.cancellationDate, let bought = signed.payload.purchaseDate,
+            signed.payload.revocationDate == nil
+        else { return false }
+        return cancelled.flooredQuotient(1000) < bought.flooredQuotient(1000)
+    }
+}
+
+/// What a receipt says of the offers of a purchase, where it says anything: a flag that is false is no offer, and the
+/// modern model has no field for that.
+struct OfferFlags {
+    let isTrialPeriod: Bool?
+    let isInIntroOfferPeriod: Bool?
+
+    init(_ purchase: borrowing InAppPurchase) {
+        isTrialPeriod = purchase.isTrialPeriod
+        isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
+    }
+
+    init(_ receipt: TransactionReceipt) {
+        isTrialPeriod = receipt.isTrialPeriod
+        isInIntroOfferPeriod = receipt.isInIntroOfferPeriod
+    }
+
+    func contradict(_ row: RecordedLegacyFacts) -> Bool {
+        func differ(_ signed: Bool?, _ recorded: Bool?) -> Bool {
+            if let signed, let recorded { signed != recorded } else { false }
+        }
+        if differ(isTrialPeriod, row.isTrialPeriod) { return true }
+        // Apple marks a free trial as introductory in some years and not in others (Reference.md V3.5).
+        return isTrialPeriod != true && differ(isInIntroOfferPeriod, row.isInIntroOfferPeriod)
     }
 }
 

@@ -8,7 +8,7 @@ public struct RecordedMapping: Sendable {
     public let kind: RecordedReply.Kind
     /// One transaction per transaction id and product, although most of them stand in several lists of a reply. Those of
     /// the submitted receipt come first, in its order.
-    public let transactions: [MappedTransaction]
+    public internal(set) var transactions: [MappedTransaction]
     /// The app itself, from the `receipt` object of an app style reply.
     public let appTransaction: MappedAppTransaction?
     /// What the document says about renewals.
@@ -22,8 +22,27 @@ public struct RecordedMapping: Sendable {
     /// When the reply was made, in milliseconds since 1970-01-01T00:00:00Z, if it says so: renewal information is of
     /// that time.
     public let recordedAt: Int64?
+    /// Of when the document speaks; nil where nothing in it has a date.
+    public internal(set) var asOf: AsOf?
     /// What the rows state and the modern model has no field for; one element per transaction, in the same order.
-    package let legacyFacts: [RecordedLegacyFacts]
+    package internal(set) var legacyFacts: [RecordedLegacyFacts]
+    /// Rows that are purchases of another store than Apple's, as they were written; they are in none of the lists above.
+    let otherStoreRows: [JSONObject]
+}
+
+extension RecordedMapping {
+    /// The document embeds something of that date, so that it was not made before.
+    mutating func raise(notBefore date: Int64) {
+        guard asOf?.kind != .recorded, date > asOf?.date ?? .min else { return }
+        asOf = AsOf(date: date, kind: .recordedNotBefore)
+    }
+
+    /// Removes what rows state, by their places.
+    mutating func remove(rows: Set<Int>) {
+        guard !rows.isEmpty else { return }
+        transactions = transactions.indices.filter { !rows.contains($0) }.map { transactions[$0] }
+        legacyFacts = legacyFacts.indices.filter { !rows.contains($0) }.map { legacyFacts[$0] }
+    }
 }
 
 extension ReceiptMapper {
@@ -49,7 +68,16 @@ extension ReceiptMapper {
             kind: reply.kind, transactions: transactions, appTransaction: reply.appTransaction,
             renewalInfos: reply.renewals.map { completed($0, reply.context, transactions) },
             embeddedReceipts: reply.embeddedReceipts, notes: reply.notes, environment: reply.context.environment,
-            recordedAt: reply.context.recordedAt, legacyFacts: reply.rows.map { RecordedLegacyFacts($0.facts) })
+            recordedAt: reply.context.recordedAt, asOf: Self.asOf(reply),
+            legacyFacts: reply.rows.map { RecordedLegacyFacts($0.facts) }, otherStoreRows: reply.otherStoreRows)
+    }
+
+    /// The request date; without one, the document is not older than the newest date of what it tells of.
+    private static func asOf(_ reply: RecordedReply) -> AsOf? {
+        if reply.isDated, let date = reply.context.recordedAt { return AsOf(date: date, kind: .recorded) }
+        var dates = [reply.context.recordedAt, reply.newestEvent].compactMap(\.self)
+        for row in reply.rows { dates += [row.facts.purchaseDate, row.facts.cancellationDate].compactMap(\.self) }
+        return dates.max().map { AsOf(date: $0, kind: .recordedNotBefore) }
     }
 
     /// A sandbox id makes a sandbox transaction, whatever the document claims (Reference.md V7.5).

@@ -37,12 +37,18 @@ public struct RecordedReply: Sendable {
     let appTransaction: MappedAppTransaction?
     let context: RecordContext
     let notes: [MappingNote]
+    /// Whether the document says when it was made, and not only when the receipt in it was.
+    let isDated: Bool
+    /// The date of a change that the document as a whole tells of.
+    let newestEvent: Int64?
+    /// Rows that are purchases of another store than Apple's.
+    let otherStoreRows: [JSONObject]
 }
 
 extension RecordedReply {
     /// Reads a recorded document.
     /// - Throws: ``RecordedReplyError`` if it is not JSON, not such a document, vouches for nothing (status other than 0
-    ///   and 21006), or has a value nobody can read.
+    ///   and 21006), or has a value that cannot be read.
     public init(json: [UInt8]) throws(RecordedReplyError) {
         let value: JSONValue
         do throws(JSONReadingError) {

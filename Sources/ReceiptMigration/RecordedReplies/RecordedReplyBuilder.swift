@@ -12,6 +12,9 @@ struct RecordedReplyBuilder {
     private var embedded: [RecordedReply.EmbeddedReceipt] = []
     private var context = RecordContext()
     private var notes: [MappingNote] = []
+    private var isDated = false
+    private var newestEvent: Int64?
+    private var otherStoreRows: [JSONObject] = []
 
     /// What kind of document an object is; nil if none.
     static func kind(of object: JSONObject) -> RecordedReply.Kind? {
@@ -61,12 +64,13 @@ struct RecordedReplyBuilder {
     }
 
     func reply() throws(RecordedReplyError) -> RecordedReply {
-        guard !rows.isEmpty || !renewals.isEmpty || appTransaction != nil else {
-            throw RecordedReplyError(.nothingInside)
+        guard !rows.isEmpty || !renewals.isEmpty || appTransaction != nil || !embedded.isEmpty else {
+            throw RecordedReplyError(otherStoreRows.isEmpty ? .nothingInside : .otherStore)
         }
         return RecordedReply(
             kind: kind, status: status, notificationType: try top.text("notification_type"), embeddedReceipts: embedded,
-            rows: rows, renewals: renewals, appTransaction: appTransaction, context: context, notes: notes)
+            rows: rows, renewals: renewals, appTransaction: appTransaction, context: context, notes: notes,
+            isDated: isDated, newestEvent: newestEvent, otherStoreRows: otherStoreRows)
     }
 }
 
@@ -104,10 +108,17 @@ extension RecordedReplyBuilder {
             context.bundleId = text
             context.bundleIdProvenance = provenance(object, key)
         }
+        newestEvent = [event("auto_renew_status_change_date"), event("cancellation_date")].compactMap(\.self).max()
         guard let receipt else { return }
         context.recordedAt = try receipt.date("request_date")?.date.milliseconds
-        guard context.recordedAt == nil else { return }
+        isDated = context.recordedAt != nil
+        guard !isDated else { return }
         context.recordedAt = try receipt.date("receipt_creation_date")?.date.milliseconds
+    }
+
+    /// A date that only helps to tell how old the document is; one that cannot be read does not.
+    private func event(_ name: String) -> Int64? {
+        do throws(RecordedReplyError) { return try top.date(name)?.date.milliseconds } catch { return nil }
     }
 
     private mutating func setEnvironment(_ text: String, _ provenance: Provenance) {
@@ -155,9 +166,17 @@ extension RecordedReplyBuilder {
     private mutating func addRow(
         _ reader: RecordedObjectReader, _ object: String, _ age: RecordedListAge
     ) throws(RecordedReplyError) {
-        if reader.isPurchase || !reader.has("in_app") { add(try RecordedRow(reader, object: object, age: age)) }
+        if reader.isPurchase || !reader.has("in_app") { try addPurchase(reader, object, age) }
         let inside = object.isEmpty ? "in_app" : object + ".in_app"
-        for entry in try reader.objects("in_app") { add(try RecordedRow(entry, object: inside, age: age)) }
+        for entry in try reader.objects("in_app") { try addPurchase(entry, inside, age) }
+    }
+
+    /// One purchase; one of another store than Apple's is set aside.
+    private mutating func addPurchase(
+        _ reader: RecordedObjectReader, _ object: String, _ age: RecordedListAge
+    ) throws(RecordedReplyError) {
+        if OtherStore.isNamed(in: reader.object) { return otherStoreRows.append(reader.object) }
+        add(try RecordedRow(reader, object: object, age: age))
     }
 
     /// `receipt`: the app with its purchases (app style) or one purchase (iOS 6 style).
@@ -165,10 +184,8 @@ extension RecordedReplyBuilder {
         for reader in try top.objects("receipt") {
             let isApp =
                 reader.has("in_app") || reader.has("receipt_type") || (reader.has("bundle_id") && !reader.isPurchase)
-            if reader.isPurchase || !isApp { add(try RecordedRow(reader, object: "receipt", age: .receipt)) }
-            for entry in try reader.objects("in_app") {
-                add(try RecordedRow(entry, object: "receipt.in_app", age: .receipt))
-            }
+            if reader.isPurchase || !isApp { try addPurchase(reader, "receipt", .receipt) }
+            for entry in try reader.objects("in_app") { try addPurchase(entry, "receipt.in_app", .receipt) }
             if isApp, appTransaction == nil { appTransaction = try RecordedAppTransaction(reader).mapped() }
         }
     }

@@ -10,6 +10,8 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         case statusNotAccepted
         /// A reply of the right form that holds no purchase, no app and no renewal information.
         case nothingInside
+        /// Every purchase in the document is of another store than Apple's.
+        case otherStore
         /// A value of a JSON type that its key cannot have.
         case wrongType
         /// Text where a whole number belongs, or a number beyond 64 bits.
@@ -48,6 +50,7 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
                 "The document is neither a verifyReceipt reply, nor a version 1 notification, nor a row of one\(place)."
         case .statusNotAccepted: return "The reply has status \(status ?? -1), so it vouches for nothing\(place)."
         case .nothingInside: return "The reply holds no purchase, no app and no renewal information\(place)."
+        case .otherStore: return "The purchases are of another store than Apple's\(place)."
         case .wrongType: return "The value is of a type that its key cannot have\(place)."
         case .badNumber: return "The value is not a whole number of 64 bits\(place)."
         case .badFlag: return "The value is not true, false, 1 or 0\(place)."

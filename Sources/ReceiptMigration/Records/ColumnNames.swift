@@ -5,6 +5,19 @@ enum ColumnNames {
         case receipt
         case originalTransactionID
         case transactionID
+        /// The id of an order, or of a purchase in its store, whichever that is.
+        case orderID
+        /// The store or the platform of a purchase.
+        case store
+        /// Google's name of an app.
+        case packageName
+        /// Google's name of a purchase; some people keep Apple's receipt there.
+        case purchaseToken
+
+        /// Whether the column may hold a receipt or another document.
+        var mayBeReceipt: Bool { self == .receipt || self == .purchaseToken }
+        /// Whether the column holds what a migration is about.
+        var isPayload: Bool { mayBeReceipt || self == .originalTransactionID || self == .transactionID }
     }
 
     /// The meaning of a name, compared without case, blanks, hyphens, underscores and dots.
@@ -41,6 +54,15 @@ enum ColumnNames {
         }
         add(["originaltransactionid", "originaltransactionidentifier"], .originalTransactionID)
         add(["transactionid", "transactionidentifier"], .transactionID)
+        add(["orderid", "storetransactionid", "storetransactionidentifier", "storeoriginaltransactionid"], .orderID)
+        add(
+            [
+                "store", "storename", "purchasestore", "storetype", "platform", "provider", "purchaseprovider",
+                "paymentprovider", "paymentplatform", "paymentgateway", "gateway", "subscriptionplatform",
+                "appstorename",
+            ], .store)
+        add(["packagename"], .packageName)
+        add(["purchasetoken"], .purchaseToken)
         add(receiptNames, .receipt)
         let longest = entries.map(\.name.count).max() ?? 0
         return (0...longest).map { length in entries.filter { $0.name.count == length } }
@@ -52,7 +74,7 @@ enum ColumnNames {
         "applereceipt", "iosreceipt", "itunesreceipt", "appreceipt", "appstorereceipt", "unityreceipt",
         "transactionreceipt", "purchasereceipt", "iapreceipt", "payload", "receiptpayload", "verificationdata",
         "serververificationdata", "jws", "jwstransaction", "jwsrepresentation", "jwsrepresentationios",
-        "signedtransaction", "signedtransactioninfo", "signedpayload", "purchasetoken", "verifyreceiptresponse",
-        "verifyreceipt", "receiptresponse",
+        "signedtransaction", "signedtransactioninfo", "signedpayload", "verifyreceiptresponse", "verifyreceipt",
+        "receiptresponse",
     ]
 }

@@ -4,14 +4,27 @@
 /// is entered once, whatever the number of symbolic links to it, which also ends symbolic link loops. Only the names of the
 /// folders between the root and the current file are held.
 struct FolderWalk {
+    enum Entry {
+        /// A file's path.
+        case file(String)
+        /// A file, link or folder that cannot be read. The walk goes on behind it.
+        case unreadable(InputError)
+    }
+
     private struct Folder: Hashable {
         let device: UInt64
         let inode: UInt64
     }
 
+    private struct Name {
+        /// The trailing slash of a folder is part of its sort key, not of its path. Escaped if the name is not UTF-8.
+        var text: String
+        let isUTF8: Bool
+    }
+
     private struct Level {
         let path: String
-        var names: [String]
+        var names: [Name]
         var next = 0
     }
 
@@ -22,22 +35,31 @@ struct FolderWalk {
         try enter(root, SystemCalls.status(root))
     }
 
-    /// The next file's path, or nil at the end. After an error the walk goes on behind the entry that caused it.
-    mutating func next() throws(InputError) -> String? {
+    /// The next file, or what cannot be read in its place; nil at the end.
+    mutating func next() -> Entry? {
         while let depth = levels.indices.last {
             guard levels[depth].next < levels[depth].names.count else {
                 levels.removeLast()
                 continue
             }
-            // The trailing slash of a folder is part of its sort key, not of its path.
-            var path = levels[depth].path + levels[depth].names[levels[depth].next]
+            let name = levels[depth].names[levels[depth].next]
             levels[depth].next += 1
+            var path = levels[depth].path + name.text
             if path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-            let status = try SystemCalls.status(path)
-            switch status.kind {
-            case .file: return path
-            case .folder: try enter(path, status)
-            case .other: continue
+            do throws(InputError) {
+                guard name.isUTF8 else {
+                    throw InputError(
+                        code: .nameNotUTF8, input: path,
+                        message: "The name \(path) is not UTF-8; rename it and migrate it then.")
+                }
+                let status = try SystemCalls.status(path)
+                switch status.kind {
+                case .file: return .file(path)
+                case .folder: try enter(path, status)
+                case .other: continue
+                }
+            } catch {
+                return .unreadable(error)
             }
         }
         return nil
@@ -51,13 +73,17 @@ struct FolderWalk {
                 message: "Cannot list \(path): more than \(InputLimits.folderDepth) folders inside folders.")
         }
         let prefix = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
-        var names: [String] = []
+        var names: [Name] = []
         try SystemCalls.forEachEntry(of: path) { bytes in
-            if bytes.first != UInt8(ascii: ".") { names.append(String(decoding: bytes, as: UTF8.self)) }
+            guard bytes.first != UInt8(ascii: ".") else { return }
+            let text = String(bytes: bytes)
+            names.append(Name(text: text ?? Self.escaped(bytes), isUTF8: text != nil))
         }
         // A folder sorts as if its name ended with the slash, or "a.b" would come after what is in "a".
-        for index in names.indices where Self.isFolder(prefix + names[index]) { names[index] += "/" }
-        names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        for index in names.indices where names[index].isUTF8 && Self.isFolder(prefix + names[index].text) {
+            names[index].text += "/"
+        }
+        names.sort { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
         levels.append(Level(path: prefix, names: names))
     }
 
@@ -68,5 +94,19 @@ struct FolderWalk {
         } catch {
             return false
         }
+    }
+
+    /// The name with every byte that is not printable ASCII, and the backslash, as `\xHH`.
+    private static func escaped(_ name: Bytes) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var text: [UInt8] = []
+        for byte in name {
+            if 0x20..<0x7F ~= byte, byte != UInt8(ascii: "\\") {
+                text.append(byte)
+            } else {
+                text += [UInt8(ascii: "\\"), UInt8(ascii: "x"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

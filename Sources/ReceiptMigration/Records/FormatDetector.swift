@@ -53,7 +53,9 @@ struct FormatDetector {
         case UInt8(ascii: "\""):
             // A line that is one JSON string; `"a","b"` is the header of a table, and so is a quoted column name.
             guard let string = firstLineString(start) else { return nil }
-            if string == options.receiptColumn || ColumnNames.meaning(of: string) != nil { return nil }
+            if string == options.receiptColumn || ColumnNames.meaning(of: string)?.isPayload == true {
+                return nil
+            }
             return .lines(joinsWrappedReceipts: false)
         default:
             return nil

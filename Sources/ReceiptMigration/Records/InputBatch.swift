@@ -22,12 +22,26 @@ package struct InputBatch: Sendable {
         let frame = frames[index]
         let context = contexts[frame.context]
         let original = storage[frame.kept]
+        if let problem = frame.problem {
+            return InputRecord(
+                place: context.place(of: frame), original: original, length: frame.length, carried: [],
+                payload: .unrecognised(problem), members: [], table: context.table, path: "")
+        }
         let reader = RecordReader(receiptColumn: receiptColumn)
-        let recognition =
-            frame.problem.map { Recognition(.unrecognised($0)) } ?? reader.read(original, context: context)
+        if context.table == nil, let line = QuarantineLine(original) {
+            return line.record(place: context.place(of: frame), receiptColumn: receiptColumn)
+        }
+        let recognition = reader.read(original, table: context.table)
         return InputRecord(
-            place: context.place(of: frame), original: original, length: frame.length,
-            carried: recognition.carried, payload: recognition.payload)
+            place: context.place(of: frame), original: original, length: frame.length, carried: recognition.carried,
+            payload: recognition.payload, members: recognition.membersOfRecord, table: context.table, path: "")
+    }
+}
+
+extension Recognition {
+    /// What became of the columns, or of the record as a whole where it has none.
+    var membersOfRecord: [MemberPath] {
+        members.isEmpty ? [MemberPath(MemberPath.whole, payload.fate)] : members
     }
 }
 

@@ -9,12 +9,14 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case unreadable
         /// More folders inside folders than ``InputLimits/folderDepth``.
         case foldersTooDeep
+        /// The name of a file or folder is not UTF-8.
+        case nameNotUTF8
+        /// The task that reads was cancelled.
+        case interrupted
         /// The table has no column of the name that was asked for.
         case columnNotFound
         /// No column of the table could be told to hold receipts.
         case columnUndetectable
-        /// Several columns of the table hold receipts.
-        case columnAmbiguous
         /// The table's first row never ends, or has no columns.
         case noHeader
     }
@@ -26,6 +28,14 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
     package let systemError: Int32?
     /// One sentence for a person.
     package let message: String
+
+    /// Whether only this one file, link or folder cannot be read, so that the others around it can.
+    var concernsOneEntry: Bool {
+        switch code {
+        case .notFound, .notPermitted, .unreadable, .foldersTooDeep, .nameNotUTF8: true
+        default: false
+        }
+    }
 
     package init(code: Code, input: String, systemError: Int32? = nil, message: String) {
         self.code = code

@@ -50,6 +50,10 @@ package enum InputLimits {
     package static let detectionRows = 100
     /// How often a payload may be wrapped: JSON in a JSON string in a column and so on.
     package static let payloadNesting = 4
+    /// Bytes of a member's name that stand in the summary.
+    package static let memberNameBytes = 100
+    /// Column and member paths that are told apart within one record; what goes beyond is counted under `(other)`.
+    package static let memberPaths = 1_000
     /// Folders inside folders.
     package static let folderDepth = 128
     /// Digits of a transaction id; the longest seen has 18 (Reference.md V7.5).

@@ -16,8 +16,8 @@ package enum InputPayload: Sendable, Equatable {
     case receipt(ArraySlice<UInt8>, wrapping: Wrapping)
     /// A recorded verifyReceipt reply, app or iOS 6 style.
     case reply(JSONValue)
-    /// A receipt and the reply to it side by side.
-    case pair(receipt: ArraySlice<UInt8>, reply: JSONValue)
+    /// Several documents, a receipt and the reply to it for example. None of them is of this kind.
+    case several([InputDocument])
     /// Rows of `latest_receipt_info`: an array of objects, or one object.
     case transactions(JSONValue)
     /// The body of an App Store Server Notification version 1.
@@ -28,6 +28,96 @@ package enum InputPayload: Sendable, Equatable {
     case transactionID(String)
     /// Nothing that can be migrated; the reason.
     case unrecognised(InputProblem)
+}
+
+/// One of several documents in a record.
+package struct InputDocument: Sendable, Equatable {
+    package let payload: InputPayload
+    /// Where in the record it stands: names of members with full stops between them, `[]` for any element. Empty where the
+    /// record itself is the document.
+    package let path: String
+    /// The caller's own columns that stand beside this document and not beside the others.
+    package let carried: [CarriedColumn]
+    /// The document as a record of its own would have it; empty where `payload` holds it already.
+    let text: ArraySlice<UInt8>
+
+    /// The document's bytes.
+    var original: [UInt8] {
+        switch payload {
+        case _ where !text.isEmpty: return Array(text)
+        case .receipt(let bytes, _), .jws(let bytes): return Array(bytes)
+        case .reply(let value), .transactions(let value), .notification(let value):
+            var writer = JSONWriter()
+            writer.value(value)
+            return writer.finish()
+        case .transactionID(let id): return Array(id.utf8)
+        case .several, .unrecognised: return []
+        }
+    }
+}
+
+extension InputPayload {
+    /// The documents, whatever their number; none where nothing was recognised.
+    package var documents: [InputDocument] {
+        switch self {
+        case .several(let documents): documents
+        case .unrecognised: []
+        default: [InputDocument(payload: self, path: "", carried: [], text: [])]
+        }
+    }
+
+    /// The receipt and the reply, where the record holds one of each and nothing else.
+    package var pair: (receipt: ArraySlice<UInt8>, reply: JSONValue)? {
+        let documents = documents
+        guard documents.count == 2 else { return nil }
+        var (receipt, reply): (ArraySlice<UInt8>?, JSONValue?)
+        for document in documents {
+            switch document.payload {
+            case .receipt(let bytes, _): receipt = bytes
+            case .reply(let value): reply = value
+            default: return nil
+            }
+        }
+        guard let receipt, let reply else { return nil }
+        return (receipt, reply)
+    }
+
+    var isReceipt: Bool {
+        if case .receipt = self { true } else { false }
+    }
+
+    /// Whether Apple signed it, if it is genuine.
+    var isSigned: Bool {
+        switch self {
+        case .receipt, .jws: true
+        default: false
+        }
+    }
+
+    func isSameReceipt(as other: InputPayload) -> Bool {
+        guard case .receipt(let left, _) = self, case .receipt(let right, _) = other else { return false }
+        return left == right
+    }
+
+    /// What becomes of the column that holds it.
+    var fate: MemberFate {
+        switch self {
+        case .receipt: .readAsReceipt
+        case .reply: .readAsReply
+        case .transactions: .readAsRows
+        case .notification: .readAsNotification
+        case .jws: .readAsJWS
+        case .transactionID: .readAsTransactionId
+        case .several: .carriedAlong
+        case .unrecognised(let problem):
+            switch problem.code {
+            case .empty: .empty
+            case .otherStore: .otherStore
+            case .nestedTooDeep: .looksLikeDocument
+            default: .notRecognized
+            }
+        }
+    }
 }
 
 /// Why a record cannot be migrated.
@@ -47,8 +137,6 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case columnCount
         /// The object has no member of the name that was asked for.
         case missingColumn
-        /// Several columns hold different receipts.
-        case ambiguousColumns
         /// More wrappers around wrappers than ``InputLimits/payloadNesting``.
         case nestedTooDeep
         /// gzip, zip, zstd and so on.
@@ -59,6 +147,8 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case otherStore
         /// The input ends inside a JSON array; elements may be missing.
         case truncatedInput
+        /// A file, link or folder in a folder that cannot be read, or has a name that is not UTF-8.
+        case unreadable
         /// None of the forms known here.
         case unknownForm
     }

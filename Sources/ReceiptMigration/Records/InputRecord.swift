@@ -63,4 +63,10 @@ package struct InputRecord: Sendable {
     /// The caller's own columns in the order of the input.
     package let carried: [CarriedColumn]
     package let payload: InputPayload
+    /// What became of each column or member.
+    package let members: [MemberPath]
+    /// The layout of the table of which `original` is a row.
+    let table: TableLayout?
+    /// Where in its record `original` stood, if it was quarantined alone.
+    let path: String
 }

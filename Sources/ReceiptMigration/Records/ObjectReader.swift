@@ -1,19 +1,29 @@
 import AppStoreModels
 
-/// Recognises one JSON object: something Apple or Unity wrote, or the caller's own object around it.
+/// The columns of one record, or of what a record wraps: the members of a JSON object, or the fields of a table's row.
 struct ObjectReader {
     struct Column {
+        enum Form {
+            case json(hasEscapes: Bool)
+            case field(TableField)
+        }
+
         let name: String
-        let member: JSONMember
+        let meaning: ColumnNames.Meaning?
+        let kind: JSONKind
+        /// The whole value: a JSON string with its quotes, a field as it stands in its row.
+        let value: Range<Int>
+        let form: Form
     }
 
     let reader: RecordReader
-    /// The text that `bytes` is (a part of).
+    /// The text that `bytes` is.
     let text: ArraySlice<UInt8>
     let bytes: Bytes
     let depth: Int
-    /// In the order of the text; of members with the same name only the last.
+    /// In the order of the text; of members with the same name only the last. Fields of a row are all there.
     let columns: [Column]
+    let isTable: Bool
 
     /// Scans and validates the whole object.
     init(reader: RecordReader, text: ArraySlice<UInt8>, bytes: Bytes, depth: Int) throws(JSONReadingError) {
@@ -26,9 +36,32 @@ struct ObjectReader {
         var scanner = try JSONMemberScanner(bytes)
         while let member = try scanner.next() {
             guard let key = member.key else { continue }
-            columns.append(Column(name: scanner.text(key), member: member))
+            let name = scanner.text(key)
+            columns.append(
+                Column(
+                    name: name, meaning: ColumnNames.meaning(of: name), kind: member.kind, value: member.value,
+                    form: .json(hasEscapes: member.hasEscapes)))
         }
         self.columns = Self.withoutDuplicates(columns)
+        isTable = false
+    }
+
+    /// - Parameter fields: as many as the table has columns.
+    init(reader: RecordReader, row: ArraySlice<UInt8>, bytes: Bytes, fields: [TableField], of table: TableLayout) {
+        self.reader = reader
+        text = row
+        self.bytes = bytes
+        depth = 0
+        var columns: [Column] = []
+        columns.reserveCapacity(fields.count)
+        for (index, field) in fields.enumerated() {
+            columns.append(
+                Column(
+                    name: table.columns[index], meaning: table.meanings[index], kind: .string, value: field.range,
+                    form: .field(field)))
+        }
+        self.columns = columns
+        isTable = true
     }
 
     private static func withoutDuplicates(_ columns: [Column]) -> [Column] {
@@ -51,50 +84,24 @@ struct ObjectReader {
         columns.first { $0.name == name }
     }
 
+    /// What a column is; a text that holds a JSON object or array counts as that, because databases and tables keep
+    /// JSON as text.
     func kind(_ name: String) -> JSONKind? {
-        column(name)?.member.kind
+        guard let column = column(name) else { return nil }
+        guard column.kind == .string, WireVocabulary.containers.contains(name) else { return column.kind }
+        switch content(of: column).first(where: { !$0.isWhiteSpace }) {
+        case UInt8(ascii: "{"): return .object
+        case UInt8(ascii: "["): return .array
+        default: return .string
+        }
     }
 
     // MARK: Forms
 
-    func read() throws(JSONReadingError) -> Recognition {
-        if depth == 0, let wanted = reader.receiptColumn {
-            // "receipt" is also a member of a reply, which is more than what that member holds.
-            if let column = column(wanted), column.member.kind == .string || !isReply {
-                return envelope(Candidate(column, value(of: column)))
-            }
-            if let known = try known() { return known }
-            return Recognition(.unrecognised(InputProblem(.missingColumn, "The object has no member \(wanted).")))
-        }
-        if let known = try known() { return known }
-        return try EnvelopeReader(object: self).read()
+    var isNotification: Bool {
+        if let type = column("notification_type"), type.kind == .string, !content(of: type).isEmpty { return true }
+        return kind("unified_receipt") == .object
     }
-
-    /// The forms that need no column: what Apple or Unity wrote as it is.
-    private func known() throws(JSONReadingError) -> Recognition? {
-        if kind("notification_type") == .string || kind("unified_receipt") == .object {
-            return Recognition(
-                .notification(try parsed()), carried: carried { !WireVocabulary.notification.contains($0.name) })
-        }
-        if let store = column("Store"), store.member.kind == .string, let payload = column("Payload") {
-            return unity(store, payload)
-        }
-        return isReply ? try reply() : nil
-    }
-
-    private func unity(_ store: Column, _ payload: Column) -> Recognition {
-        let carried = carried { !WireVocabulary.unity.contains($0.name) }
-        let name = String(decoding: stringBytes(store), as: UTF8.self)
-        if name.lowercased().contains("google") || name.lowercased().contains("amazon") {
-            return Recognition(
-                .unrecognised(InputProblem(.otherStore, "A purchase of another store than Apple's.")), carried: carried)
-        }
-        var recognised = value(of: payload).payload
-        if case .receipt(let receipt, _) = recognised { recognised = .receipt(receipt, wrapping: .unity) }
-        return Recognition(recognised, carried: carried)
-    }
-
-    // MARK: Replies
 
     /// Reference.md V2 to V4. A `status` alone could be anybody's, so then every other key has to be Apple's too.
     var isReply: Bool {
@@ -102,15 +109,25 @@ struct ObjectReader {
             if let kind = kind(key), kind == .object || kind == .array { return true }
         }
         if let receipt = column("receipt") {
-            if receipt.member.kind == .object { return isReceiptObject(receipt) }
-            if receipt.member.kind == .array { return firstElementIsObject(receipt) }
-            if receipt.member.kind == .string { return false }
+            switch receipt.kind {
+            case .object: return isReceiptObject(receipt)
+            case .array: return firstElementIsObject(receipt)
+            case .string where isTable && kind("receipt") == .object: break
+            case .string: return false
+            case .null, .bool, .number: break
+            }
         }
-        return kind("status") == .number && columns.allSatisfy { WireVocabulary.reply.contains($0.name) }
+        return isStatus && columns.allSatisfy { WireVocabulary.reply.contains($0.name) }
+    }
+
+    private var isStatus: Bool {
+        guard let status = column("status") else { return false }
+        if status.kind == .number { return true }
+        return isTable && StoredText.isTransactionID(content(of: status))
     }
 
     private func isReceiptObject(_ column: Column) -> Bool {
-        let slice = bytes[slice: column.member.value]
+        let slice = bytes[slice: column.value]
         do throws(JSONReadingError) {
             var scanner = try JSONMemberScanner(slice)
             var hasMark = false
@@ -127,36 +144,15 @@ struct ObjectReader {
     }
 
     private func firstElementIsObject(_ column: Column) -> Bool {
-        let slice = bytes[slice: column.member.value]
+        let slice = bytes[slice: column.value]
         return slice.firstNonWhiteSpace(from: 1).map { slice[$0] == UInt8(ascii: "{") } ?? false
-    }
-
-    /// The reply; with the receipt that was sent beside it, if there is one, a pair.
-    private func reply() throws(JSONReadingError) -> Recognition {
-        let others = columns.filter {
-            $0.member.kind == .string && ($0.name == "receipt" || !WireVocabulary.reply.contains($0.name))
-        }
-        let receipts = others.filter { ColumnNames.meaning(of: $0.name) == .receipt && receiptBytes(of: $0) != nil }
-        let whole = try parsed()
-        guard receipts.count == 1, let receipt = receiptBytes(of: receipts[0]), let object = whole.object else {
-            return Recognition(.reply(whole), carried: carried { !WireVocabulary.reply.contains($0.name) })
-        }
-        let reply = JSONObject(members: object.members.filter { $0.key != receipts[0].name })
-        return Recognition(
-            .pair(receipt: receipt, reply: .object(reply)),
-            carried: carried {
-                $0.name != receipts[0].name && !WireVocabulary.reply.contains($0.name)
-                    && !isSecret($0, beside: receipts[0])
-            })
-    }
-
-    private func receiptBytes(of column: Column) -> ArraySlice<UInt8>? {
-        if case .receipt(let bytes, _) = value(of: column).payload { bytes } else { nil }
     }
 
     /// A row of `latest_receipt_info` or an iOS 6 receipt object.
     var isRow: Bool {
-        kind("product_id") == .string && (kind("transaction_id") == .string || kind("transaction_id") == .number)
+        guard let product = column("product_id"), let id = column("transaction_id") else { return false }
+        if isTable { return !content(of: product).isEmpty && !content(of: id).isEmpty }
+        return product.kind == .string && (id.kind == .string || id.kind == .number)
     }
 
     /// Only the `receipt` of a reply; it is given as a reply that holds nothing else.
@@ -164,85 +160,116 @@ struct ObjectReader {
         kind("in_app") == .array && (column("bundle_id") != nil || column("receipt_type") != nil)
     }
 
+    /// Whether a column says that this is a purchase of another store than Apple's.
+    var isOfOtherStore: Bool {
+        var hasPackage = false
+        var hasToken = false
+        for column in columns where column.kind == .string {
+            switch column.meaning {
+            case .store?: if OtherStore.isStore(content(of: column)) { return true }
+            case .originalTransactionID?, .transactionID?, .orderID?:
+                if OtherStore.isID(content(of: column)) { return true }
+            case .packageName?: hasPackage = !content(of: column).isEmpty
+            case .purchaseToken?: hasToken = !content(of: column).isEmpty
+            case .receipt?, nil: break
+            }
+        }
+        return hasPackage && hasToken
+    }
+
     // MARK: Values
 
-    /// What the value of a member is.
+    /// What the value of a column is.
     func value(of column: Column) -> Recognition {
-        switch column.member.kind {
+        switch column.kind {
         case .string: reader.read(text: stringBytes(column), depth: depth + 1)
-        case .object, .array: reader.read(text: slice(column.member.value), depth: depth + 1)
-        case .number where StoredText.isTransactionID(bytes[slice: column.member.value]):
-            Recognition(.transactionID(String(decoding: bytes[slice: column.member.value], as: UTF8.self)))
+        case .object, .array: reader.read(text: slice(column.value), depth: depth + 1)
+        case .number where StoredText.isTransactionID(bytes[slice: column.value]):
+            Recognition(.transactionID(String(decoding: bytes[slice: column.value], as: UTF8.self)))
         case .null: Recognition(.unrecognised(InputProblem(.empty, "The column is null.")))
         case .number, .bool: Recognition(.unrecognised(InputProblem(.unknownForm, "The column holds no receipt.")))
         }
     }
 
+    /// A string or field as it stands, without its quotes and with its escapes; any other value as it stands.
+    func content(of column: Column) -> Bytes {
+        switch column.form {
+        case .field(let field): bytes[slice: field.plainValue(in: bytes) ?? column.value]
+        case .json where column.kind == .string:
+            bytes[slice: (column.value.lowerBound + 1)..<(column.value.upperBound - 1)]
+        case .json: bytes[slice: column.value]
+        }
+    }
+
     /// The string's bytes: a part of the record, or a copy when there are escapes to undo.
     func stringBytes(_ column: Column) -> ArraySlice<UInt8> {
-        let content = column.member.content
-        if column.member.hasEscapes { return JSONStringScan.unescaped(bytes[slice: content])[...] }
-        return slice(content)
+        switch column.form {
+        case .json(let hasEscapes):
+            let content = (column.value.lowerBound + 1)..<(column.value.upperBound - 1)
+            return hasEscapes ? JSONStringScan.unescaped(bytes[slice: content])[...] : slice(content)
+        case .field(let field):
+            if let plain = field.plainValue(in: bytes) { return slice(plain) }
+            return field.value(in: bytes)[...]
+        }
+    }
+
+    /// The value as a record of its own would have it.
+    func text(of column: Column) -> ArraySlice<UInt8> {
+        column.kind == .string ? stringBytes(column) : slice(column.value)
     }
 
     private func slice(_ range: Range<Int>) -> ArraySlice<UInt8> {
         text[(text.startIndex + range.lowerBound)..<(text.startIndex + range.upperBound)]
     }
 
-    func parsed() throws(JSONReadingError) -> JSONValue {
-        try JSONValue.parse(bytes)
-    }
-
-    // MARK: Carried columns
-
-    func carried(_ isOwn: (Column) -> Bool) -> [CarriedColumn] {
-        columns.filter(isOwn).map { column in
-            let value: CarriedColumn.Value
-            if column.member.kind == .string {
-                value = .text(String(decoding: stringBytes(column), as: UTF8.self))
+    /// The columns that are asked for as a JSON object. JSON in a text under one of Apple's names for objects and arrays is
+    /// read as such; empty fields of a row are left out.
+    ///
+    /// - Parameter isWanted: asked with the place of each column.
+    func parsed(_ isWanted: (Int) -> Bool) throws(JSONReadingError) -> JSONValue {
+        if !isTable, columns.indices.allSatisfy({ isWanted($0) && !isContainerText(columns[$0]) }) {
+            return try JSONValue.parse(bytes)
+        }
+        var members: [JSONObject.Member] = []
+        members.reserveCapacity(columns.count)
+        for (index, column) in columns.enumerated() where isWanted(index) {
+            if isContainerText(column), let value = json(in: column) {
+                members.append(JSONObject.Member(key: column.name, value: value))
+            } else if isTable {
+                guard let text = String(bytes: stringBytes(column)), !text.isEmpty else { continue }
+                members.append(JSONObject.Member(key: column.name, value: .string(text)))
             } else {
-                value = .json(String(decoding: bytes[slice: column.member.value], as: UTF8.self))
+                let value = try JSONValue.parse(bytes[slice: column.value])
+                members.append(JSONObject.Member(key: column.name, value: value))
             }
-            return CarriedColumn(name: column.name, value: value)
+        }
+        return .object(JSONObject(members: members))
+    }
+
+    private func isContainerText(_ column: Column) -> Bool {
+        column.kind == .string && WireVocabulary.containers.contains(column.name) && kind(column.name) != .string
+    }
+
+    /// Nil where the text is no JSON after all; then it stays a text.
+    private func json(in column: Column) -> JSONValue? {
+        do throws(JSONReadingError) {
+            return try JSONValue.parse(stringBytes(column))
+        } catch {
+            return nil
         }
     }
 
-    /// The shared secret of a request must not end up in an output file.
-    func isSecret(_ column: Column, beside receipt: Column) -> Bool {
-        column.name != receipt.name && WireVocabulary.request.contains(column.name)
-    }
-
-    func envelope(_ candidate: Candidate) -> Recognition {
-        let chosen = candidate.column
-        var payload = candidate.recognition.payload
-        if chosen.name == "receipt-data", case .receipt(let bytes, .none) = payload {
-            payload = .receipt(bytes, wrapping: .requestBody)
+    /// The column as it travels along; nil where a field is not UTF-8.
+    func carried(_ column: Column) -> CarriedColumn? {
+        if column.kind != .string {
+            return CarriedColumn(
+                name: column.name, value: .json(String(decoding: bytes[slice: column.value], as: UTF8.self)))
         }
-        var carried = carried {
-            $0.name != chosen.name && !(chosen.name == "receipt-data" && isSecret($0, beside: chosen))
+        let text = stringBytes(column)
+        // JSON was validated as a whole.
+        guard isTable else {
+            return CarriedColumn(name: column.name, value: .text(String(decoding: text, as: UTF8.self)))
         }
-        carried += candidate.recognition.carried.map {
-            CarriedColumn(name: chosen.name + "." + $0.name, value: $0.value)
-        }
-        return Recognition(payload, carried: carried)
-    }
-
-    /// A member and what its value was recognised as.
-    struct Candidate {
-        let column: Column
-        let recognition: Recognition
-
-        init(_ column: Column, _ recognition: Recognition) {
-            self.column = column
-            self.recognition = recognition
-        }
-
-        var receipt: ArraySlice<UInt8>? {
-            if case .receipt(let bytes, _) = recognition.payload { bytes } else { nil }
-        }
-
-        var reply: JSONValue? {
-            if case .reply(let reply) = recognition.payload { reply } else { nil }
-        }
+        return String(bytes: text).map { CarriedColumn(name: column.name, value: .text($0)) }
     }
 }

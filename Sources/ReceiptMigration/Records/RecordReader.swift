@@ -2,18 +2,27 @@ import AppStoreModels
 
 /// What a record was recognised as, and the caller's own columns beside it.
 struct Recognition {
-    let payload: InputPayload
-    let carried: [CarriedColumn]
+    var payload: InputPayload
+    var carried: [CarriedColumn]
+    /// What became of each column or member; empty where the text has none.
+    var members: [MemberPath]
+    /// Whether it may as well be something else: a bare number, or a word in the alphabet of base64.
+    var isWeak: Bool
 
-    init(_ payload: InputPayload, carried: [CarriedColumn] = []) {
+    init(
+        _ payload: InputPayload, carried: [CarriedColumn] = [], members: [MemberPath] = [], isWeak: Bool = false
+    ) {
         self.payload = payload
         self.carried = carried
+        self.members = members
+        self.isWeak = isWeak
     }
 
     /// Something that can hardly be anything else; a bare number can.
     var isUnmistakable: Bool {
         switch payload {
-        case .unrecognised, .transactionID: false
+        case .unrecognised(let problem): problem.code == .otherStore
+        case .transactionID: false
         default: true
         }
     }
@@ -27,8 +36,8 @@ struct Recognition {
 struct RecordReader {
     let receiptColumn: String?
 
-    func read(_ original: ArraySlice<UInt8>, context: FrameContext) -> Recognition {
-        if let table = context.table { return readRow(original, table) }
+    func read(_ original: ArraySlice<UInt8>, table: TableLayout?) -> Recognition {
+        if let table { return readRow(original, table) }
         return read(text: original, depth: 0)
     }
 
@@ -73,7 +82,10 @@ struct RecordReader {
         }
         if StoredText.beginsBase64Receipt(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
         if StoredText.isTransactionID(bytes) {
-            return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)))
+            return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)), isWeak: true)
+        }
+        if OtherStore.isID(bytes) {
+            return Recognition(.unrecognised(InputProblem(.otherStore, "An id of another store than Apple's.")))
         }
         if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
         if let decoded = StoredText.decodedHex(bytes) { return read(text: decoded[...], depth: depth + 1) }
@@ -82,7 +94,7 @@ struct RecordReader {
                 .receipt(
                     text[(text.startIndex + body.lowerBound)..<(text.startIndex + body.upperBound)], wrapping: .none))
         }
-        if StoredText.isBase64(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
+        if StoredText.isBase64(bytes) { return Recognition(.receipt(text, wrapping: .none), isWeak: true) }
         return Recognition(.unrecognised(Self.problem(of: bytes)))
     }
 
@@ -125,37 +137,95 @@ struct RecordReader {
 
     private func object(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
         do throws(JSONReadingError) {
-            return try ObjectReader(reader: self, text: text, bytes: bytes, depth: depth).read()
+            let object = try ObjectReader(reader: self, text: text, bytes: bytes, depth: depth)
+            var envelope = EnvelopeReader(object: object)
+            return try envelope.read(only: depth == 0 ? receiptColumn : nil)
         } catch {
             return Recognition(.unrecognised(InputProblem(error, start: start)))
         }
     }
 
-    /// Rows of `latest_receipt_info`, or anything at all if it is alone in the array.
+    /// Rows of `latest_receipt_info`, several documents, or anything at all if it is alone in the array.
     private func array(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
         do throws(JSONReadingError) {
             var scanner = try JSONMemberScanner(bytes)
-            var (count, rows) = (0, 0)
-            var only: JSONMember?
+            var elements: [(element: JSONMember, isRow: Bool)] = []
             while let element = try scanner.next() {
-                count += 1
-                only = element
-                guard element.kind == .object else { continue }
-                let row = try ObjectReader(
-                    reader: self, text: text, bytes: bytes[slice: element.value], depth: depth)
-                rows += row.isRow ? 1 : 0
+                var isRow = false
+                if element.kind == .object {
+                    isRow = try ObjectReader(reader: self, text: text, bytes: bytes[slice: element.value], depth: depth)
+                        .isRow
+                }
+                elements.append((element, isRow))
             }
-            guard count > 0 else { return Recognition(.unrecognised(InputProblem(.empty, "The array is empty."))) }
-            if rows == count { return Recognition(.transactions(try JSONValue.parse(bytes))) }
-            if count == 1, let only {
-                let range = (text.startIndex + only.value.lowerBound)..<(text.startIndex + only.value.upperBound)
-                return read(text: text[range], depth: depth + 1)
+            guard !elements.isEmpty else {
+                return Recognition(.unrecognised(InputProblem(.empty, "The array is empty.")))
             }
-            return Recognition(
-                .unrecognised(
-                    InputProblem(.unknownForm, "An array whose elements are not rows of latest_receipt_info.")))
+            if elements.allSatisfy(\.isRow) { return Recognition(.transactions(try JSONValue.parse(bytes))) }
+            func slice(_ element: JSONMember) -> ArraySlice<UInt8> {
+                text[(text.startIndex + element.value.lowerBound)..<(text.startIndex + element.value.upperBound)]
+            }
+            if elements.count == 1 { return read(text: slice(elements[0].element), depth: depth + 1) }
+            var several = SeveralElements()
+            for (element, isRow) in elements {
+                if isRow {
+                    several.rows.append(try JSONValue.parse(bytes[slice: element.value]))
+                } else {
+                    several.add(read(text: slice(element), depth: depth + 1), of: slice(element))
+                }
+            }
+            return several.recognition
         } catch {
             return Recognition(.unrecognised(InputProblem(error, start: start)))
+        }
+    }
+
+    /// What the elements of an array are.
+    private struct SeveralElements {
+        var rows: [JSONValue] = []
+        private var documents: [InputDocument] = []
+        private var members: [MemberPath] = []
+
+        mutating func add(_ element: Recognition, of text: ArraySlice<UInt8>) {
+            guard element.isUnmistakable, !element.isWeak else {
+                let holdsTraces = text.withUnsafeBufferPointer { DocumentTraces.arePresent(in: $0) }
+                let isEmpty = element.payload.fate == .empty
+                members.append(MemberPath("[]", holdsTraces ? .looksLikeDocument : isEmpty ? .empty : .ignored))
+                return
+            }
+            if element.members.isEmpty {
+                members.append(MemberPath("[]", element.payload.fate))
+            } else {
+                members += element.members.map { $0.inside("[]") }
+            }
+            if case .unrecognised = element.payload {
+                documents.append(
+                    InputDocument(payload: element.payload, path: "[]", carried: element.carried, text: text))
+            }
+            for document in element.payload.documents {
+                documents.append(
+                    InputDocument(
+                        payload: document.payload, path: MemberPath.joined("[]", document.path),
+                        carried: element.carried + document.carried, text: document.text))
+            }
+        }
+
+        var recognition: Recognition {
+            var (documents, members) = (documents, members)
+            if !rows.isEmpty {
+                documents.append(InputDocument(payload: .transactions(.array(rows)), path: "[]", carried: [], text: []))
+                members.append(MemberPath("[]", .readAsRows))
+            }
+            guard let first = documents.first else {
+                return Recognition(
+                    .unrecognised(
+                        InputProblem(.unknownForm, "An array whose elements are nothing in which purchases are stored.")
+                    ))
+            }
+            if documents.count == 1 {
+                return Recognition(first.payload, carried: first.carried, members: members)
+            }
+            return Recognition(.several(documents), members: members)
         }
     }
 
@@ -172,36 +242,14 @@ struct RecordReader {
                             .columnCount, "The row has \(fields.count) fields; the header has \(table.columns.count)."))
                 )
             }
-            let field = fields[table.receiptColumn]
-            let recognition: Recognition
-            if let plain = field.plainValue(in: bytes) {
-                recognition = read(
-                    text: row[(row.startIndex + plain.lowerBound)..<(row.startIndex + plain.upperBound)], depth: 1)
-            } else {
-                recognition = read(text: field.value(in: bytes)[...], depth: 1)
+            let object = ObjectReader(reader: self, row: row, bytes: bytes, fields: fields, of: table)
+            do throws(JSONReadingError) {
+                var envelope = EnvelopeReader(object: object)
+                return try envelope.read(only: receiptColumn)
+            } catch {
+                return Recognition(.unrecognised(InputProblem(error, start: nil)))
             }
-            return withColumns(recognition, fields, bytes, table)
         }
-    }
-
-    private func withColumns(
-        _ recognition: Recognition, _ fields: [TableField], _ row: Bytes, _ table: TableLayout
-    ) -> Recognition {
-        var carried: [CarriedColumn] = []
-        carried.reserveCapacity(fields.count - 1)
-        for (index, field) in fields.enumerated() where index != table.receiptColumn {
-            guard let text = String(bytes: field.value(in: row)) else {
-                return Recognition(
-                    .unrecognised(
-                        InputProblem(
-                            .invalidUTF8, offset: field.range.lowerBound,
-                            "The column \(table.columns[index]) is not UTF-8.")))
-            }
-            carried.append(CarriedColumn(name: table.columns[index], value: .text(text)))
-        }
-        let name = table.columns[table.receiptColumn]
-        carried += recognition.carried.map { CarriedColumn(name: name + "." + $0.name, value: $0.value) }
-        return Recognition(recognition.payload, carried: carried)
     }
 }
 

@@ -50,8 +50,10 @@ package final class RecordSource {
 
     /// The next records, or nil when everything has been read.
     ///
-    /// - Throws: ``InputError`` when an input cannot be read (on). The records before it have been returned by then; the
-    ///   next call goes on with the next input.
+    /// What cannot be read in a folder is a record with the problem ``InputProblem/Code/unreadable``.
+    ///
+    /// - Throws: ``InputError`` when an argument cannot be read (on), or the layout of an input cannot be told. The
+    ///   records before it have been returned by then; the next call goes on with the next input.
     package func nextBatch() throws(InputError) -> InputBatch? {
         if let error = pendingError {
             pendingError = nil
@@ -71,13 +73,24 @@ package final class RecordSource {
     private func fill(_ batch: inout BatchBuilder) throws(InputError) {
         if let current { batch.begin(current.context) }
         while !batch.isFull {
-            if current == nil {
-                guard let opened = try openNext() else { return }
-                current = opened
-                batch.begin(opened.context)
+            guard let input = current else {
+                switch try openNext() {
+                case .input(let opened)?:
+                    current = opened
+                    batch.begin(opened.context)
+                case .unreadable(let error)?: append(error, to: &batch)
+                case nil: return
+                }
+                continue
             }
-            guard let input = current else { return }
-            if try input.framer.next(from: input.buffer, into: &batch) {
+            var hasRecord = false
+            do throws(InputError) {
+                hasRecord = try input.framer.next(from: input.buffer, into: &batch)
+            } catch {
+                guard input.isOfFolder, error.concernsOneEntry else { throw error }
+                append(error, at: input.buffer.offset, to: &batch)
+            }
+            if hasRecord {
                 statistics.records += 1
                 input.records += 1
             } else {
@@ -88,6 +101,14 @@ package final class RecordSource {
         }
     }
 
+    /// What cannot be read in a folder is a record of its own, so that it is named and the rest goes on.
+    private func append(_ error: InputError, at offset: Int = 0, to batch: inout BatchBuilder) {
+        batch.begin(FrameContext(input: error.input, unit: .file, table: nil))
+        let problem = InputProblem(.unreadable, error.message)
+        batch.append(Bytes(start: nil, count: 0), number: 1, byteOffset: offset, problem: problem)
+        statistics.records += 1
+    }
+
     private func closeInput() {
         guard let input = current else { return }
         current = nil
@@ -95,26 +116,43 @@ package final class RecordSource {
         if input.records == 0 { statistics.emptyInputs += 1 }
     }
 
-    private func openNext() throws(InputError) -> OpenInput? {
+    private enum Opened {
+        case input(OpenInput)
+        /// A part of a folder that cannot be read.
+        case unreadable(InputError)
+    }
+
+    private func openNext() throws(InputError) -> Opened? {
         while true {
-            if let path = try folder?.next() { return try open(path) }
-            folder = nil
+            switch folder?.next() {
+            case .file(let path)?:
+                do throws(InputError) {
+                    return .input(try open(path, isOfFolder: true))
+                } catch {
+                    guard error.concernsOneEntry else { throw error }
+                    return .unreadable(error)
+                }
+            case .unreadable(let error)?: return .unreadable(error)
+            case nil: folder = nil
+            }
             guard nextArgument < arguments.count else { return nil }
             nextArgument += 1
             switch arguments[nextArgument - 1] {
             case .standardInput:
-                return try open(FileStream(descriptor: 0, name: "-"), name: "-")
+                return .input(try open(FileStream(descriptor: 0, name: "-"), name: "-"))
             case .bytes(let bytes, let name):
-                return try open(MemoryStream(bytes), name: name)
+                return .input(try open(MemoryStream(bytes), name: name))
             case .path(let path):
-                guard try SystemCalls.status(path).kind == .folder else { return try open(path) }
+                guard try SystemCalls.status(path).kind == .folder else { return .input(try open(path)) }
                 folder = try FolderWalk(root: path)
             }
         }
     }
 
-    private func open(_ path: String) throws(InputError) -> OpenInput {
-        try open(FileStream(path: path, name: path), name: path)
+    private func open(_ path: String, isOfFolder: Bool = false) throws(InputError) -> OpenInput {
+        let input = try open(FileStream(path: path, name: path), name: path)
+        input.isOfFolder = isOfFolder
+        return input
     }
 
     private func open(_ stream: any ByteStream, name: String) throws(InputError) -> OpenInput {
@@ -137,6 +175,8 @@ private final class OpenInput {
     var framer: any RecordFramer
     var records = 0
     var reported = 0
+    /// Whether it was found in a folder, so that it is one of many.
+    var isOfFolder = false
 
     init(name: String, buffer: InputBuffer, framing: InputFraming, limit: Int) {
         self.buffer = buffer

@@ -28,9 +28,23 @@ enum SystemCalls {
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, name: String
     ) throws(InputError) -> Int {
         while true {
+            try waitForInput(descriptor, name: name)
             let count = systemRead(descriptor, buffer)
             if count >= 0 { return count }
             if errno != EINTR { throw error(errno, name: name, doing: "read") }
+        }
+    }
+
+    /// Waits for bytes, or the end, as long as the task is wanted: a pipe may keep silent for ever.
+    private static func waitForInput(_ descriptor: Int32, name: String) throws(InputError) {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let count = poll(&request, 1, 100)
+            // What is wrong with the descriptor, reading it tells.
+            if count > 0 || (count < 0 && errno != EINTR) { return }
+            if Task.isCancelled {
+                throw InputError(code: .interrupted, input: name, message: "Reading \(name) was interrupted.")
+            }
         }
     }
 

@@ -3,12 +3,17 @@ struct TableLayout: Sendable, Equatable {
     let delimiter: UInt8
     /// The header's fields; "column 1", "column 2" … when the first row is data already.
     let columns: [String]
-    let receiptColumn: Int
-    /// Whether the receipt column is one of transaction ids.
-    let holdsIDs: Bool
+    /// What the names of the columns mean.
+    let meanings: [ColumnNames.Meaning?]
+
+    init(delimiter: UInt8, columns: [String]) {
+        self.delimiter = delimiter
+        self.columns = columns
+        meanings = columns.map { ColumnNames.meaning(of: $0) }
+    }
 }
 
-/// Finds out a table's delimiter, its columns, and which of them holds the receipts.
+/// Finds out a table's delimiter and columns, and whether any of them holds receipts.
 struct TableDetector {
     struct Table {
         let layout: TableLayout
@@ -41,33 +46,16 @@ struct TableDetector {
     private func table(_ sample: Sample) throws(InputError) -> Table? {
         let names = sample.texts(ofRow: 0)
         if let receiptColumn {
-            guard let index = names.firstIndex(of: receiptColumn) else {
+            guard names.contains(receiptColumn) else {
                 guard isCertain || sample.isRegular else { return nil }
                 throw columnNotFound(receiptColumn, names)
             }
-            return make(sample, names, index)
+            return make(sample, names)
         }
         // A receipt in the first row means that there is no header.
-        let firstRow = sample.unmistakable(inRow: 0)
-        if !firstRow.isEmpty {
-            guard firstRow.count == 1 else { throw ambiguous(firstRow, Self.numbered(names.count)) }
-            return make(sample, Self.numbered(names.count), firstRow[0], hasHeader: false)
-        }
-        return try byName(sample, names)
-    }
-
-    private func byName(_ sample: Sample, _ names: [String]) throws(InputError) -> Table? {
-        let named = names.indices.filter { ColumnNames.meaning(of: names[$0]) == .receipt }
-        let byContent = sample.columnsWithReceipts()
-        let candidates = named.count > 1 ? named.filter(byContent.contains) : named.isEmpty ? byContent : named
-        if candidates.count == 1 { return make(sample, names, candidates[0]) }
-        if candidates.count > 1 { throw ambiguous(candidates, names) }
-        if named.count > 1 { throw ambiguous(named, names) }
-        // The original id stands for the whole chain of a subscription, so it goes first.
-        for meaning in [ColumnNames.Meaning.originalTransactionID, .transactionID] {
-            let ids = names.indices.filter { ColumnNames.meaning(of: names[$0]) == meaning }
-            if ids.count == 1 { return make(sample, names, ids[0], holdsIDs: true) }
-            if ids.count > 1 { throw ambiguous(ids, names) }
+        if sample.hasReceipt(inRow: 0) { return make(sample, Self.numbered(names.count), hasHeader: false) }
+        if names.contains(where: { ColumnNames.meaning(of: $0)?.isPayload == true }) || sample.hasReceiptBelowHeader {
+            return make(sample, names)
         }
         guard isCertain || sample.isRegular else { return nil }
         throw InputError(
@@ -76,19 +64,14 @@ struct TableDetector {
                 "No column of \(input) could be told to hold receipts; name it. The columns are: \(Self.list(names)).")
     }
 
-    private func make(
-        _ sample: Sample, _ names: [String], _ index: Int, hasHeader: Bool = true, holdsIDs: Bool = false
-    ) -> Table {
-        let layout = TableLayout(
-            delimiter: sample.delimiter, columns: names, receiptColumn: index,
-            holdsIDs: holdsIDs || ColumnNames.meaning(of: names[index]).map { $0 != .receipt } ?? false)
-        return Table(
-            layout: layout, headerLength: hasHeader ? sample.headerLength : 0,
-            headerRows: hasHeader ? sample.headerRows : 0)
+    private func make(_ sample: Sample, _ names: [String], hasHeader: Bool = true) -> Table {
+        Table(
+            layout: TableLayout(delimiter: sample.delimiter, columns: names),
+            headerLength: hasHeader ? sample.headerLength : 0, headerRows: hasHeader ? sample.headerRows : 0)
     }
 
     private func isName(_ text: String) -> Bool {
-        text == receiptColumn || ColumnNames.meaning(of: text) != nil
+        text == receiptColumn || ColumnNames.meaning(of: text)?.isPayload == true
     }
 
     private static func numbered(_ count: Int) -> [String] {
@@ -111,13 +94,6 @@ struct TableDetector {
         InputError(
             code: .columnNotFound, input: input,
             message: "\(input) has no column \(name). Its columns are: \(Self.list(names)).")
-    }
-
-    private func ambiguous(_ candidates: [Int], _ names: [String]) -> InputError {
-        InputError(
-            code: .columnAmbiguous, input: input,
-            message: "Several columns of \(input) could hold the receipt (\(Self.list(candidates.map { names[$0] }))); "
-                + "name one. The columns are: \(Self.list(names)).")
     }
 }
 
@@ -166,11 +142,11 @@ private struct Sample {
         }
     }
 
-    /// The columns of a row whose content can be nothing but a receipt.
-    func unmistakable(inRow index: Int) -> [Int] {
+    /// Whether some column of a row can be nothing but a receipt.
+    func hasReceipt(inRow index: Int) -> Bool {
         let row = head[slice: rows[index].row]
-        return rows[index].fields.indices.filter { column in
-            rows[index].fields[column].value(in: row).withUnsafeBufferPointer {
+        return rows[index].fields.contains { field in
+            field.value(in: row).withUnsafeBufferPointer {
                 let text = $0[slice: $0.trimmed()]
                 return StoredText.isUnmistakable(text) || isReceiptJSON(text)
             }
@@ -183,12 +159,8 @@ private struct Sample {
         return recognition.isUnmistakable
     }
 
-    /// The columns that hold a receipt in some row behind the header, in order.
-    func columnsWithReceipts() -> [Int] {
-        var found: Set<Int> = []
-        for index in rows.indices.dropFirst() where rows[index].fields.count == width {
-            found.formUnion(unmistakable(inRow: index))
-        }
-        return found.sorted()
+    /// Whether some row behind the header holds a receipt.
+    var hasReceiptBelowHeader: Bool {
+        rows.indices.dropFirst().contains { rows[$0].fields.count == width && hasReceipt(inRow: $0) }
     }
 }

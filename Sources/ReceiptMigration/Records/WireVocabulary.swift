@@ -21,6 +21,26 @@ enum WireVocabulary {
         "unified_receipt", "web_order_line_item_id",
     ])
 
+    /// What holds objects or arrays in a reply or notification; in databases and tables often as text.
+    static let containers: Set<String> = [
+        "receipt", "in_app", "latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info",
+        "unified_receipt",
+    ]
+
+    /// The `receipt` of an app style reply (Reference.md V3.2).
+    static let appReceipt: Set<String> = {
+        var keys: Set<String> = [
+            "receipt_type", "adam_id", "app_item_id", "bundle_id", "application_version", "download_id",
+            "version_external_identifier", "original_application_version", "in_app",
+        ]
+        for date in [
+            "receipt_creation_date", "request_date", "original_purchase_date", "expiration_date", "preorder_date",
+        ] {
+            keys.formUnion([date, date + "_ms", date + "_pst"])
+        }
+        return keys
+    }()
+
     /// Either of these makes an object a notification (Reference.md V8).
     static let notificationMarks: Set<String> = ["notification_type", "unified_receipt"]
 

@@ -50,8 +50,10 @@ package final class RecordedPairSource {
     private func outcome(_ record: InputRecord) -> Outcome {
         let place = record.place.description
         if let pair = RecordedPair(record.original, place: place) { return .pair(pair) }
+        if let (receipt, reply) = record.payload.pair {
+            return .pair(RecordedPair(receipt: receipt, reply: reply, place: place))
+        }
         switch record.payload {
-        case .pair(let receipt, let reply): return .pair(RecordedPair(receipt: receipt, reply: reply, place: place))
         case .reply(let reply):
             guard case .file = record.place.position, let receipt = receiptBeside(record.place.input) else {
                 return listed(record) ?? .skipped(place: place, reason: "a reply without the receipt that was sent")

@@ -22,17 +22,21 @@ struct MigrateCommand: AsyncParsableCommand {
                                        that a recorded reply announces
               quarantine.ndjson        every record that was not migrated: its
                                        place, the reason, the original bytes
-              summary.json             the numbers
+              summary.json             the numbers, and what became of each
+                                       column and member
 
-            Other members or columns of a record, such as a user id, are copied to the output. Files end in .partial \
-            while they are written. They get their final names when all are complete, summary.json last.
+            A record may hold any number of documents; all of them are read. Other members or columns of a record, such \
+            as a user id, are copied to the output. Files end in .partial while they are written. They get their final \
+            names when all are complete, summary.json last.
 
             With --enrich, migrate then queries the App Store about each customer and puts the answers into the store.
 
             EXIT STATUS:
               0  every record was migrated
-              1  some records were quarantined, or some customers not completed
+              1  some records or documents were quarantined, or look like documents
+                 and were not read, or some customers were not completed
               2  usage, input or output error; nothing was completed
+              130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; no file was kept
 
             EXAMPLES:
               legacy-receipts migrate receipts/ --output migrated
@@ -140,12 +144,17 @@ struct MigrateCommand: AsyncParsableCommand {
         var documents: (@Sendable ([MigratedDocument]) async throws -> Void)?
         if let loader { documents = { batch in try await loader.load(batch) } }
         let summary: MigrationSummary
-        do throws(MigrationError) {
-            summary = try await Migration(options: options).run(
-                inputs: inputs, output: output, documents: documents, progress: { reporter.report($0) })
+        let interruption = Interruption()
+        do {
+            summary = try await interruption.run { [inputs, output, documents] in
+                try await Migration(options: options).run(
+                    inputs: inputs, output: output, documents: documents, progress: { reporter.report($0) })
+            }
         } catch {
             reporter.finish()
             await loader?.close()
+            if let signal = interruption.signal { throw interrupted(by: signal, after: reporter.records) }
+            guard let error = error as? MigrationError else { throw error }
             let advice =
                 error.code == .outputExists ? " Name another with --output, or replace it with --overwrite." : ""
             throw CommandFailure(error.message + advice)
@@ -157,7 +166,19 @@ struct MigrateCommand: AsyncParsableCommand {
         if let loaded { try Terminal.output("\n" + loaded) }
         if let enriched { try Terminal.output("\n" + enriched.text) }
         if let stopped = enriched?.stopped { throw stopped }
-        if summary.quarantined > 0 || enriched?.isWhole == false { throw ExitStatus.someQuarantined }
+        if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0
+            || enriched?.isWhole == false
+        {
+            throw ExitStatus.someQuarantined
+        }
+    }
+
+    /// Says what the interruption left, and gives the exit status that shells give for it.
+    private func interrupted(by signal: Int32, after records: Int) -> ExitCode {
+        var message = "Interrupted after \(records) records. No file of this migration was kept in \(output)."
+        if store != nil { message += " What went into the store stays there; going in again changes nothing." }
+        Terminal.error(message + " Run the same command to start again.")
+        return ExitCode(128 + signal)
     }
 
     private func enrich(

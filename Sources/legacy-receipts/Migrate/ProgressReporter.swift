@@ -7,6 +7,7 @@ final class ProgressReporter: Sendable {
     private struct State {
         var lastReport: ContinuousClock.Instant
         var hasBar = false
+        var records = 0
     }
 
     private let start = ContinuousClock.now
@@ -21,7 +22,11 @@ final class ProgressReporter: Sendable {
         total = isQuiet || !isTerminal ? nil : Self.totalBytes(inputs)
     }
 
+    /// The records that were reported last.
+    var records: Int { state.withLock { $0.records } }
+
     func report(_ progress: Migration.Progress) {
+        state.withLock { $0.records = progress.records }
         guard !isQuiet else { return }
         let interval: Duration = isTerminal ? .milliseconds(100) : .seconds(5)
         state.withLock { state in

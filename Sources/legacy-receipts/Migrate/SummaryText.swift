@@ -14,6 +14,10 @@ enum SummaryText {
         rows += counts(summary.migratedByKind)
         rows.append(("  quarantined", summary.quarantined))
         rows += counts(summary.quarantinedByReason)
+        if summary.documentsQuarantined > 0 {
+            rows.append(("  documents quarantined", summary.documentsQuarantined))
+            rows += counts(summary.documentsQuarantinedByReason)
+        }
         rows.append(("transactions", summary.transactions))
         rows += counts(summary.transactionsByStanding)
         if summary.confirmedByEmbeddedReceipt > 0 {
@@ -27,9 +31,20 @@ enum SummaryText {
             return row.label.padded(to: width + 2) + String(repeating: " ", count: digits - number.count) + number
         }
         lines += ["", "Written to \(Printable.text(output)); all numbers are in summary.json."]
-        if summary.quarantined > 0 { lines.append("What was quarantined, and why, is in quarantine.ndjson.") }
+        if summary.documentsNotRead > 0 { lines.append(notRead(summary)) }
+        if summary.quarantined + summary.documentsQuarantined > 0 {
+            lines.append("What was quarantined, and why, is in quarantine.ndjson.")
+        }
         if summary.recordsRead == 0 { lines.append("There was no record in the input.") }
         return lines.joined(separator: "\n")
+    }
+
+    /// The columns to look at: nothing may go missing without a word.
+    private static func notRead(_ summary: MigrationSummary) -> String {
+        let paths = summary.members.filter { $0.value[MemberFate.looksLikeDocument.rawValue] != nil }.keys.sorted()
+        let shown = paths.prefix(maximumReasons).map { Printable.text($0) }.joined(separator: ", ")
+        let rest = paths.count > maximumReasons ? ", …" : ""
+        return "\(summary.documentsNotRead) values look like documents and were not read: \(shown)\(rest)."
     }
 
     private static func counts(_ counts: [String: Int]) -> [(label: String, count: Int)] {

@@ -107,6 +107,92 @@ struct ConfirmationTests {
         #expect(payload(result.transactions[1], "quantity")?.integer == 1)
     }
 
+    @Test(
+        "A row whose trial flag, product or cancellation contradicts the signed receipt is not confirmed, and is noted",
+        arguments: [
+            ["is_trial_period": "true"], ["product_id": "gems"], ["cancellation_date_ms": "1690847999000"],
+            ["is_in_intro_offer_period": "true"],
+        ])
+    func contradictedFlags(changes: [String: String]) async throws {
+        let signed = Self.coins.with { $0.isInIntroOfferPeriod = false }
+        let result = try await migrate(Self.reply([Self.row(changes)], latestReceipt: Self.receipt([signed])))
+        try #require(result.transactions.count == 2)
+        #expect(result.summary.confirmedByEmbeddedReceipt == 0)
+        #expect(result.transactions[0]["notes"]?.array?.contains(.string("contradictsSignedReceipt")) == true)
+        #expect(result.transactions[1]["standing"]?.string == "verifiedReceipt")
+        #expect(payload(result.transactions[1], "productId")?.string == "coins")
+        #expect(payload(result.transactions[1], "revocationDate") == nil)
+    }
+
+    @Test("A signed trial that a row denies is a contradiction; what a row does not state is none")
+    func trials() async throws {
+        let trial = Self.coins.with {
+            $0.isTrialPeriod = true
+            $0.isInIntroOfferPeriod = false
+        }
+        let receipt = try Self.receipt([trial])
+        let denied = try await migrate(Self.reply([Self.row()], latestReceipt: receipt))
+        #expect(denied.summary.confirmedByEmbeddedReceipt == 0)
+        // Of a free trial the introductory flag says either, depending on the year.
+        for intro in ["true", "false"] {
+            let row = Self.row(["is_trial_period": "true", "is_in_intro_offer_period": intro])
+            let agreed = try await migrate(Self.reply([row], latestReceipt: receipt))
+            #expect(agreed.summary.confirmedByEmbeddedReceipt == 1)
+        }
+        var silent = Self.row()
+        silent["is_trial_period"] = nil
+        #expect(
+            try await migrate(Self.reply([silent], latestReceipt: receipt)).summary.confirmedByEmbeddedReceipt == 1)
+    }
+
+    @Test("A cancellation after the purchase that the receipt is too old for contradicts nothing")
+    func laterCancellation() async throws {
+        let row = Self.row(["cancellation_date_ms": "1690848060000"])
+        let result = try await migrate(Self.reply([row], latestReceipt: Self.receipt([Self.coins])))
+        #expect(result.transactions.count == 1)
+        #expect(result.summary.confirmedByEmbeddedReceipt == 1)
+    }
+
+    @Test("A confirmed row says of when both are: the reply, and the receipt that confirms it")
+    func datesOfBoth() async throws {
+        var reply = try Self.reply([Self.row()], latestReceipt: Self.receipt([Self.coins]))
+        let undated = try await migrate(reply)
+        let created = try #require(undated.apps.first?["appTransaction"]?["receiptCreationDate"]?.integer)
+        #expect(undated.transactions[0]["source"]?["confirmedAsOf"]?.integer == created)
+        #expect(undated.transactions[0]["asOf"]?.integer == created, "a reply is not older than the receipt in it")
+        #expect(undated.transactions[0]["asOfKind"]?.string == "recordedNotBefore")
+        reply["receipt"] =
+            [
+                "bundle_id": "com.example.app", "in_app": [Self.row()], "request_date_ms": "1700000000000",
+            ] as [String: Any]
+        let dated = try await migrate(reply)
+        #expect(dated.transactions[0]["asOf"]?.integer == 1_700_000_000_000)
+        #expect(dated.transactions[0]["asOfKind"]?.string == "recorded")
+        #expect(dated.apps.first?["asOfKind"]?.string == "signed")
+    }
+
+    @Test("A reply that holds nothing but a genuine receipt is migrated by that; without one, it is quarantined")
+    func replyOfAReceipt() async throws {
+        let reply: [String: Any] = [
+            "status": 0, "environment": "Production", "latest_receipt": try Self.receipt([Self.coins]),
+        ]
+        let result = try await migrate(reply)
+        #expect(result.summary.migrated == 1)
+        #expect(result.transactions.map { $0["standing"]?.string } == ["verifiedReceipt"])
+        let placeholder = try await migrate(
+            ["status": 0, "environment": "Production", "latest_receipt": "removed"] as [String: Any])
+        #expect(placeholder.quarantine.map { $0["reason"]?.string } == ["nothingInside"])
+    }
+
+    @Test("A reply that granted nothing beside a genuine receipt is counted, and the receipt counts")
+    func silentReply() async throws {
+        let record: [String: Any] = ["receipt": try Self.receipt([Self.coins]), "response": ["status": 21007]]
+        let result = try await migrate([record])
+        #expect(result.summary.migrated == 1 && result.quarantine.isEmpty)
+        #expect(result.summary.notes["replyNotRead"] == 1)
+        #expect(result.summary.documentsQuarantined == 0)
+    }
+
     @Test("A reply cannot move a signed purchase to another app or environment")
     func otherApp() async throws {
         let result = try await migrate(

@@ -33,18 +33,43 @@ struct FolderTests {
             reading.records.map { String($0.place.input.dropFirst(folder.path.count + 1)) } == ["a/one.b64", "file"])
     }
 
-    @Test("what cannot be read is an error that names it, and reading goes on behind it")
+    @Test("what cannot be read in a folder is a record that names it, and the rest is read; an argument is an error")
     func unreadable() throws {
         let folder = try RecordFolder()
         try folder.write("a.b64", Made.receipt(1))
         try folder.link("b", to: "nowhere")
         try folder.write("c.b64", Made.receipt(2))
         let reading = Reading([.path(folder.path), .path(folder.path + "/absent")])
-        #expect(reading.receipts == [Made.receipt(1), Made.receipt(2)])
-        #expect(reading.errors.map(\.code) == [.notFound, .notFound])
-        #expect(reading.errors.map(\.input) == [folder.path + "/b", folder.path + "/absent"])
-        #expect(reading.errors[0].message.contains(folder.path + "/b"))
-        #expect(reading.errors[0].systemError == ENOENT)
+        #expect(reading.receipts == [Made.receipt(1), "-", Made.receipt(2)])
+        #expect(reading.kinds == ["receipt", "unreadable", "receipt"])
+        #expect(reading.records[1].place.input == folder.path + "/b")
+        #expect(reading.errors.map(\.code) == [.notFound])
+        #expect(reading.errors.map(\.input) == [folder.path + "/absent"])
+        #expect(reading.errors.first?.systemError == ENOENT)
+    }
+
+    @Test("a name that is not UTF-8, and folders nested beyond the limit, are records of their own")
+    func namesAndDepth() throws {
+        let folder = try RecordFolder()
+        try folder.write("a.b64", Made.receipt(1))
+        let name = Array("\(folder.path)/b\\".utf8) + [0xFF, 0x0A]
+        let descriptor = (name + [0]).withUnsafeBytes { bytes -> Int32 in
+            guard let start = bytes.baseAddress else { return -1 }
+            return open(start.assumingMemoryBound(to: CChar.self), O_WRONLY | O_CREAT, 0o600)
+        }
+        // Not every file system takes such a name.
+        try #require(descriptor >= 0)
+        close(descriptor)
+        var deep = "d"
+        for _ in 0...InputLimits.folderDepth { deep += "/d" }
+        try folder.write(deep + "/too-deep.b64", Made.receipt(2))
+        try folder.write("e.b64", Made.receipt(3))
+        let reading = Reading([.path(folder.path)])
+        #expect(reading.errors.isEmpty)
+        #expect(reading.kinds == ["receipt", "unreadable", "unreadable", "receipt"])
+        #expect(reading.records[1].place.input == folder.path + #"/b\x5C\xFF\x0A"#)
+        #expect(reading.records[2].place.input.hasPrefix(folder.path + "/d/d/"))
+        #expect(reading.receipts.last == Made.receipt(3))
     }
 
     @Test("a file without permission is named", .enabled(if: getuid() != 0))
@@ -52,7 +77,7 @@ struct FolderTests {
         let folder = try RecordFolder()
         try folder.write("a.b64", Made.receipt())
         try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: folder.path + "/a.b64")
-        #expect(Reading([.path(folder.path)]).errors.map(\.code) == [.notPermitted])
+        #expect(Reading([.path(folder.path)]).kinds == ["unreadable"])
     }
 
     @Test("a FIFO inside a folder does not block")

@@ -238,20 +238,127 @@ struct PayloadTests {
             #expect(record.payload.kind == "pair")
             #expect(record.payload.receiptText == Made.receipt())
             #expect(record.carried == [.init(name: "u", value: .json("1"))])
-            if case .pair(_, let reply) = record.payload { #expect(reply["status"] == .integer(0)) }
-            if case .pair(_, let reply) = record.payload { #expect(reply["receipt"]?.string == nil) }
+            #expect(record.payload.pair?.reply["status"] == .integer(0))
+            #expect(record.payload.pair?.reply["receipt"]?.string == nil)
         }
     }
 
-    @Test("two different receipts in one object are not chosen between")
-    func ambiguous() throws {
-        let record = try one("{\"receipt\":\"\(Made.receipt(1))\",\"latest_receipt\":\"\(Made.receipt(2))\"}")
-        #expect(record.payload.kind == "ambiguousColumns")
+    @Test("every document of an object is read, however many there are and whatever they are called")
+    func several() throws {
+        let (x, y) = (Made.receipt(1), Made.receipt(2))
+        let notification = #"{"notification_type":"RENEWAL","latest_receipt":"abc"}"#
+        let cases: [(String, String)] = [
+            ("{\"receipt\":\"\(x)\",\"latest_receipt\":\"\(y)\"}", "receipt+receipt"),
+            ("{\"receipt\":\"\(x)\",\"latest_receipt\":\"\(x)\"}", "receipt"),
+            ("{\"a\":\"\(x)\",\"b\":\"\(Made.jws)\"}", "receipt+jws"),
+            ("{\"receipt\":null,\"latest_receipt\":\"\(x)\"}", "receipt"),
+            ("{\"receipts\":[\"\(x)\",\"\(y)\"]}", "receipt+receipt"),
+            ("{\"receipts\":[{\"id\":1,\"receipt\":\"\(x)\"},{\"id\":2,\"receipt\":\"\(y)\"}]}", "receipt+receipt"),
+            ("{\"data\":{\"old\":\"\(x)\",\"new\":\"\(y)\"}}", "receipt+receipt"),
+            ("{\"receipt\":\"\(x)\",\"event\":\(notification)}", "receipt+notification"),
+            ("{\"receipt\":\"\(x)\",\"notification_type\":\"RENEWAL\",\"unified_receipt\":{}}", "notification+receipt"),
+            ("{\"receipt\":\"\(x)\",\"replies\":[\(Made.reply),\(Made.reply)]}", "receipt+reply+reply"),
+            ("{\"replies\":\(quoted("[\(Made.reply),\(Made.reply)]"))}", "reply+reply"),
+            ("{\"rows\":[\(Made.row),\"\(x)\",\(Made.row)]}", "receipt+transactions"),
+            ("{\"receipt\":\"\(x)\",\"latest_receipt_info\":\(quoted("[\(Made.row)]"))}", "pair"),
+            ("{\"receipt\":\"\(x)\",\"pending_renewal_info\":\(quoted(#"[{"product_id":"p"}]"#))}", "pair"),
+            ("{\"receipt\":\"\(x)\",\"purchase\":\(Made.row)}", "receipt+transactions"),
+            ("[\"\(x)\",\(Made.reply)]".replacing("\n", with: ""), "pair"),
+        ]
+        for (text, kind) in cases {
+            let payload = text.hasPrefix("[") ? try member(text).payload : try one(text).payload
+            #expect(payload.kind == kind, "\(text.prefix(40))")
+        }
+    }
+
+    @Test("columns of the caller's own stay with the document that they stand beside")
+    func carriedOfSeveral() throws {
+        let record = try one(
+            "{\"u\":1,\"receipts\":[{\"id\":1,\"receipt\":\"\(Made.receipt(1))\"},{\"id\":2,\"receipt\":\"\(Made.receipt(2))\"}]}"
+        )
+        #expect(record.carried == [.init(name: "u", value: .json("1"))])
+        #expect(record.payload.documents.map(\.path) == ["receipts[]", "receipts[]"])
         #expect(
-            try one("{\"receipt\":\"\(Made.receipt(1))\",\"latest_receipt\":\"\(Made.receipt(1))\"}").payload.kind
-                == "receipt")
-        #expect(try one("{\"a\":\"\(Made.receipt(1))\",\"b\":\"\(Made.jws)\"}").payload.kind == "ambiguousColumns")
-        #expect(try one("{\"receipt\":null,\"latest_receipt\":\"\(Made.receipt(1))\"}").payload.kind == "receipt")
+            record.payload.documents.map(\.carried) == [
+                [.init(name: "receipts.id", value: .json("1"))], [.init(name: "receipts.id", value: .json("2"))],
+            ])
+    }
+
+    @Test("each column and member says what became of it; a text that holds a document unread is named")
+    func members() throws {
+        func fates(_ text: String, _ options: InputOptions = InputOptions()) throws -> [String: MemberFate] {
+            Dictionary(try one(text, options: options).members.map { ($0.path, $0.fate) }) { first, _ in first }
+        }
+        let x = Made.receipt()
+        #expect(
+            try fates(
+                "{\"u\":1,\"receipt\":\"\(x)\",\"response\":{\"status\":0,\"receipt\":{\"bid\":\"b\"},\"mine\":2}}")
+                == [
+                    "u": .carriedAlong, "receipt": .readAsReceipt, "response.status": .readAsReply,
+                    "response.receipt": .readAsReply, "response.mine": .carriedAlong,
+                ])
+        #expect(
+            try fates("{\"receipt-data\":\"\(x)\",\"password\":\"secret\"}") == [
+                "receipt-data": .readAsReceipt, "password": .ignored,
+            ])
+        #expect(try fates(x) == ["(record)": .readAsReceipt])
+        #expect(
+            try fates("{\"receipts\":[\"\(x)\",\"\(Made.receipt(2))\",\"n/a\"]}") == ["receipts[]": .readAsReceipt])
+        #expect(try fates("{\"receipt\":\"\(x)\",\"latest_receipt\":\"\"}")["latest_receipt"] == .empty)
+        for hidden in [
+            "\"error while checking \(x): timeout\"", "\"receipt-data=\(x.replacing("+", with: "%2B"))&password=s\"",
+            "\"data:application/octet-stream;base64,\(x)\"",
+            "{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{\"receipt\":\"\(x)\"}}}}}}",
+        ] {
+            let found = try fates("{\"receipt\":\"\(Made.receipt(3))\",\"log\":\(hidden)}")
+            #expect(found["log"] == .looksLikeDocument, "\(hidden.prefix(30))")
+            #expect(found["receipt"] == .readAsReceipt)
+        }
+        let chosen = try fates(
+            "{\"old\":\"\(x)\",\"new\":\"\(Made.receipt(2))\",\"u\":1}", InputOptions(receiptColumn: "new"))
+        #expect(chosen == ["old": .leftOut, "new": .readAsReceipt, "u": .carriedAlong])
+    }
+
+    @Test("names of members are cut, and their number within one record is bounded")
+    func hostileMembers() throws {
+        let long = String(repeating: "n", count: 100_000)
+        let record = try one("{\"\(long)\":1,\"receipt\":\"\(Made.receipt())\"}")
+        #expect(record.members.allSatisfy { $0.path.utf8.count < 200 })
+        let many = (0..<20_000).map { "\"c\($0)\":1" }.joined(separator: ",")
+        let wide = try one("{\(many),\"receipt\":\"\(Made.receipt())\"}")
+        #expect(Set(wide.members.map(\.path)).count <= InputLimits.memberPaths + 1)
+        #expect(wide.members.count == 20_001)
+    }
+
+    @Test(
+        "a purchase of another store is none of Apple's, in whatever shape",
+        arguments: [
+            #"{"store":"PLAY_STORE","product_id":"p","transaction_id":"1"}"#,
+            #"{"store":"stripe","product_id":"p","transaction_id":"in_1N"}"#,
+            #"{"product_id":"p","transaction_id":"GPA.3345-0000-1111-22222"}"#,
+            #"{"product_id":"p","transaction_id":"1","original_transaction_id":"GPA.3345-0000-1111-22222..0"}"#,
+            #"{"platform":"android","receipt":"abcdefghijklmnopqrstuvwxyz"}"#,
+            #"{"user":1,"transaction_id":"GPA.3345-0000-1111-22222"}"#, "GPA.3345-0000-1111-22222",
+            #"{"receipt":{"orderId":"GPA.3-1","packageName":"a.b","purchaseToken":"abcdefghijklmnop"}}"#,
+            #"{"packageName":"a.b","productId":"p","purchaseToken":"abcdefghijklmnopqrstuvwx"}"#,
+            #"{"store":"PLAY_STORE","latest_receipt_info":[{"product_id":"p","transaction_id":"1"}]}"#,
+            #"{"Store":"fake","store":"amazon","subscriptions":[{"product_id":"p","transaction_id":"1"}]}"#,
+        ])
+    func otherStores(text: String) throws {
+        #expect(try one(text).payload.kind == "otherStore")
+        #expect(
+            try one("{\"user_id\":42,\"receipt\":\(text.hasPrefix("{") ? text : quoted(text))}").payload.kind
+                == "otherStore")
+    }
+
+    @Test("what Apple signed is read whatever store is named beside it, and Apple's own stores are Apple's")
+    func ownStore() throws {
+        #expect(try one("{\"store\":\"PLAY_STORE\",\"receipt\":\"\(Made.receipt())\"}").payload.kind == "receipt")
+        for store in ["APP_STORE", "app_store", "MAC_APP_STORE", "AppleAppStore", "ios"] {
+            #expect(
+                try one("{\"store\":\"\(store)\",\"product_id\":\"p\",\"transaction_id\":\"1\"}").payload.kind
+                    == "transactions")
+        }
     }
 
     @Test("rows of latest_receipt_info, one or an array")

@@ -85,7 +85,7 @@ extension InputPayload {
         case .receipt(_, .unity): "unity"
         case .receipt(_, .requestBody): "request"
         case .reply: "reply"
-        case .pair: "pair"
+        case .several(let documents): pair == nil ? documents.map(\.payload.kind).joined(separator: "+") : "pair"
         case .transactions: "transactions"
         case .notification: "notification"
         case .jws: "jws"
@@ -96,7 +96,8 @@ extension InputPayload {
 
     var receiptText: String? {
         switch self {
-        case .receipt(let bytes, _), .pair(let bytes, _), .jws(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .receipt(let bytes, _), .jws(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .several: pair.map { String(decoding: $0.receipt, as: UTF8.self) }
         default: nil
         }
     }

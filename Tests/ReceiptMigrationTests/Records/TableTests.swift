@@ -1,3 +1,4 @@
+import AppStoreModels
 import ReceiptMigration
 import Testing
 
@@ -63,12 +64,42 @@ struct TableTests {
         #expect(Reading("\"receipt\"\n\"\(a)\"\n").receipts == [a])
     }
 
-    @Test("of two named columns the one with content is taken, with content in both it is an error")
-    func twoColumns() throws {
+    @Test("every named column with content is read, whichever of them it is")
+    func twoColumns() {
         #expect(Reading("receipt,latest_receipt\n,\(a)\n").receipts == [a])
-        let ambiguous = try #require(failure("u,receipt,latest_receipt\n1,\(a),\(b)\n"))
-        #expect(ambiguous.code == .columnAmbiguous)
-        #expect(ambiguous.message.contains("receipt, latest_receipt"))
+        let both = Reading("u,receipt,latest_receipt\n1,\(a),\(b)\n2,\(a),\(a)\n3,,\(b)\n")
+        #expect(both.kinds == ["receipt+receipt", "receipt", "receipt"])
+        #expect(both.records.allSatisfy { $0.carried("u") != nil })
+    }
+
+    @Test("a row is read as the object of the same members is, whatever stands in which column")
+    func likeObjects() throws {
+        let reply = Made.reply
+        let list = "[\(Made.row)]"
+        let notification = #"{"notification_type":"RENEWAL","latest_receipt":"abc"}"#
+        let rows: [[String: String]] = [
+            ["receipt": a, "response": reply], ["receipt": "", "response": reply], ["receipt": a, "response": ""],
+            ["receipt": a, "latest_receipt": b], ["receipt": a, "latest_receipt_info": list],
+            ["receipt": a, "pending_renewal_info": "[]", "note": "x"], ["body": notification, "receipt": a],
+            ["receipt": "", "latest_receipt_info": list], ["transaction_id": "5", "original_transaction_id": ""],
+            ["product_id": "p", "transaction_id": "7", "price": "1.99"], ["receipt": "", "response": ""],
+            ["store": "PLAY_STORE", "product_id": "p", "transaction_id": "7"], ["order_id": "GPA.1-2", "receipt": ""],
+            ["history": "[\"\(a)\",\"\(b)\"]", "receipt": ""], ["receipt": "see ticket 4711", "response": reply],
+        ]
+        for row in rows {
+            let names = row.keys.sorted()
+            let fields = names.map { "\"" + (row[$0] ?? "").replacing("\"", with: "\"\"") + "\"" }
+            let table = Reading("\(names.joined(separator: ","))\n\(fields.joined(separator: ","))\n", name: "t.csv")
+            let object = JSONValue.object(
+                JSONObject(members: names.map { .init(key: $0, value: .string(row[$0] ?? "")) }))
+            var writer = JSONWriter()
+            writer.value(object)
+            let lines = Reading(String(decoding: writer.bytes, as: UTF8.self) + "\n", name: "t.ndjson")
+            try #require(table.records.count == 1 && lines.records.count == 1, "\(row) \(table.errors)")
+            #expect(table.kinds == lines.kinds, "\(row)")
+            #expect(table.records[0].carried == lines.records[0].carried, "\(row)")
+            #expect(table.records[0].members == lines.records[0].members, "\(row)")
+        }
     }
 
     @Test("an undetectable or absent column is an error that lists the columns")
@@ -85,7 +116,7 @@ struct TableTests {
     @Test("ids are taken when there is no receipt, the original one first")
     func ids() {
         let reading = Reading("user,transaction_id,original_transaction_id\n1,20,10\n2,21,\n")
-        #expect(reading.kinds == ["id 10", "empty"])
+        #expect(reading.kinds == ["id 10", "id 21"])
         #expect(reading.records[0].carried("transaction_id") == .text("20"))
     }
 

@@ -1,0 +1,60 @@
+/// What became of a column or member of a record, as `summary.json` says it.
+public enum MemberFate: String, Sendable, Hashable, CaseIterable {
+    /// Read as a receipt, an app receipt or one of iOS 6.
+    case readAsReceipt
+    /// Read as a verifyReceipt reply, or a part of one.
+    case readAsReply
+    /// Read as rows of `latest_receipt_info` or `in_app`, or a part of one.
+    case readAsRows
+    /// Read as a version 1 notification, or a part of one.
+    case readAsNotification
+    /// Read as a StoreKit 2 JWS.
+    case readAsJWS
+    /// Read as a bare transaction id.
+    case readAsTransactionId
+    /// A purchase of another store than Apple's.
+    case otherStore
+    /// Written into the `record` of each line.
+    case carriedAlong
+    /// A document that `--column` left out; carried along too.
+    case leftOut
+    /// Neither read nor carried along: a shared secret, a name of Unity's wrapper, an element that is no document.
+    case ignored
+    /// Named as a receipt's column is, and empty.
+    case empty
+    /// Named as a receipt's column is, and holds nothing that is known here.
+    case notRecognized
+    /// Looks as if a document were in it, and none was read: in a text, or wrapped too often.
+    case looksLikeDocument
+}
+
+/// A column or member path of a record, and what became of it.
+package struct MemberPath: Sendable, Hashable {
+    /// Names with full stops between them; `[]` stands for any element of an array. Cut where it is very long.
+    package let path: String
+    package let fate: MemberFate
+
+    init(_ path: String, _ fate: MemberFate) {
+        self.path = path
+        self.fate = fate
+    }
+
+    /// The path of the whole record.
+    static let whole = "(record)"
+
+    /// The path within what holds it.
+    func inside(_ name: String) -> MemberPath {
+        if path == Self.whole { return MemberPath(name, fate) }
+        return MemberPath(Self.joined(name, path), fate)
+    }
+
+    static func joined(_ name: String, _ path: String) -> String {
+        path.isEmpty || path.utf8.first == UInt8(ascii: "[") ? name + path : name + "." + path
+    }
+
+    /// A name that is as long as names are; of longer ones the beginning.
+    static func bounded(_ name: String) -> String {
+        name.utf8.count <= InputLimits.memberNameBytes
+            ? name : String(decoding: name.utf8.prefix(InputLimits.memberNameBytes), as: UTF8.self) + "…"
+    }
+}

@@ -1,0 +1,96 @@
+import AppStoreModels
+
+/// A line of `quarantine.ndjson`, whose record is migrated again as if it stood in its own input: a row has its header,
+/// bytes that are no text are bytes, and the caller's own columns have their own names.
+struct QuarantineLine {
+    private let object: JSONObject
+    private let original: [UInt8]
+
+    /// Nil where the bytes are no such line.
+    init?(_ bytes: ArraySlice<UInt8>) {
+        // Every line that a migration writes begins so.
+        guard bytes.starts(with: Self.beginning) else { return nil }
+        do throws(JSONReadingError) {
+            let value = try JSONValue.parse(bytes)
+            guard let object = value.object, object["verdict"]?.string != nil, object["source"]?.object != nil
+            else { return nil }
+            self.object = object
+        } catch {
+            return nil
+        }
+        if let text = object["original"]?.string {
+            original = Array(text.utf8)
+        } else if let text = object["originalBase64"]?.string {
+            original = StoredText.decode(text.utf8)
+        } else {
+            return nil
+        }
+    }
+
+    private static let beginning = Array("{\"reason\":\"".utf8)
+
+    /// The record that was quarantined. It stands in the quarantine now; if it is quarantined again, its line is like this
+    /// one.
+    func record(place: RecordPlace, receiptColumn: String?) -> InputRecord {
+        // The option names the record's own column; that the record stands under "original" is known.
+        let column = receiptColumn == "original" ? nil : receiptColumn
+        let table = TableLayout(quarantined: object["table"])
+        let path = object["source"]?["path"]?.string ?? ""
+        let recognition = recognition(RecordReader(receiptColumn: column), table)
+        // Of a document that was quarantined alone, the columns beside it are kept apart.
+        let carried = path.isEmpty ? recognition.carried : columns + recognition.carried
+        return InputRecord(
+            place: place, original: original[...], length: length, carried: carried, payload: recognition.payload,
+            members: recognition.membersOfRecord, table: table, path: path)
+    }
+
+    private var length: Int {
+        guard object["originalIsCut"]?.bool == true, let length = object["source"]?["length"]?.integer else {
+            return original.count
+        }
+        return max(original.count, Int(length))
+    }
+
+    private func recognition(_ reader: RecordReader, _ table: TableLayout?) -> Recognition {
+        if length > original.count {
+            let problem = InputProblem(
+                .tooLarge, "The quarantine holds only the beginning of this record; migrate it from its own input.")
+            return Recognition(.unrecognised(problem))
+        }
+        if original.isEmpty, object["reason"]?.string == InputProblem.Code.unreadable.rawValue {
+            let message = object["message"]?.string ?? "This could not be read."
+            return Recognition(.unrecognised(InputProblem(.unreadable, message)))
+        }
+        return reader.read(original[...], table: table)
+    }
+
+    private var columns: [CarriedColumn] {
+        guard let members = object["record"]?.object?.members else { return [] }
+        return members.map { member in
+            if let text = member.value.string { return CarriedColumn(name: member.key, value: .text(text)) }
+            var writer = JSONWriter()
+            writer.value(member.value)
+            return CarriedColumn(name: member.key, value: .json(String(decoding: writer.finish(), as: UTF8.self)))
+        }
+    }
+}
+
+extension TableLayout {
+    /// The layout that ``write(to:)`` wrote.
+    init?(quarantined value: JSONValue?) {
+        guard let delimiter = value?["delimiter"]?.string?.utf8.first, let columns = value?["columns"]?.array else {
+            return nil
+        }
+        self.init(delimiter: delimiter, columns: columns.map { $0.string ?? "" })
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("delimiter", String(decoding: [delimiter], as: UTF8.self))
+        writer.key("columns")
+        writer.beginArray()
+        for column in columns { writer.string(column) }
+        writer.endArray()
+        writer.endObject()
+    }
+}

@@ -1,0 +1,40 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Lets a run end in good order when the user presses Ctrl-C (SIGINT) or the system asks the process to end (SIGTERM).
+final class Interruption: Sendable {
+    private let received = Mutex<Int32?>(nil)
+
+    /// The signal that came while ``run(_:)`` was running.
+    var signal: Int32? { received.withLock { $0 } }
+
+    /// Runs `body` and cancels it when a signal comes. A second signal ends the process at once.
+    func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
+        let task = Task { try await body() }
+        let queue = DispatchQueue(label: "interruption")
+        let sources = [SIGINT, SIGTERM].map { number in
+            ignore(number)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler { [self] in
+                let isFirst = received.withLock { received in
+                    defer { received = received ?? number }
+                    return received == nil
+                }
+                guard isFirst else { _exit(128 + number) }
+                task.cancel()
+            }
+            source.resume()
+            return source
+        }
+        defer {
+            for source in sources { source.cancel() }
+            for number in [SIGINT, SIGTERM] { restore(number) }
+        }
+        return try await task.value
+    }
+}
+
+// The property would hide the system's function.
+private func ignore(_ number: Int32) { signal(number, SIG_IGN) }
+private func restore(_ number: Int32) { signal(number, SIG_DFL) }
