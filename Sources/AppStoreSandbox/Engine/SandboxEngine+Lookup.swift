@@ -65,7 +65,7 @@ extension SandboxEngine {
     }
 
     /// When a customer downloaded the app, and which version, as receipts and app transactions state it. In the sandbox,
-    /// Apple states 2013-08-01 07:00 UTC and 1.0 for everybody (verifyreceipt reference, 3.2).
+    /// Apple states 2013-08-01 07:00 UTC and 1.0 for everybody (Reference.md V3.2).
     func download(of customer: SandboxCustomer) -> (date: Int64, version: String) {
         configuration.environment == .production
             ? (customer.downloadDate, configuration.bundleVersion) : (1_375_340_400_000, "1.0")

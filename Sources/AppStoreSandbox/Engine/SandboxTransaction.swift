@@ -41,7 +41,7 @@ public struct SandboxTransaction: Sendable {
     public var isRevoked: Bool { payload.revocationDate != nil }
 
     /// The cancellation that legacy documents show: of a refund, or of an upgrade, whose reason Apple gives as 0
-    /// (verifyreceipt reference, 3.5).
+    /// (Reference.md V3.5).
     var cancellation: (date: Int64, reason: Int32?)? {
         if let date = payload.revocationDate { return (date, payload.revocationReason?.rawValue) }
         return upgradeDate.map { ($0, 0) }
