@@ -6,6 +6,14 @@ import Testing
 import VerifyReceipt
 import VerifyReceiptServer
 
+/// A number that several tasks count up.
+private final class Counter: Sendable {
+    private let number = Mutex(0)
+
+    var value: Int { number.withLock { $0 } }
+    func add() { number.withLock { $0 += 1 } }
+}
+
 /// An App Store that takes requests and answers none.
 @Suite(.timeLimit(.minutes(3))) struct HangTests {
     private static let clients = 24
@@ -56,12 +64,12 @@ import VerifyReceiptServer
             let (asked, local) = try await receipts(sandbox)
             let url = "\(endpoint)/sandbox/verifyReceipt"
             try await sandbox.post("faults", "{\"kind\": \"hang\"}")
-            let answered = Mutex(0)
+            let answered = Counter()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for receipt in asked {
                     group.addTask {
                         let truth = try await StoryTests().ask(url, receipt)
-                        answered.withLock { $0 += 1 }
+                        answered.add()
                         #expect(truth.status == 0)
                     }
                 }
@@ -71,7 +79,7 @@ import VerifyReceiptServer
                     let (status, _) = try await Running.fetch("POST", "\(endpoint)/notifications/v2", Array("{}".utf8))
                     #expect(status == 400)
                 }
-                #expect(answered.withLock { $0 } == 0)
+                #expect(answered.value == 0)
                 // Those that wait go on when it answers again.
                 try await sandbox.call("DELETE", "faults")
                 try await group.waitForAll()
