@@ -143,7 +143,7 @@ trust: {roots: [roots.pem], signed-data-roots: [roots.pem]}
 END
 printf '\n$ legacy-receipts serve --config asking.yaml    # endpoint.freshness.mode: app-store\n'
 "$command" serve --config "$output/asking.yaml" --port 0 --store "sqlite:$output/story.sqlite" \
-    --set admin.enabled=false 2>"$output/asking.log" &
+    --set "spool.path=$output/asking.spool" --set admin.enabled=false 2>"$output/asking.log" &
 processes+=($!)
 server=http://127.0.0.1:$(waitFor "${processes[3]}" "$output/asking.log" "$listening")
 echo

@@ -270,8 +270,12 @@ public final class SQLiteFactSpool: FactSpool {
     public func close() async throws {
         await appending.close()
         do {
-            // The whole spool in one file.
-            try? await database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            // The whole spool in one file, as small as it can be.
+            let isEmpty = state.bytes == 0
+            try? await database.writeWithoutTransaction { db in
+                if isEmpty { try db.execute(sql: "VACUUM") }
+                try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            }
             try database.close()
         } catch {
             throw TransactionStoreError(error)

@@ -54,8 +54,8 @@ final class Readiness: Sendable {
     /// are tried only after the store has failed.
     func keepingProblem() async -> String? {
         guard let writer, let spooling, let writing, writer.isInTrouble else { return nil }
-        guard let problem = await spooling.problem(), await writing.problem() != nil else { return nil }
-        return "neither the store nor the spool takes receipts: \(problem)"
+        guard await spooling.problem() != nil, await writing.problem() != nil else { return nil }
+        return "neither the store nor the spool takes receipts"
     }
 
     /// How much waits for the store; nil if nothing does.

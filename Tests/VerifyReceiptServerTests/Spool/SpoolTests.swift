@@ -101,7 +101,6 @@ struct SpoolTests {
     }
 
     @Test func aFullSpoolBesideAStoreThatTakesNothingIsNotReady() async throws {
-        let folder = try TemporaryFolder()
         let store = PuppetStore()
         store.become(.refusesWrites(.notWritable))
         let spool = FullSpool()
@@ -120,7 +119,6 @@ struct SpoolTests {
                 store.become(.refusesWrites(.notWritable))
             }
         }
-        _ = folder
     }
 
     /// A spool without room.
