@@ -40,6 +40,28 @@ extension ServerTests {
             }
         }
 
+        /// The limit counts what has come together with the piece that comes.
+        @Test(arguments: [(0, 200), (1, 413), (2, 413)])
+        func chunkedBodyThatPassesTheLimitWithItsLastPieceGets413(excess: Int, status: Int) async throws {
+            try await TestServer.run { server in
+                let answer = try await Wire.run {
+                    let wire = try Wire(port: server.port)
+                    wire.send("POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    let body = Array(Sent.body().utf8)
+                    let bytes = body + [UInt8](repeating: UInt8(ascii: " "), count: Self.limit - body.count)
+                    for start in stride(from: 0, to: bytes.count, by: 0x1_0000) {
+                        let piece = bytes[start..<min(start + 0x1_0000, bytes.count)]
+                        wire.send(Array("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Array("\r\n".utf8))
+                    }
+                    for _ in 0..<excess { wire.send("1\r\n \r\n") }
+                    wire.send("0\r\n\r\n")
+                    return try wire.readResponse()
+                }
+                #expect(answer.status == status)
+                #expect(answer.verifyStatus == (status == 200 ? 0 : nil))
+            }
+        }
+
         @Test func bodyOfExactlyTheLimitIsRead() async throws {
             try await TestServer.run { server in
                 let receipt = Sent.body()

@@ -258,6 +258,57 @@ extension ServerTests {
             }
         }
 
+        /// A file that was cut off while it was written can be valid, and would let every password in.
+        @Test func reloadThatTakesTheLastSecretAwayIsRefusedWhole() async throws {
+            let app = { (secrets: [String]) in
+                AppConfiguration(bundleId: Sent.bundleId, sharedSecrets: secrets.map { SharedSecret($0) })
+            }
+            let ofApp = VerifyReceiptServerConfiguration.testing { $0.endpoint.apps = [app(["first"])] }
+            let ofAccount = VerifyReceiptServerConfiguration.testing {
+                $0.endpoint.apps = [app([])]
+                $0.endpoint.accountSecrets = [SharedSecret("first")]
+            }
+            for configuration in [ofApp, ofAccount] {
+                try await TestServer.run(configuration) { server in
+                    let status = { @Sendable (password: String?) in
+                        try await Wire.ask(server.port, Sent.post(Sent.body(password: password))).verifyStatus
+                    }
+                    var open = configuration
+                    open.endpoint.apps = [app([])]
+                    open.endpoint.accountSecrets = []
+                    let error = #expect(throws: ConfigurationError.self) { try server.server.reload(open) }
+                    #expect(error?.problems.map(\.key) == ["shared-secrets"])
+                    #expect(try await status("first") == 0)
+                    #expect(try await status("other") == 21004)
+                    #expect(try await status(nil) == 21004)
+                    #expect(server.log.text.contains("the old one stays"))
+                    // A secret may move between the apps and the account.
+                    var moved = open
+                    moved.endpoint.accountSecrets = [SharedSecret("second")]
+                    try server.server.reload(moved)
+                    #expect(try await status("second") == 0)
+                    #expect(try await status("first") == 21004)
+                }
+            }
+        }
+
+        /// Without apps the store would keep the receipts of every app.
+        @Test func reloadThatTakesTheLastAppAwayIsRefusedWhole() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.endpoint.apps = [AppConfiguration(bundleId: Sent.bundleId)]
+                $0.endpoint.accountSecrets = [SharedSecret("first")]
+            }
+            try await TestServer.run(configuration) { server in
+                var open = configuration
+                open.endpoint.apps = []
+                open.endpoint.accountSecrets = [SharedSecret("second")]
+                let error = #expect(throws: ConfigurationError.self) { try server.server.reload(open) }
+                #expect(error?.problems.map(\.key) == ["apps"])
+                let answer = try await Wire.ask(server.port, Sent.post(Sent.body(password: "first")))
+                #expect(answer.verifyStatus == 0)
+            }
+        }
+
         private static func text(secret: String) -> String {
             let folder = NSTemporaryDirectory()
             let root = folder + "test-root-\(getpid()).der"

@@ -105,6 +105,19 @@ import VerifyReceipt
         #expect(newer.latest?.first?["cancellation_date"] != nil)
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func withoutLearningTheLatestReceiptIsTheSubmittedOneWhereTheStoreHasAnOlder(_ kind: StoreKind) async throws {
+        let stored = try appReceipt([month(0)], at: created)
+        for (days, isStored) in [(Int64(1), false), (0, false), (-1, true)] {
+            let submitted = try appReceipt([month(0), nonConsumable], at: created.adding(days: days))
+            let reply = try await kind.withStore { store in
+                _ = try await store.apply([VerifyReceiptEndpoint.facts(of: stored)])
+                return try await testEndpoint(store: store) { $0.learnsFromReceipts = false }.ask(body(submitted))
+            }
+            #expect(reply.json["latest_receipt"]?.string == base64(isStored ? stored : submitted), "\(days) days")
+        }
+    }
+
     @Test func finishedConsumablesDisappear() async throws {
         let endpoint = try testEndpoint(store: MemoryStore())
         let old = try appReceipt([month(0), consumable("530001234567999")], at: created.adding(days: -2))
@@ -186,6 +199,36 @@ import VerifyReceipt
         // None runs: the one that ended last, whatever its id.
         let late = created.adding(months: 30).milliseconds
         #expect(ids(try await endpoint.ask(request([month(0), month(1), running]), now: late)) == ["220000000000001"])
+    }
+
+    /// The upgraded year would end long after the month that took its place. Of the new product only a renewal is known, so that
+    /// no transaction gives the year a cancellation date: that it was upgraded is all that ends it.
+    @Test func excludingOldTransactionsDropsAnUpgradedPeriodThatEndsAfterItsSuccessor() async throws {
+        func transaction(_ id: String, _ product: String, at date: ForgedInstant, months: Int64, isUpgraded: Bool)
+            -> TransactionFact
+        {
+            var payload = JWSTransactionDecodedPayload(
+                originalTransactionId: "530001234567000", transactionId: id, productId: product,
+                subscriptionGroupIdentifier: "20662382", purchaseDate: date.milliseconds,
+                originalPurchaseDate: created.adding(months: -2).milliseconds,
+                expiresDate: date.adding(months: months).milliseconds, quantity: 1, type: .autoRenewableSubscription,
+                inAppOwnershipType: .purchased, transactionReason: .renewal)
+            if isUpgraded { payload.isUpgraded = true }
+            let origin = FactOrigin(source: .appStoreServerAPI, signedDate: created.adding(days: 50).milliseconds)
+            return TransactionFact(payload: payload, legacy: nil, origin: origin)
+        }
+        let yearly = "com.example.orchard.premium.yearly"
+        let renewed = created.adding(days: 40)
+        let store = MemoryStore()
+        let facts = [
+            transaction("530001234570000", yearly, at: created, months: 12, isUpgraded: true),
+            transaction("530001234580000", monthly, at: renewed, months: 1, isUpgraded: false),
+        ]
+        _ = try await store.apply([FactSet(scope: StoreTests.scope, transactions: facts)])
+        let endpoint = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
+        let request = body(try appReceipt([month(0)]), #","exclude-old-transactions":true"#)
+        let reply = try await endpoint.ask(request, now: renewed.adding(days: 2).milliseconds)
+        #expect(ids(reply) == ["530001234580000"])
     }
 
     @Test func excludingOldTransactionsDoesNothingWithoutAutoRenewables() async throws {

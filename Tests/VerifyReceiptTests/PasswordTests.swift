@@ -144,6 +144,23 @@ import VerifyReceipt
         #expect(try await endpoint().ask(body(octets, password: "s3cret"), now: now).status == 0)
     }
 
+    @Test func aTransactionReceiptOfASubscriptionNeedsTheAccountWideSecretWhereThatIsTheOnlyOne() async throws {
+        let octets = try transactionReceipt(subscription: true)
+        let now = transactionDate.milliseconds + 1
+        let endpoints = [
+            try testEndpoint { $0.accountSecrets = [SharedSecret("wide")] },
+            try endpoint(secrets: [], account: ["wide"]),
+        ]
+        for endpoint in endpoints {
+            #expect(try await endpoint.ask(body(octets), now: now).status == 21004)
+            #expect(try await endpoint.ask(body(octets, password: "narrow"), now: now).status == 21004)
+            #expect(try await endpoint.ask(body(octets, password: "wide"), now: now).status == 0)
+        }
+        let both = try endpoint(secrets: ["s3cret"], account: ["wide"])
+        #expect(try await both.ask(body(octets, password: "wide"), now: now).status == 0)
+        #expect(try await both.ask(body(octets, password: "s3cret"), now: now).status == 0)
+    }
+
     @Test func aSecretDoesNotShowItself() {
         let secret = SharedSecret("s3cret")
         #expect("\(secret)" == "SharedSecret(redacted)")

@@ -103,7 +103,7 @@ struct ChainValidator: Sendable {
     func isXcodeSigner(
         _ leaf: X509Certificate, _ certificates: [X509Certificate], _ receiptType: ReceiptType?
     ) -> Bool {
-        leaf.fingerprint == TrustPolicy.xcodeCertificate
+        leaf.fingerprint == policy.xcodeCertificate
             || (receiptType == .xcode && certificates.count == 1 && leaf.issuer == leaf.subject)
     }
 

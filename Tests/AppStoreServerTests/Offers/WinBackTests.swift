@@ -125,6 +125,35 @@ struct WinBackTests {
         #expect(verdict.reason(.paidMonths)?.months == 5)
     }
 
+    /// Renewals: the gap that the period leaves could else pass for a billing that succeeded late.
+    @Test(
+        "A period that was not paid ends the stretch between renewals too: a free one, a price of 0, a full refund",
+        arguments: ["trial", "price", "refund", "refund without a type"])
+    func unpaidBetweenRenewals(kind: String) {
+        func renewal(_ from: Int64) -> JWSTransactionDecodedPayload {
+            Samples.period(from, from + 1) { $0.transactionReason = .renewal }
+        }
+        let unpaid = Samples.period(2, 3, price: kind == "price" ? 0 : 9990) {
+            $0.transactionReason = .renewal
+            switch kind {
+            case "trial":
+                $0.price = nil
+                $0.offerType = .promotional
+                $0.offerDiscountType = .freeTrial
+            case "price": break
+            default:
+                $0.revocationDate = Samples.month(2) + 20 * Samples.day
+                if kind == "refund" { $0.revocationType = .refundFull }
+            }
+        }
+        let months = [Samples.period(0, 1), renewal(1), renewal(3), renewal(4)]
+        let two = verdict(months + [unpaid], at: 8)
+        #expect(two.reason(.paidMonths)?.months == 2)
+        #expect(two.obstacleRules == [.paidMonths])
+        // The same months without it: the billing of the third succeeded late.
+        #expect(verdict(months, at: 8).reason(.paidMonths)?.months == 4)
+    }
+
     @Test("A lapse ends the stretch, and the longest counts wherever it lies")
     func gap() {
         let short = verdict(Samples.monthly(0..<2) + Samples.monthly(4..<6), at: 8)

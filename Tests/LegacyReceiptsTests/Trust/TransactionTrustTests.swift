@@ -193,6 +193,25 @@ struct TransactionTrustTests {
         }
     }
 
+    @Test("The original purchase date does not decide: a restored or renewed purchase was signed at its purchase date")
+    func originalPurchaseDate() throws {
+        // The early leaf: 2009-06-15 22:05:56 to 2014-06-14 22:05:56.
+        let verifier = try pinning(authority.earlyPurchaseReceiptLeaf)
+        let signature = ForgedTransactionSignature(certificate: authority.earlyPurchaseReceiptLeaf, version: 2)
+        let (before, during, after) = (ForgedInstant(2008, 7, 11), Self.during2, ForgedInstant(2015, 1, 1))
+        func signed(_ purchase: ForgedInstant, originally: ForgedInstant) throws -> [UInt8] {
+            try signature.signed(receipt(purchase).with { $0.originalPurchaseDate = originally })
+        }
+        for original in [before, after] {
+            let verified = try verifier.verifyTransactionReceipt(signed(during, originally: original))
+            #expect(verified.evidence.validationTime == during.milliseconds)
+        }
+        expectRefusal(.certificateExpired) { try verifier.verifyTransactionReceipt(signed(after, originally: during)) }
+        expectRefusal(.certificateNotYetValid) {
+            try verifier.verifyTransactionReceipt(signed(before, originally: during))
+        }
+    }
+
     @Test("Extreme purchase dates do not trap", arguments: [Int64.max, .min, .max - 999, .min + 1])
     func extremeDates(time: Int64) {
         let text = transactionText(

@@ -1,4 +1,5 @@
 import LegacyReceipts
+import OpenSSLOracle
 import ReceiptForge
 import Testing
 
@@ -40,6 +41,38 @@ struct XcodeTests {
         }
     }
 
+    @Test(
+        "The key of Xcode's certificate signs no receipt of another type, where Xcode's receipts are accepted",
+        arguments: ["Production", "ProductionSandbox", "ProductionVPP", nil])
+    func pinnedCertificate(type: String?) throws {
+        let message = try Self.xcodeReceipt.with { $0.receiptType = type }.signedDataOfXcode()
+        var policy = TrustPolicy(acceptsXcodeReceipts: true)
+        policy.xcodeCertificate = Fingerprint(of: message.certificates[0])
+        let verifier = try ReceiptVerifier(trust: policy)
+        expectRefusal(.untrustedRoot) { try verifier.verifyAppReceipt(message.encoded()) }
+        #expect(throws: Never.self) { try verifier.verifyAppReceipt(signed(Self.xcodeReceipt)) }
+    }
+
+    /// The chain decides before the signature does: the key of that certificate is on every developer's Mac.
+    @Test(
+        "Xcode's real certificate in a production receipt leads to no trusted root",
+        .enabled(if: RealReceipts.arePresent))
+    func realCertificate() throws {
+        let receipts = try RealReceipts.receipts(of: "xcode")
+        let certificates = receipts.compactMap { messageFacts($0)?.certificates.first }
+        let certificate = try #require(certificates.first)
+        let names = try IssuerAndSerial(certificate: certificate)
+        let message = try plainReceipt().signedDataOfXcode().with {
+            $0.certificates = [certificate]
+            $0.signers[0].issuer = names.issuer
+            $0.signers[0].serial = names.serial
+        }
+        let verifier = try ReceiptVerifier(trust: TrustPolicy(acceptsXcodeReceipts: true))
+        let error = expectRefusal(.untrustedRoot) { try verifier.verifyAppReceipt(message.encoded()) }
+        // It was found to be the certificate of Xcode, not just one without a path.
+        #expect(error?.message.contains("Xcode") == true)
+    }
+
     @Test("The cache does not carry Xcode's chain to a receipt of another type")
     func cache() throws {
         let verifier = try ReceiptVerifier(trust: TrustPolicy(acceptsXcodeReceipts: true))
@@ -66,5 +99,42 @@ struct XcodeTests {
         expectRefusal(.untrustedRoot) { try verifier.verifyAppReceipt(plainReceipt().signedData(.g5).encoded()) }
         let typed = plainReceipt().with { $0.receiptType = "Xcode" }
         expectRefusal(.untrustedRoot) { try verifier.verifyAppReceipt(typed.signedData(.g5).encoded()) }
+    }
+}
+
+/// What a SignerInfo names a certificate by, read from the certificate (RFC 5280, 4.1).
+private struct IssuerAndSerial {
+    /// The name, encoded.
+    let issuer: [UInt8]
+    /// The bytes of the number.
+    let serial: [UInt8]
+
+    init(certificate: [UInt8]) throws {
+        var rest = try Self.content(try Self.content(certificate[...]))
+        if rest.first == 0xA0 { rest = try Self.after(rest) }
+        serial = Array(try Self.content(rest))
+        let name = try Self.after(try Self.after(rest))
+        issuer = Array(name[..<(try Self.after(name)).startIndex])
+    }
+
+    private static func header(_ bytes: ArraySlice<UInt8>) throws -> (start: Int, end: Int) {
+        let first = bytes.startIndex
+        guard bytes.count > 5 else { throw UnexpectedKind() }
+        let length = Int(bytes[first + 1])
+        let more = length < 0x80 ? 0 : length - 0x80
+        guard more <= 2 else { throw UnexpectedKind() }
+        let size = more == 0 ? length : bytes[(first + 2)..<(first + 2 + more)].reduce(0) { $0 << 8 | Int($1) }
+        let start = first + 2 + more
+        guard start + size <= bytes.endIndex else { throw UnexpectedKind() }
+        return (start, start + size)
+    }
+
+    private static func content(_ bytes: ArraySlice<UInt8>) throws -> ArraySlice<UInt8> {
+        let (start, end) = try header(bytes)
+        return bytes[start..<end]
+    }
+
+    private static func after(_ bytes: ArraySlice<UInt8>) throws -> ArraySlice<UInt8> {
+        bytes[try header(bytes).end...]
     }
 }

@@ -262,6 +262,30 @@ struct ConfirmationTests {
         #expect(other.quarantine.first?["reason"]?.string == "otherEnvironment")
     }
 
+    @Test(
+        "A filter sees every row of a document: one of another app or environment keeps it out, wherever it stands",
+        arguments: [0, 1, 2, nil])
+    func filtersSeeEveryRow(strangersPlace: Int?) async throws {
+        func document(_ stranger: [String: Any]) -> [String: Any] {
+            let rows = (0..<3).map { index in
+                let id = index == strangersPlace ? stranger["id"] ?? "" : "53000000000010\(index)"
+                let bundleId = index == strangersPlace ? stranger["bid"] ?? "" : "com.example.app"
+                return Self.row(["transaction_id": id, "original_transaction_id": id, "bid": bundleId])
+            }
+            return ["status": 0, "environment": "Production", "latest_receipt_info": rows]
+        }
+        let foreign = document(["id": "530000000000109", "bid": "com.attacker.app"])
+        let sandbox = document(["id": "2000000012345678", "bid": "com.example.app"])
+        for (document, reason) in [(foreign, "otherBundleId"), (sandbox, "otherEnvironment")] {
+            let result = try await migrate(document) {
+                ($0.bundleIds, $0.environments) = (["com.example.app"], [.production])
+            }
+            #expect(result.transactions.count == (strangersPlace == nil ? 3 : 0), "\(reason)")
+            let reasons = result.quarantine.map { $0["reason"]?.string }
+            #expect(reasons == (strangersPlace == nil ? [] : [reason]))
+        }
+    }
+
     @Test("The caller's own members stay on one line, however the input was laid out")
     func carriedJSONOnOneLine() async throws {
         let evil: [String: Any] = ["x": [["transaction": ["transactionId": "EVIL"], "standing": "verifiedReceipt"]]]

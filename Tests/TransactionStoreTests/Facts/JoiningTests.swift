@@ -167,6 +167,24 @@ struct JoiningTests {
         #expect(joined.legacy.cancellationReason == 1)
     }
 
+    /// Neither is newer. The signed transaction is the finer statement: it has milliseconds, a reason and a kind of refund.
+    @Test func ofEqualDatesTheRevocationOfTheSignedTransactionStandsAgainstTheCancellationOfAReceipt() throws {
+        let revoked = signed(at: 2) {
+            $0.revocationDate = 9123
+            $0.revocationReason = .issueWithinApp
+            $0.revocationType = .refundProrated
+        }
+        let cancelled = receipt(at: 2, cancelled(5000, reason: 0))
+        for facts in [[revoked, cancelled], [cancelled, revoked]] {
+            let joined = try #require(try FactSupport.join(facts[0], facts[1]))
+            #expect(joined.payload.revocationDate == 9123)
+            #expect(joined.payload.revocationReason == .issueWithinApp)
+            #expect(joined.payload.revocationType == .refundProrated)
+            #expect(joined.legacy.cancellationDate == 9123)
+            #expect(joined.legacy.cancellationReason == 1)
+        }
+    }
+
     @Test(arguments: [Int64(1), 3])
     func anUpgradeKeepsTheCancellationDateOfTheReceipt(receiptDate: Int64) throws {
         let joined = try #require(

@@ -162,6 +162,45 @@ extension ServerTests {
             #expect(store.calls == 0)
         }
 
+        private static let otherBundleId = "com.example.other"
+
+        /// Two apps, each with a secret of its own: whether an app is configured decides nothing then.
+        private static func twoApps() -> VerifyReceiptServerConfiguration {
+            configuration {
+                let other = AppConfiguration(bundleId: otherBundleId, sharedSecrets: [SharedSecret("other-secret")])
+                $0.endpoint.apps.append(other)
+            }
+        }
+
+        @Test(arguments: [(Signed.bundleId, "new-secret"), (otherBundleId, "other-secret")])
+        func secretOpensItsOwnAppOnly(bundleId: String, own: String) async throws {
+            for password in ["new-secret", "other-secret"] {
+                let store = PuppetStore()
+                try await TestServer.run(Self.twoApps(), store: store) { server in
+                    let body = try Self.notification(password: password).replacing(Signed.bundleId, with: bundleId)
+                    let answer = try await Wire.ask(server.port, Sent.post(body, path: Self.path))
+                    #expect(answer.status == (password == own ? 200 : 403), "\(password) for \(bundleId)")
+                }
+                #expect(store.calls == (password == own ? 1 : 0))
+            }
+        }
+
+        @Test func secretOfOneAppVouchesForNoRowsOfAnotherConfiguredOne() async throws {
+            for (password, row, status) in [
+                ("new-secret", Self.otherBundleId, 403), ("other-secret", Self.otherBundleId, 403),
+                ("new-secret", Signed.bundleId, 200),
+            ] {
+                let body = try Self.notification(password: password).replacing(
+                    #""product_id":"#, with: #""bid":"\#(row)","product_id":"#)
+                let store = PuppetStore()
+                try await TestServer.run(Self.twoApps(), store: store) { server in
+                    let answer = try await Wire.ask(server.port, Sent.post(body, path: Self.path))
+                    #expect(answer.status == status, "\(password), rows of \(row)")
+                }
+                #expect(store.calls == (status == 200 ? 1 : 0))
+            }
+        }
+
         @Test func unknownTypeIsKeptAndNonsenseRefused() async throws {
             try await Notifications.withStore { store in
                 try await TestServer.run(Self.configuration(), store: store) { server in
