@@ -7,7 +7,7 @@
 # With no address it starts the command named by CLIENT_JUDGES_COMMAND (default: the debug build), twice: as it is, and with
 # what storekit-python and itunes-iap demand of old receipts (endpoint.presume: ownership-type, lists).
 #
-# CLIENT_JUDGES_ENVIRONMENTS names a folder for the two Python environments (default: .build/clients).
+# CLIENT_JUDGES_ENVIRONMENTS names a folder for the four Python environments (default: .build/clients).
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 root="$(cd "$here/../../.." && pwd)"
@@ -27,6 +27,8 @@ check() { # URL [--presume]
     local failed=0
     "$venvs/readers/bin/python3" -W ignore "$here/check_clients.py" "$@" || failed=1
     "$venvs/storekit/bin/python3" -W ignore "$here/check_storekit.py" "$@" || failed=1
+    "$venvs/django/bin/python3" -W ignore "$here/check_django.py" "$@" || failed=1
+    "$venvs/forks/bin/python3" -W ignore "$here/check_forks.py" "$@" || failed=1
     return "$failed"
 }
 
@@ -63,6 +65,8 @@ serve_and_check() { # [--presume]
 
 environment readers requirements.txt
 environment storekit requirements-storekit.txt
+environment django requirements-django.txt
+environment forks requirements-forks.txt
 if [ $# -gt 0 ]; then
     check "$@"
 else
