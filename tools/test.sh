@@ -14,6 +14,9 @@ step() { printf '\n== %s\n' "$1"; }
 step "Format"
 git ls-files -z '*.swift' | xargs -0 swift format lint --strict --configuration .swift-format
 
+step "Planted faults still apply"
+python3 tools/plant/plant.py --check
+
 step "Outside judges from PyPI"
 venv=.build/judges
 [ -x "$venv/bin/python3" ] || python3 -m venv "$venv"
