@@ -37,9 +37,11 @@ public struct LedgerEntry: Sendable {
         /// The purchase became known: deliver its content. The first time for this transaction id, and the only one.
         case purchased = 1
         /// Refunded, or family sharing ended: take the content back if it was delivered. A legacy receipt does not say
-        /// whether a cancellation was an upgrade; a later document that does gives an entry `upgraded`.
+        /// whether a cancellation was an upgrade; a later document that does, or that shows the other product's beginning,
+        /// gives an entry `upgraded`.
         case revoked = 2
-        /// The customer went over to another product of the group, which has a transaction of its own.
+        /// The customer went over to another product of the group, which has a transaction of its own. A document states it,
+        /// or the other product began while this period was running.
         case upgraded = 3
         /// A revocation was undone (REFUND_REVERSED): give back what was delivered.
         case reinstated = 4
