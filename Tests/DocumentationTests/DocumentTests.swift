@@ -18,7 +18,7 @@ let root: URL? = {
 
 @Suite struct DocumentTests {
     static let documents = [
-        "README.md", "MIGRATION.md", "SECURITY.md", "CHANGELOG.md",
+        "README.md", "MIGRATION.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
         "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Libraries.md",
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
