@@ -18,7 +18,9 @@ extension ServerTests {
         ])
         func aRequestWithoutExactlyOneValidHostGets400(headers: [String]) async throws {
             try await TestServer.run { server in
-                for path in ["/verifyReceipt", "/none", "http://c.example/verifyReceipt"] {
+                // A target in absolute form stands in for one wrong Host, not for none or two.
+                let targets = ["/verifyReceipt", "/none"] + (headers.count == 1 ? [] : ["http://c.example/verifyReceipt"])
+                for path in targets {
                     let text = try await Wire.run {
                         let wire = try Wire(port: server.port)
                         wire.send(Self.post(path, headers))

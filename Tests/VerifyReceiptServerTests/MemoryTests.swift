@@ -92,7 +92,7 @@ extension ServerTests {
             }
         }
 
-        /// Three bytes of JSON can become a hundred of memory: what they become is reserved, not what was sent.
+        /// Two bytes of JSON become more than thirty of memory: what they become is reserved, not what was sent.
         @Test(arguments: ["[0,", "[],", #"{"":0},"#, #"[[0]],"#])
         func aNotificationReservesWhatItsValuesCost(piece: String) async throws {
             let folder = try TemporaryFolder()

@@ -30,7 +30,7 @@ struct NotificationIntake: Sendable {
     func takes(_ version: NotificationVersion) -> Bool { version == .version2 || version1 != nil }
 
     /// Bytes of memory that handling a body can take beside the body itself, at most: its values as a tree, and copies of its
-    /// texts. Three bytes of JSON (`[],`) can become a hundred.
+    /// texts. Two bytes of JSON (`0,`) become more than thirty.
     static func memory(for body: [UInt8]) -> Int { JSONCost(of: body).bytes }
 
     /// Handles the body of a request; durable when it returns with `accepted` or `repeated`.
@@ -54,18 +54,21 @@ extension NotificationReport {
     }
 }
 
-/// What JSON costs as ``JSONValue``, told from its punctuation without reading it: never too little, and close to what it
-/// is where texts hold no punctuation, as base64 does not.
+/// What JSON costs as ``JSONValue`` at most, told from its punctuation without reading it. Texts count as they are: one that
+/// holds punctuation, as base64 does not, makes the estimate higher.
+///
+/// The parts are what was measured at the peak of reading 3 MiB of one kind of value, rounded up: 33 bytes for an element
+/// (`0,`), 72 for one with a name (`"":0,`), 89 for an array of one (`[0],`), 112 for a text of 24 bytes.
 struct JSONCost {
-    /// An array grows by doubling, and while it is copied the old one is there too: three times its elements. An element with
-    /// its name takes 32 bytes, and 40 more in the index of a large object, whose table is at most half full.
-    private static let perElement = 3 * 32 + 2 * 40
-    /// The memory of one array or object apart from its elements.
-    private static let perContainer = 128
-    /// The body's text itself, the text taken out of it, its parts decoded, and what is signed among them decoded again.
-    private static let copies = 5
+    private static let perElement = 40
+    private static let perName = 40
+    private static let perContainer = 64
+    /// The texts, what is signed among them in its parts, and these decoded.
+    private static let copies = 4
 
+    /// The elements and members of all arrays and objects.
     private(set) var elements = 1
+    private var names = 0
     private var containers = 0
     private let size: Int
 
@@ -74,6 +77,7 @@ struct JSONCost {
         for byte in bytes {
             switch byte {
             case UInt8(ascii: ","): elements += 1
+            case UInt8(ascii: ":"): names += 1
             case UInt8(ascii: "["), UInt8(ascii: "{"): containers += 1
             default: break
             }
@@ -82,5 +86,7 @@ struct JSONCost {
         elements += containers
     }
 
-    var bytes: Int { elements * Self.perElement + containers * Self.perContainer + size * Self.copies }
+    var bytes: Int {
+        elements * Self.perElement + names * Self.perName + containers * Self.perContainer + size * Self.copies
+    }
 }
