@@ -19,7 +19,8 @@ extension ServerTests {
         func aRequestWithoutExactlyOneValidHostGets400(headers: [String]) async throws {
             try await TestServer.run { server in
                 // A target in absolute form stands in for one wrong Host, not for none or two.
-                let targets = ["/verifyReceipt", "/none"] + (headers.count == 1 ? [] : ["http://c.example/verifyReceipt"])
+                let targets =
+                    ["/verifyReceipt", "/none"] + (headers.count == 1 ? [] : ["http://c.example/verifyReceipt"])
                 for path in targets {
                     let text = try await Wire.run {
                         let wire = try Wire(port: server.port)
