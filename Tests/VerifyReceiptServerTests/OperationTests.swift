@@ -260,12 +260,9 @@ extension ServerTests {
 
         /// A file that was cut off while it was written can be valid, and would let every password in.
         @Test func reloadThatTakesTheLastSecretAwayIsRefusedWhole() async throws {
-            let app = { (secrets: [String]) in
-                AppConfiguration(bundleId: Sent.bundleId, sharedSecrets: secrets.map { SharedSecret($0) })
-            }
-            let ofApp = VerifyReceiptServerConfiguration.testing { $0.endpoint.apps = [app(["first"])] }
+            let ofApp = VerifyReceiptServerConfiguration.testing { $0.endpoint.apps = [Self.app(["first"])] }
             let ofAccount = VerifyReceiptServerConfiguration.testing {
-                $0.endpoint.apps = [app([])]
+                $0.endpoint.apps = [Self.app([])]
                 $0.endpoint.accountSecrets = [SharedSecret("first")]
             }
             for configuration in [ofApp, ofAccount] {
@@ -274,7 +271,7 @@ extension ServerTests {
                         try await Wire.ask(server.port, Sent.post(Sent.body(password: password))).verifyStatus
                     }
                     var open = configuration
-                    open.endpoint.apps = [app([])]
+                    open.endpoint.apps = [Self.app([])]
                     open.endpoint.accountSecrets = []
                     let error = #expect(throws: ConfigurationError.self) { try server.server.reload(open) }
                     #expect(error?.problems.map(\.key) == ["shared-secrets"])
@@ -290,6 +287,10 @@ extension ServerTests {
                     #expect(try await status("first") == 21004)
                 }
             }
+        }
+
+        private static func app(_ secrets: [String]) -> AppConfiguration {
+            AppConfiguration(bundleId: Sent.bundleId, sharedSecrets: secrets.map { SharedSecret($0) })
         }
 
         /// Without apps the store would keep the receipts of every app.
