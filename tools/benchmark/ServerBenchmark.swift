@@ -25,7 +25,7 @@ struct ServerBenchmark {
     var stores: [(name: String, open: () async throws -> any TransactionStore)] = []
 
     /// Gives `body` the port of a server as long as it runs.
-    private struct Server {
+    struct Server {
         typealias Body = (Int) async throws -> Void
         let name: String
         let run: (Body) async throws -> Void
@@ -131,8 +131,8 @@ struct ServerBenchmark {
         try await BenchmarkService.run(application, stream, logger, body)
     }
 
-    private func withServer(
-        store: (any TransactionStore)?, isRemembering: Bool, _ body: Server.Body
+    func withServer(
+        store: (any TransactionStore)?, spool: (any FactSpool)? = nil, isRemembering: Bool, _ body: Server.Body
     ) async throws {
         let log = LogWriter(descriptor: open("/dev/null", O_WRONLY), closesDescriptor: true)
         let logger = Logger(label: "server") { _ in ServerLogHandler(level: .info, writer: log) }
@@ -145,7 +145,7 @@ struct ServerBenchmark {
         configuration.timeouts.drain = .zero
         let (stream, continuation) = AsyncStream<Int>.makeStream()
         let server = try VerifyReceiptServer(
-            configuration: configuration, store: store, logger: logger,
+            configuration: configuration, store: store, spool: spool, logger: logger,
             onListening: { continuation.yield($0.ports[0]) })
         try await BenchmarkService.run(server, stream, logger, body)
     }

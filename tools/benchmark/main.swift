@@ -9,6 +9,7 @@ import SQLiteTransactionStore
 //     legacy-receipts-benchmark postgres                          PostgreSQL, see PostgreSQLBenchmark
 //     legacy-receipts-benchmark jws                               verifying a signed transaction
 //     legacy-receipts-benchmark server                            requests per second and latency
+//     legacy-receipts-benchmark customers                         the same for customers that no store knows yet
 //     legacy-receipts-benchmark endpoint                          one answer after the other, without sockets
 //     legacy-receipts-benchmark notifications [--notifications N] notifications taken in per core and minute, SQLite
 
@@ -51,6 +52,7 @@ case "postgres":
     try await benchmark.run()
 case "jws": try await SignedDataBenchmark().run()
 case "server": try await server()
+case "customers": try await NewCustomerBenchmark().run()
 case "endpoint": try await EndpointBenchmark().run()
 case "notifications": try await NotificationBenchmark(arguments: arguments).run()
 default: try await verificationAndMigration(arguments)
