@@ -194,7 +194,7 @@ struct ObjectReader {
     /// A string or field as it stands, without its quotes and with its escapes; any other value as it stands.
     func content(of column: Column) -> Bytes {
         switch column.form {
-        case .field(let field): bytes[slice: field.plainValue(in: bytes) ?? column.value]
+        case .field(let field): bytes[slice: field.content(in: bytes)]
         case .json where column.kind == .string:
             bytes[slice: (column.value.lowerBound + 1)..<(column.value.upperBound - 1)]
         case .json: bytes[slice: column.value]

@@ -47,6 +47,13 @@ struct TableField {
     let range: Range<Int>
     let isQuoted: Bool
 
+    /// The field without the quotes around it; doubled quotes stay doubled.
+    func content(in row: Bytes) -> Range<Int> {
+        guard isQuoted else { return range }
+        let closes = range.count >= 2 && row[range.upperBound - 1] == UInt8(ascii: "\"")
+        return (range.lowerBound + 1)..<(closes ? range.upperBound - 1 : range.upperBound)
+    }
+
     /// Where the value is, when it needs no work: the field, or what is between its quotes.
     func plainValue(in row: Bytes) -> Range<Int>? {
         guard isQuoted else { return range }
