@@ -28,8 +28,9 @@ struct TestClockTests {
             shop() { curl -sf -d "$2" "$address/sandbox/v1/$1"; }
             id() { sed 's/.*"originalTransactionId":"\\([0-9]*\\)".*/\\1/'; }
             serve() {
-                "$COMMAND" serve --port 0 --set admin.enabled=false --store none --set trust.roots=roots.pem \\
-                    --set trust.intermediates=intermediate.pem "$@" 2> log &
+                "$COMMAND" serve --port 0 --set admin.enabled=false --set trust.roots=roots.pem \\
+                    --set trust.intermediates=intermediate.pem --set trust.signed-data-roots=roots.pem \\
+                    --test-clock-from $address "$@" 2> log &
                 pids="$pids $!"
                 while ! grep -q listening log; do kill -0 $! || exit 8; sleep 0.1; done
                 port=$(grep listening log | sed -n 's/.*"port":"*\\([0-9]*\\).*/\\1/p' | head -n 1)
@@ -43,7 +44,7 @@ struct TestClockTests {
         let folder = try Folder()
         let outcome = try await Self.shell(
             """
-            serve --set trust.signed-data-roots=roots.pem --test-clock-from $address
+            serve --store none
             ada=$(shop purchases '{"customer": "ada", "productId": "com.example.monthly"}' | id)
             shop subscriptions/$ada/cancel '{}' > /dev/null
             curl -sf $address/sandbox/v1/transactions/$ada/receipt | sed 's/"now":[0-9]*,*//' > request
@@ -56,6 +57,30 @@ struct TestClockTests {
             """, in: folder)
         let lines = outcome.output.split(separator: "\n").map(String.init)
         #expect(lines == ["0", "21006"], "\(outcome.output) \(outcome.error)")
+    }
+
+    @Test("With the sandbox's clock an answer of the App Store has its age, also after the App Store went away")
+    func age() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell(
+            """
+            shop purchases '{"customer": "ada", "productId": "com.example.monthly"}' > /dev/null
+            shop clock '{"advance": "P1Y"}' > /dev/null
+            curl -sf $address/sandbox/v1/customers/ada/receipt | sed 's/"now":[0-9]*,*//' > request
+            cat > serve.yaml <<EOF
+            apps: [{bundle-id: com.example.app, freshness: {mode: app-store, maximum-age: 0}}]
+            app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: key.p8, sandbox-url: "$address"}
+            EOF
+            serve --config serve.yaml --store sqlite:store.sqlite
+            age() { curl -s -D - -o /dev/null -d @request http://127.0.0.1:$port/sandbox/verifyReceipt |
+                tr A-Z a-z | tr -d '\\r' | grep '^age:'; }
+            age
+            shop faults '{"kind": "unauthorized"}' > /dev/null
+            shop clock '{"advance": 3600000}' > /dev/null
+            for attempt in $(seq 300); do [ "$(age)" = "age: 3600" ] && break; sleep 0.1; done
+            age
+            """, in: folder)
+        #expect(outcome.output.split(separator: "\n") == ["age: 0", "age: 3600"], "\(outcome.output) \(outcome.error)")
     }
 
     @Test("A test clock is refused unless the sandbox's root is trusted, and where there is no sandbox")

@@ -16,7 +16,9 @@ private final class Counter: Sendable {
 
 /// An App Store that takes requests and answers none.
 @Suite(.timeLimit(.minutes(3))) struct HangTests {
-    private static let clients = 24
+    /// More than the slots of the server and than the failures that open the breaker, and fewer than the connections that
+    /// the shared HTTP client keeps to one host.
+    private static let clients = 6
 
     /// The receipts of so many customers, and one of an app that answers from receipts alone.
     private func receipts(_ sandbox: RunningSandbox) async throws -> (asked: [String], local: String) {
