@@ -83,6 +83,7 @@ struct MigrateEnrichTests {
                 shop purchases '{"customer": "c'$number'", "productId": "com.example.monthly"}' > /dev/null || exit 7
                 curl -sf $address/sandbox/v1/customers/c$number/receipt |
                     sed 's/.*"receipt-data":"\\([^"]*\\)".*/{"receipt": "\\1"}/' >> dump.ndjson
+                echo >> dump.ndjson
             done
             shop faults '{"kind": "unauthorized"}' > /dev/null
             migrate

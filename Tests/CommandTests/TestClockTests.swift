@@ -50,10 +50,10 @@ struct TestClockTests {
             curl -sf $address/sandbox/v1/transactions/$ada/receipt | sed 's/"now":[0-9]*,*//' > request
             ask() { curl -sf -d @request http://127.0.0.1:$port/sandbox/verifyReceipt |
                 sed 's/.*"status":\\([0-9]*\\).*/\\1/'; }
-            ask
+            echo "$(ask)"
             shop clock '{"advance": "P2M"}' > /dev/null
             for attempt in $(seq 600); do [ "$(ask)" = 21006 ] && break; sleep 0.1; done
-            ask
+            echo "$(ask)"
             """, in: folder)
         let lines = outcome.output.split(separator: "\n").map(String.init)
         #expect(lines == ["0", "21006"], "\(outcome.output) \(outcome.error)")

@@ -91,11 +91,11 @@ extension ServerTests {
             }
             try await Notifications.withStore { store in
                 try await TestServer.run(configuration, store: store) { server in
-                    #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 0)
+                    #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 21010)
                     let questions = appStore.received.count
                     #expect(questions > 0)
                     try server.server.reload(configuration)
-                    #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 0)
+                    #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 21010)
                     #expect(appStore.received.count == questions)
                 }
             }
