@@ -161,7 +161,9 @@ public final class VerifyReceiptServer: Service {
             onChange: { kind, isHanging in
                 let metadata: Logger.Metadata = ["calls": "\(kind.rawValue)"]
                 if isHanging {
-                    logger.error("the store does not answer in time: \(meanwhile) until it does", metadata: metadata)
+                    // Receipts are taken care of by the writer, which says so itself.
+                    let effect = kind == .write ? "notifications get 503" : meanwhile
+                    logger.error("the store does not answer in time: \(effect) until it does", metadata: metadata)
                 } else {
                     logger.notice("the store answers again", metadata: metadata)
                 }
