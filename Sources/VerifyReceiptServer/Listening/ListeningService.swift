@@ -94,8 +94,8 @@ struct ListeningService: Service {
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for server in servers { group.addTask { try await server.run() } }
-                // The first that fails ends all.
-                try await group.waitForAll()
+                // The first that fails ends all; `waitForAll` would wait for the others before it says so.
+                while try await group.next() != nil {}
             }
         } onGracefulShutdown: {
             onStop()
