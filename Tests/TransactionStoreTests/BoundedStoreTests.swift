@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TransactionStore
 
-@Suite("A store with a deadline", .timeLimit(.minutes(3)))
+@Suite("A store with a deadline", .timeLimit(.minutes(15)))
 struct BoundedStoreTests {
     private typealias Samples = StoreSamples
 
@@ -121,7 +121,7 @@ struct BoundedStoreTests {
 }
 
 private func condition(_ what: String, _ isTrue: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + .seconds(300)
     while ContinuousClock.now < deadline {
         if try await isTrue() { return }
         try await Task.sleep(for: .milliseconds(10))
