@@ -289,7 +289,7 @@ def main():
     parser.add_argument("--skip-baseline", action="store_true", help="do not run the tests without a fault first")
     parser.add_argument("--checkout", metavar="FOLDER", help="plant in this clean checkout, which may be built already")
     parser.add_argument("--swift", default="swift", metavar="COMMAND", help="the command for `build` and `test`")
-    parser.add_argument("--patience", type=int, default=3600, metavar="SECONDS", help="limit of one build or test run")
+    parser.add_argument("--patience", type=int, default=1200, metavar="SECONDS", help="limit of one build or test run")
     options = parser.parse_args()
     if options.together and options.all:
         parser.error("--together needs the tests of each fault: it excludes --all")
