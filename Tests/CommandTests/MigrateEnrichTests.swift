@@ -23,6 +23,7 @@ struct MigrateEnrichTests {
         _ = try folder.write("p.storekit", Array(products.utf8))
         return try await Command.shell(
             """
+            : > out
             "$COMMAND" sandbox --products p.storekit --port 0 --clock stepped --root-out roots.pem --key-out key.p8 > out &
             pid=$!
             trap 'kill $pid' EXIT

@@ -120,7 +120,7 @@ extension ServerTests {
                 try AccountsAPI(signed: 0, accounts: []),
                 credentials: [try RefresherSetting.credentials(Sent.bundleId)], clock: clock)
             let configuration = VerifyReceiptServerConfiguration.testing {
-                $0.endpoint.freshness = Freshness(source: .appStore, isRequired: true)
+                $0.endpoint.freshness = Freshness(source: .appStore)
                 $0.endpoint.customerRefresher = setting.refresher
             }
             let current = try await TestServer.run(configuration, store: setting.store, clock: clock) { server in

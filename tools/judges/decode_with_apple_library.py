@@ -152,7 +152,7 @@ def judge_enumeration(name, values):
         raise Disagreement(name, f"values that differ: {sorted(set(values) ^ (apples | extra))}")
 
 
-MIGRATION_MEMBERS = {"provenance", "notes", "termStart", "standing", "source", "record"}
+MIGRATION_MEMBERS = {"provenance", "notes", "termStart", "standing", "asOf", "asOfKind", "source", "record"}
 
 
 def judge_line(line):
