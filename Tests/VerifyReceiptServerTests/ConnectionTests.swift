@@ -3,8 +3,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 import Testing
-
-@testable import VerifyReceiptServer
+import VerifyReceiptServer
 
 /// Which connections stay open when there are too many.
 @Suite struct ConnectionTableTests {

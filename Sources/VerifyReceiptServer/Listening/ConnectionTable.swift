@@ -9,27 +9,27 @@ import Synchronization
 /// | idle | between requests, or before the first complete header | first, the longest idle one |
 /// | receiving | the body of the only request has not come as a whole | where no connection is idle, the longest waiting one |
 /// | answering | a request is being answered | never |
-final class ConnectionTable: Sendable {
-    enum Phase {
+package final class ConnectionTable: Sendable {
+    package enum Phase {
         case idle, receiving, answering
     }
 
     /// Why a connection is not taken.
-    enum Refusal: String, CaseIterable {
+    package enum Refusal: String, CaseIterable {
         /// `limits.connections`, and every connection is being answered.
         case limit
         /// `limits.connections-per-address`.
         case address
     }
 
-    enum Admission {
+    package enum Admission {
         /// - Parameter displaced: closes the connection that has to go; to be called outside of any lock.
         case admitted(Place, displaced: (@Sendable () -> Void)?)
         case refused(Refusal)
     }
 
     /// Names an open connection. A place is given to another connection after ``close(_:)``.
-    struct Place: Sendable {
+    package struct Place: Sendable {
         fileprivate let index: Int
     }
 
@@ -101,20 +101,20 @@ final class ConnectionTable: Sendable {
     /// - Parameters:
     ///   - maximum: connections that may be open.
     ///   - addresses: bounds those of one client.
-    init(maximum: Int, addresses: AddressCounter) {
+    package init(maximum: Int, addresses: AddressCounter) {
         self.maximum = maximum
         self.addresses = addresses
     }
 
     /// How many are open.
-    var current: Int { state.withLock { $0.open } }
+    package var current: Int { state.withLock { $0.open } }
 
     /// Takes a connection in, as idle. After an admission ``close(_:)`` has to follow.
     ///
     /// - Parameters:
     ///   - address: the client's; nil if it does not count against the bound of one client.
     ///   - close: closes the connection, from any thread.
-    func open(_ address: IPAddress?, close: @escaping @Sendable () -> Void) -> Admission {
+    package func open(_ address: IPAddress?, close: @escaping @Sendable () -> Void) -> Admission {
         guard addresses.enter(address) else { return .refused(.address) }
         let admission = state.withLock { state -> Admission in
             var displaced: (@Sendable () -> Void)?
@@ -142,7 +142,7 @@ final class ConnectionTable: Sendable {
     }
 
     /// Notes what the connection does now. One that is on its way out stays so.
-    func set(_ phase: Phase, of place: Place) {
+    package func set(_ phase: Phase, of place: Place) {
         state.withLock { state in
             guard let present = state.slots[place.index].phase, present != phase else { return }
             state.leave(place.index)
@@ -150,7 +150,7 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    func close(_ place: Place) {
+    package func close(_ place: Place) {
         let address = state.withLock { state -> IPAddress? in
             let slot = state.slots[place.index]
             if slot.phase == nil { state.leaving -= 1 } else { state.leave(place.index) }
@@ -163,12 +163,12 @@ final class ConnectionTable: Sendable {
 }
 
 /// How much each client has at the same time: connections, or requests that trusted proxies hand on.
-final class AddressCounter: Sendable {
+package final class AddressCounter: Sendable {
     private let maximum: Int
     private let counts = Mutex<[IPAddress: Int]>([:])
 
     /// - Parameter maximum: for each address, of IPv6 for each network of 64 bits; 0 for no bound.
-    init(maximum: Int) { self.maximum = maximum }
+    package init(maximum: Int) { self.maximum = maximum }
 
     /// Whether there is room for one more; then ``leave(_:)`` has to follow. Without an address there is always room.
     func enter(_ address: IPAddress?) -> Bool {

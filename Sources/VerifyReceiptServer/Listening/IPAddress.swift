@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 
 /// An address of IPv4 or IPv6. An IPv4 address that is mapped into IPv6 is the IPv4 address (RFC 4291, 2.5.5.2).
-struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// The 128 bits; IPv4 stands behind `::ffff:0:0`.
     let high: UInt64
     let low: UInt64
@@ -30,7 +30,7 @@ struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The address alone, in the forms of RFC 4291 and in four decimal numbers.
-    init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         guard text.utf8.count <= 45 else { return nil }
         var (address4, address6) = (in_addr(), in6_addr())
         let text = String(text)
@@ -67,7 +67,7 @@ struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         length <= 0 ? 0 : length >= 64 ? .max : ~(.max >> UInt64(length))
     }
 
-    var description: String {
+    package var description: String {
         if isIPv4 {
             return stride(from: 24, through: 0, by: -8).map { String(low >> UInt64($0) & 0xFF) }.joined(separator: ".")
         }
@@ -107,7 +107,7 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
         guard address.prefix(length) == address else { return nil }
     }
 
-    func contains(_ address: IPAddress) -> Bool { address.prefix(length) == base }
+    package func contains(_ address: IPAddress) -> Bool { address.prefix(length) == base }
 
     public var description: String { "\(base)/\(base.isIPv4 ? length - 96 : length)" }
 }

@@ -1,10 +1,10 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The client of a request that proxies have handed on, as `X-Forwarded-For` or `Forwarded` (RFC 7239) states it.
 ///
 /// Each proxy appends the address that it was connected from, and anything before that is the client's own invention. So the
 /// list is read from its end, as far as the addresses are those of trusted proxies; the first other one is the client.
-enum ForwardedAddress {
+package enum ForwardedAddress {
     /// A longer list is no list of proxies.
     private static let maximumHops = 32
 
@@ -13,7 +13,7 @@ enum ForwardedAddress {
     ///   - trusted: the networks of the proxies.
     /// - Returns: nil where no header states an address, or the two headers state different ones: most proxies set one and
     ///   hand the other on as the client has sent it.
-    static func client(_ fields: HTTPFields, trusted: [IPNetwork]) -> IPAddress? {
+    package static func client(_ fields: HTTPFields, trusted: [IPNetwork]) -> IPAddress? {
         let listed = list(fields, named: forwardedFor).map { client(of: $0, trusted) { address($0) } }
         let stated = list(fields, named: forwarded).map { client(of: $0, trusted) { node($0) } }
         switch (listed, stated) {
