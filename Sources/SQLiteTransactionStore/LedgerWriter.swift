@@ -81,16 +81,19 @@ struct LedgerWriter {
         return result
     }
 
-    /// Appends what is due for some transactions of a subscription, and for those that they show to be upgraded.
+    /// Appends what is due for some transactions of a subscription, and for those that they show to be upgraded, or no
+    /// longer upgraded.
     private func record(together ids: [String], _ original: String, _ scopeId: Int64) throws {
         let known = try SQLiteTransactionStore.subscription(original, scopeId, in: Self.anyScope, findSubscription)
         let changed = Set(ids)
         // The oldest first.
         for transaction in known.reversed() {
-            guard let id = transaction.payload.transactionId,
-                changed.contains(id) || transaction.deliveryState == .upgraded,
-                let due = DueEntry(after: try history(of: id, scopeId), for: transaction)
-            else { continue }
+            guard let id = transaction.payload.transactionId else { continue }
+            let history = try history(of: id, scopeId)
+            let due =
+                changed.contains(id)
+                ? DueEntry(after: history, for: transaction) : DueEntry(after: history, forUnchanged: transaction)
+            guard let due else { continue }
             _ = try append(id, original, scopeId, number: due.number, due.event)
         }
     }

@@ -17,13 +17,13 @@ import VerifyReceipt
     /// One transaction that the App Store states.
     private static func fact(
         _ original: String, signed: Int64 = requestDate, refunded: Bool = false, token: String? = token,
-        source: FactSource = .appStoreServerAPI
+        source: FactSource = .appStoreServerAPI, bought: Int64 = created.adding(months: -2).milliseconds,
+        expires: Int64? = created.adding(months: 3).milliseconds
     ) -> FactSet {
         let payload = JWSTransactionDecodedPayload(
             originalTransactionId: original, transactionId: original, bundleId: bundleId, productId: monthly,
-            purchaseDate: created.adding(months: -2).milliseconds,
-            originalPurchaseDate: created.adding(months: -2).milliseconds,
-            expiresDate: created.adding(months: 3).milliseconds, quantity: 1, type: .autoRenewableSubscription,
+            purchaseDate: bought, originalPurchaseDate: bought, expiresDate: expires, quantity: 1,
+            type: expires == nil ? .nonConsumable : .autoRenewableSubscription,
             appAccountToken: token, signedDate: signed, revocationReason: refunded ? .other : nil,
             revocationDate: refunded ? requestDate - 1 : nil, environment: .production)
         return FactSet(
@@ -147,12 +147,42 @@ import VerifyReceipt
         #expect(answered.reply.facts.source == .store && !answered.reply.facts.appStoreFailed)
     }
 
-    @Test("One unknown purchase of several is enough, whoever's the others are")
-    func oneUnknownPurchase() async throws {
+    @Test("One unknown subscription that runs is enough for 21010, whoever's the other purchases are")
+    func oneUnknownSubscription() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.fact(Self.ada), Self.fact(Self.bob, signed: requestDate - 3_600_001)])
         #expect(try await Self.ask(store, AppStore(store, unknown: [Self.bob])).status == 21010)
         #expect(try await Self.ask(store, AppStore(store, unknown: [Self.ada])).status == 0)
+    }
+
+    @Test("A purchase that is no running subscription and unknown refuses none that was confirmed: 0 without age")
+    func confirmedBesideUnknownPurchase() async throws {
+        for expires in [nil, requestDate] {
+            let store = MemoryStore()
+            let old = Self.fact(Self.bob, source: .receipt, bought: 1_380_000_000_000, expires: expires)
+            _ = try await store.apply([Self.fact(Self.ada), old])
+            let appStore = AppStore(store, unknown: [Self.bob])
+            let answered = try await Self.ask(store, appStore)
+            #expect(appStore.asked.withLock { $0 } == [Self.bob])
+            #expect(answered.status == 0 && answered.reply.facts.ageMilliseconds == nil)
+            #expect(answered.reply.facts.reason?.contains("does not know 1 of") == true)
+            let nothing = try await Self.ask(
+                store, AppStore(store, unknown: [Self.ada, Self.bob]), now: requestDate + 3_600_001)
+            #expect(nothing.status == 21010, "nothing is confirmed any more")
+        }
+    }
+
+    @Test("Of a new and an old unknown purchase the App Store may learn of the new one yet: 21005")
+    func oldAndNewUnknownPurchase() async throws {
+        for (bought, status) in [(requestDate - 3_600_000, 21005), (requestDate - 86_400_000, 21010)] {
+            let store = MemoryStore()
+            _ = try await store.apply([
+                Self.fact(Self.ada, source: .receipt),
+                Self.fact(Self.bob, source: .receipt, bought: bought, expires: nil),
+            ])
+            let appStore = AppStore(store, unknown: [Self.ada, Self.bob])
+            #expect(try await Self.ask(store, appStore).status == status)
+        }
     }
 
     @Test("The App Store may learn of a purchase of the last day yet: 21005")

@@ -84,6 +84,7 @@ struct LedgerWriter {
         let owners = Set(open.map(\.purchase)).sorted()
         let subscriptions = Array(zip(owners, try StoredFacts.subscriptions(owners, session)))
         var octets = batch.octets
+        let written = open.count
         let siblings = siblings(of: open, among: subscriptions.filter { together.contains($0.0) }, &octets)
         if !siblings.isEmpty {
             open += siblings
@@ -96,9 +97,11 @@ struct LedgerWriter {
         let due = open.indices.compactMap { index -> Entry? in
             let id = String(decoding: octets[open[index].id], as: UTF8.self)
             guard let transaction = known[open[index].purchase]?[id] else { return nil }
-            return DueEntry(after: histories[index], for: transaction).map {
-                Entry(open[index], number: $0.number, $0.event)
-            }
+            let due =
+                index < written
+                ? DueEntry(after: histories[index], for: transaction)
+                : DueEntry(after: histories[index], forUnchanged: transaction)
+            return due.map { Entry(open[index], number: $0.number, $0.event) }
         }
         _ = try insert(due, octets)
     }
@@ -129,7 +132,7 @@ struct LedgerWriter {
         return result
     }
 
-    /// The transactions of some subscriptions that are shown to be upgraded and are not in the batch.
+    /// The transactions of some subscriptions that are not in the batch.
     private func siblings(
         of open: [Purchase], among subscriptions: [(Int64, [StoredTransaction])], _ octets: inout [UInt8]
     ) -> [Purchase] {
@@ -142,8 +145,7 @@ struct LedgerWriter {
         var result: [Purchase] = []
         for (owner, transactions) in subscriptions {
             guard let known = written[owner] else { continue }
-            for transaction in transactions.reversed() where transaction.deliveryState == .upgraded {
-                guard !known.ids.contains(transaction.id) else { continue }
+            for transaction in transactions.reversed() where !known.ids.contains(transaction.id) {
                 let start = octets.count
                 octets.append(contentsOf: transaction.id.utf8)
                 result.append(

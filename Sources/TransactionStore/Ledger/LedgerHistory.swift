@@ -45,6 +45,13 @@ package struct DueEntry: Sendable {
         }
         number = history.number + 1
     }
+
+    /// The entry that is due for a transaction that no new fact is about. Of what becomes of it, only an upgrade comes and
+    /// goes with the other periods of its subscription.
+    package init?(after history: LedgerHistory?, forUnchanged transaction: StoredTransaction) {
+        guard transaction.deliveryState == .upgraded || history?.event == .upgraded else { return nil }
+        self.init(after: history, for: transaction)
+    }
 }
 
 extension StoredTransaction {

@@ -12,6 +12,8 @@ struct AppStoreCoverage {
     private var times: [String: Int64]
     /// When the newest transaction of each purchase was bought; milliseconds since 1970-01-01T00:00:00Z.
     private var newestPurchases: [String: Int64] = [:]
+    /// Until when each subscription runs at least; milliseconds since 1970-01-01T00:00:00Z.
+    private var ends: [String: Int64] = [:]
     private var seen: Set<String> = []
     private let now: Int64
 
@@ -30,16 +32,19 @@ struct AppStoreCoverage {
         self.now = now
         for fact in facts.transactions {
             add(fact.storedOriginalTransactionId, [])
-            note(fact.payload.purchaseDate, of: fact.storedOriginalTransactionId)
+            note(fact.payload.purchaseDate, end: fact.payload.expiresDate, of: fact.storedOriginalTransactionId)
         }
         guard let customer = knowledge?.customer else { return }
         for transaction in customer.transactions where transaction.isSigned || countsRecorded {
             let payload = transaction.payload
             let original = payload.originalTransactionId.flatMap { CustomerIdentity.isMeaningful(id: $0) ? $0 : nil }
             add(original ?? payload.transactionId, transaction.origins)
-            note(payload.purchaseDate, of: original ?? payload.transactionId)
+            note(payload.purchaseDate, end: payload.expiresDate, of: original ?? payload.transactionId)
         }
-        for info in customer.renewalInfos { add(info.payload.originalTransactionId, info.origins) }
+        for info in customer.renewalInfos {
+            add(info.payload.originalTransactionId, info.origins)
+            note(nil, end: info.payload.gracePeriodExpiresDate, of: info.payload.originalTransactionId)
+        }
     }
 
     private mutating func add(_ id: String?, _ origins: [FactOrigin]) {
@@ -50,15 +55,24 @@ struct AppStoreCoverage {
         }
     }
 
-    private mutating func note(_ purchaseDate: Int64?, of id: String?) {
-        guard let id, let purchaseDate else { return }
-        newestPurchases[id] = max(newestPurchases[id] ?? .min, purchaseDate)
+    private mutating func note(_ purchaseDate: Int64?, end: Int64?, of id: String?) {
+        guard let id else { return }
+        if let purchaseDate { newestPurchases[id] = max(newestPurchases[id] ?? .min, purchaseDate) }
+        if let end { ends[id] = max(ends[id] ?? .min, end) }
     }
 
-    /// Whether each of these purchases is so new that the App Store may learn of it yet.
-    func areNew(_ ids: [String]) -> Bool {
+    /// How an answer that has to be current is refused where the App Store does not know these purchases; nil where what it
+    /// knows is enough.
+    ///
+    /// One old purchase that it has no record of must not take from customers what it has just confirmed. It is not
+    /// enough where it confirmed nothing, or does not know a subscription that runs: that one may have been refunded. Where
+    /// one of the purchases is less than a day old, the App Store may learn of it yet.
+    func refusal(ofUnknown ids: [String]) -> StatusCondition? {
+        guard ids.count == originalTransactionIds.count || ids.contains(where: { ends[$0].map { $0 > now } ?? false })
+        else { return nil }
         let day: Int64 = 86_400_000
-        return ids.allSatisfy { now.subtractingSaturated(newestPurchases[$0] ?? .min) < day }
+        let areNew = ids.contains { now.subtractingSaturated(newestPurchases[$0] ?? .min) < day }
+        return areNew ? .appStoreUnavailable : .accountNotFound
     }
 
     /// What the App Store was never asked about, or not at this time or later.

@@ -29,9 +29,7 @@ extension VerifyReceiptEndpoint {
             guard !freshness.isRequired else { throw Refusal(.storeUnavailable, reason) }
         } catch let unknown as UnknownPurchases {
             let reason = "The App Store does not know \(unknown.count) of the customer's purchases."
-            guard !freshness.isRequired else {
-                throw Refusal(unknown.areNew ? .appStoreUnavailable : .accountNotFound, reason)
-            }
+            if freshness.isRequired, let refusal = unknown.refusal { throw Refusal(refusal, reason) }
             exchange.facts.reason = reason
         } catch {
             exchange.facts.appStoreFailed = true
@@ -61,7 +59,8 @@ extension VerifyReceiptEndpoint {
             let (unknownNow, stale) = coverage.stale(notBefore: notBefore).partitioned { unknown.contains($0) }
             guard !stale.isEmpty else {
                 guard unknownNow.isEmpty else {
-                    throw UnknownPurchases(count: unknownNow.count, areNew: coverage.areNew(unknownNow))
+                    throw UnknownPurchases(
+                        count: unknownNow.count, refusal: coverage.refusal(ofUnknown: unknownNow))
                 }
                 if let since = coverage.since { exchange.state(since: since, of: asked.isEmpty ? .store : .appStore) }
                 return
@@ -109,7 +108,8 @@ extension VerifyReceiptEndpoint {
     /// had. They may be of a deleted account, or newer than what the App Store tells.
     private struct UnknownPurchases: Error {
         let count: Int
-        let areNew: Bool
+        /// The answer where a current one is required; nil if what the App Store knows is enough.
+        let refusal: StatusCondition?
     }
 
     private enum Unasked: Error, CustomStringConvertible {

@@ -63,7 +63,7 @@ package struct StatusTable {
                 condition: .accountNotFound, status: 21010...21010,
                 meaning:
                     "The account was not found or deleted; also where the configuration demands a current answer and the "
-                    + "App Store does not know a purchase",
+                    + "App Store knows no purchase, or does not know a running subscription",
                 members: ["environment", "is_retryable", "is-retryable"], retryable: .fixed(false), support: .reported,
                 source: "Reference.md V2 and C2, rule 4"),
             Row(

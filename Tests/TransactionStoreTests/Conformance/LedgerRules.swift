@@ -19,7 +19,7 @@ extension StoreConformance {
     private static func period(
         _ id: String, _ product: String, days: ClosedRange<Int64>, cancelledAt day: Int64? = nil,
         isShared: Bool = false,
-        source: FactSource = .receipt
+        source: FactSource = .receipt, reason: TransactionReason? = nil
     ) -> TransactionFact {
         var legacy = LegacyTransactionFields()
         legacy.cancellationDate = day.map { Samples.june + $0 * Samples.day }
@@ -31,6 +31,7 @@ extension StoreConformance {
             $0.purchaseDate = Samples.june + days.lowerBound * Samples.day
             $0.expiresDate = Samples.june + days.upperBound * Samples.day
             $0.inAppOwnershipType = isShared ? .familyShared : .purchased
+            $0.transactionReason = reason
         }
     }
 
@@ -130,6 +131,17 @@ extension StoreConformance {
             let entries = try await LedgerAudit.check(store)
             let last = Dictionary(grouping: entries.filter { $0.transactionId == "1" }, by: \.scope)
             #expect(last.count == 4 && last.values.allSatisfy { $0.last?.event == .upgraded })
+        },
+        StoreRule(opened: "an upgrade that another period's fact takes back is reinstated, and told once") { store in
+            _ = try await store.apply([Samples.set(period("1", "yearly", days: 0...365))])
+            _ = try await store.apply([Samples.set(period("2", "monthly", days: 364...394))])
+            let renewal = period("2", "monthly", days: 364...394, source: .notificationV2, reason: .renewal)
+            for _ in 1...2 { _ = try await store.apply([Samples.set(renewal)]) }
+            let entries = try await LedgerAudit.check(store)
+            let old = entries.filter { $0.transactionId == "1" }
+            #expect(old.map(\.event) == [.purchased, .upgraded, .reinstated])
+            #expect(old.allSatisfy { $0.transaction.payload.isUpgraded != true })
+            #expect(entries.filter { $0.transactionId == "2" }.map(\.event) == [.purchased])
         },
         StoreRule(opened: "a cancellation in the second in which another product began is an upgrade") { store in
             let old = period("1", "yearly", days: 0...365, cancelledAt: 100)
