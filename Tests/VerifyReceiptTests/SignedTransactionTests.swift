@@ -108,6 +108,31 @@ import VerifyReceipt
         #expect(fact.origin.signedDate == created.adding(days: 1).milliseconds)
     }
 
+    /// A receipt that lacks attribute 1712 does not state that there is no refund. A newer signed transaction does.
+    @Test func aReceiptWithoutACancellationTakesBackNoRevocationOfASignedTransaction() async throws {
+        var revoked = Self.payload
+        revoked.transactionId = "530001234567000"
+        revoked.revocationDate = created.adding(days: -1).milliseconds
+        let store = MemoryStore()
+        let receipt = try appReceipt([month(0)], at: created.adding(days: 1))
+        _ = try await store.apply([VerifyReceiptEndpoint.facts(of: receipt)])
+        let service = try endpoint(revoked, store: store) { $0.learnsFromReceipts = false }
+        let reply = try await service.ask(body(text: Self.jws))
+        #expect(reply.latest?.count == 1)
+        #expect(
+            reply.latest("530001234567000")?.text("cancellation_date_ms")
+                == String(created.adding(days: -1).milliseconds))
+        var current = revoked
+        current.revocationDate = nil
+        current.signedDate = created.adding(days: 2).milliseconds
+        let scope = StoreScope(environment: .production, bundleId: bundleId)
+        _ = try await store.apply([
+            FactSet(scope: scope, transactions: [TransactionFact(current, source: .notificationV2)])
+        ])
+        let later = try await service.ask(body(text: Self.jws))
+        #expect(later.latest?.count == 1 && later.latest("530001234567000")?["cancellation_date"] == nil)
+    }
+
     @Test func whatIsNotGenuineIs21003() async throws {
         #expect(try await endpoint(nil).ask(body(text: Self.jws)).status == 21003)
     }

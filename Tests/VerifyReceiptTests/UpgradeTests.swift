@@ -61,6 +61,37 @@ import VerifyReceipt
         #expect(reply.latest("530001234567000")?["cancellation_date"] == nil)
     }
 
+    /// A receipt states neither. That it is newer than the store takes nothing from what the App Store stated.
+    @Test(arguments: [true, false])
+    func aNewerReceiptThatTheStoreDidNotLearnKeepsWhatTheAppStoreStatedOfUpgrades(_ isRenewal: Bool) async throws {
+        let next = month(0).with {
+            $0.transactionId = "530001234570000"
+            $0.purchaseDate = .seconds(Self.start)
+            $0.expiresDate = .seconds(Self.start.adding(months: 1))
+            $0.webOrderLineItemId = 530_000_612_399_999
+        }
+        let octets = try appReceipt([Self.year, next], at: Self.start.adding(days: 2))
+        let store = MemoryStore()
+        let endpoint = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
+        let before = try await endpoint.ask(body(octets))
+        #expect(before.latest("530001234567000")?.text("is_upgraded") == "true")
+        let stated =
+            isRenewal
+            ? Self.upgrade { $0.transactionReason = .renewal }
+            : Self.upgrade(
+                Self.yearly, at: created.adding(months: -2).milliseconds,
+                until: created.adding(months: 10).milliseconds
+            ) {
+                $0.transactionId = "530001234567000"
+                $0.signedDate = Self.start.milliseconds + 5_000
+            }
+        _ = try await store.apply([stated])
+        let reply = try await endpoint.ask(body(octets))
+        #expect(reply.latest?.count == 2)
+        #expect(reply.latest("530001234567000")?["is_upgraded"] == nil)
+        #expect(reply.latest("530001234567000")?["cancellation_date"] == nil)
+    }
+
     @Test func withoutAStoreTheReceiptAloneShowsIt() async throws {
         let other = month(1).with { $0.purchaseDate = .seconds(created.adding(days: -20)) }
         let reply = try await testEndpoint().ask(body(appReceipt([Self.year, other])))

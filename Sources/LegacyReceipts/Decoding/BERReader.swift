@@ -57,6 +57,14 @@ struct BERReader {
         var isIndefinite: Bool { end < 0 }
         var isConstructed: Bool { tag & 0x20 != 0 }
         var range: Range<Int> { contents..<end }
+
+        /// Whether the length has the one form that DER allows: definite, in as few bytes as possible (X.690, 10.1).
+        var hasDERLength: Bool {
+            guard !isIndefinite else { return false }
+            let length = end - contents
+            let count = length < 0x80 ? 1 : 1 + (Int.bitWidth - length.leadingZeroBitCount + 7) / 8
+            return contents - start == 1 + count
+        }
     }
 
     /// Whether the element has no further contents.

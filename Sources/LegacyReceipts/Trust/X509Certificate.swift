@@ -107,7 +107,8 @@ extension X509Certificate {
     private static func read(_ bytes: [UInt8], _ index: Int) throws(ReceiptError) -> X509Certificate {
         let span = bytes.span
         var top = BERReader(0..<bytes.count, depth: DecodingLimits.defaultMaximumDepth)
-        var certificate = try top.enter(span, Tag.sequence)
+        let outer = try top.header(span, expecting: Tag.sequence)
+        var certificate = try top.enter(outer)
         let tbsStart = certificate.offset
         var tbs = try certificate.enter(span, Tag.sequence)
         var version: Int64 = 0
@@ -136,10 +137,17 @@ extension X509Certificate {
         try certificate.leave(tbs, span)
         let tbsRange = tbsStart..<certificate.offset
         let outerAlgorithm = try element(&certificate, span, Tag.sequence)
-        let signature = try certificate.primitive(span, Tag.bitString)
+        let bits = try certificate.header(span, expecting: Tag.bitString)
+        let signature = bits.range
+        certificate.offset = bits.end
         try top.leave(certificate, span)
 
         guard top.offset == bytes.count else { throw ReceiptError(.malformedEncoding, at: .byte(top.offset)) }
+        // The issuer signed neither of these lengths. In other forms than that of DER, one receipt would have many
+        // canonical forms.
+        for header in [outer, bits] where !header.hasDERLength {
+            throw ReceiptError(.malformedEncoding, at: .byte(header.start), "a length that is not DER")
+        }
         guard !signature.isEmpty, span[signature.lowerBound] == 0 else {
             throw ReceiptError(.malformedEncoding, at: .byte(signature.lowerBound), "signature bits")
         }

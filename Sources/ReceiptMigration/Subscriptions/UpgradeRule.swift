@@ -19,7 +19,8 @@ package import AppStoreModels
 /// - a renewal of the other product, which the App Store may have charged ahead of time: its reason is `RENEWAL`, or it
 ///   begins in the second in which a period of its own product ends;
 /// - a purchase of another family member: own and shared periods are looked at apart;
-/// - what an unsigned document alone states about the new period, where the old one is signed;
+/// - what only unsigned documents state, where the old period is signed: neither that another period began, nor when it
+///   began, nor that it was a renewal;
 /// - a period that the App Store, after the other one began, stated without `isUpgraded`.
 package enum UpgradeRule {
     /// What the rule looks at in one transaction of an auto-renewable subscription.
@@ -134,13 +135,16 @@ package enum UpgradeRule {
         var result: [Upgrade] = []
         for places in groups.values where places.count > 1 {
             guard isNeeded(places.count, product: { periods[places[$0]]?.productId }) else { continue }
-            result += Subscription(places.compactMap { place in periods[place].map { (place: place, period: $0) } })
-                .upgrades()
+            let all = places.compactMap { place in periods[place].map { (place: place, period: $0) } }
+            // Of a signed period nothing unsigned decides, not even when another signed period began.
+            let signed = all.filter { $0.period.statement.isSigned }
+            result += Subscription(signed).upgrades(ofSigned: true)
+            if signed.count < all.count { result += Subscription(all).upgrades(ofSigned: false) }
         }
         return result.sorted { $0.place < $1.place }
     }
 
-    /// The periods of one original transaction id and one kind of ownership.
+    /// The periods of one original transaction id and one kind of ownership: all of them, or the signed ones.
     private struct Subscription {
         private struct Entry {
             let place: Int
@@ -186,12 +190,14 @@ package enum UpgradeRule {
             }
         }
 
-        func upgrades() -> [Upgrade] {
-            explained() + replaced(bySigned: true) + replaced(bySigned: false)
+        /// The upgrades of the signed periods, or of the others.
+        func upgrades(ofSigned isSigned: Bool) -> [Upgrade] {
+            let asked = entries.filter { $0.period.statement.isSigned == isSigned }
+            return explained(asked) + replaced(asked)
         }
 
         /// Cancellations in the second in which another product began.
-        private func explained() -> [Upgrade] {
+        private func explained(_ asked: [Entry]) -> [Upgrade] {
             // Two different products are enough to find one that differs from any third.
             var products: [Int64: [String]] = [:]
             for entry in entries where products[entry.start.second, default: []].count < 2 {
@@ -199,7 +205,7 @@ package enum UpgradeRule {
                     products[entry.start.second, default: []].append(entry.period.productId)
                 }
             }
-            return entries.compactMap { entry in
+            return asked.compactMap { entry in
                 let period = entry.period
                 guard !period.isUpgraded, !period.statement.explainsCancellation, let date = period.cancellationDate,
                     products[date.second]?.contains(where: { $0 != period.productId }) == true
@@ -208,19 +214,17 @@ package enum UpgradeRule {
             }
         }
 
-        /// Periods in which another product began: signed ones by signed ones, the others by all.
-        private func replaced(bySigned isSigned: Bool) -> [Upgrade] {
-            var questions = entries.filter { entry in
-                entry.period.statement.isSigned == isSigned && entry.period.end != nil
-                    && (entry.period.cancellationDate == nil || entry.period.isUpgraded)
+        /// Periods in which another product began.
+        private func replaced(_ asked: [Entry]) -> [Upgrade] {
+            var questions = asked.filter { entry in
+                entry.period.end != nil && (entry.period.cancellationDate == nil || entry.period.isUpgraded)
             }.map { entry in
                 // What the App Store stated after the other product began rules that one out.
                 let stated = entry.period.isUpgraded ? nil : entry.period.statement.notUpgradedAsOf
                 return (entry: entry, after: max(entry.start, (stated ?? .min + 1) - 1))
             }
             questions.sort { $0.after > $1.after }
-            let beginnings = entries.filter { $0.isBeginning && ($0.period.statement.isSigned || !isSigned) }
-                .sorted { $0.start > $1.start }
+            let beginnings = entries.filter(\.isBeginning).sorted { $0.start > $1.start }
             var result: [Upgrade] = []
             var next = 0
             // The nearest beginning after the moment of the question, and the nearest one of another product than that.

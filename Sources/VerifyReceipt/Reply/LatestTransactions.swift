@@ -18,7 +18,8 @@ final class StoreKnowledge: Sendable {
 /// ``EndpointConfiguration/Order``. Nothing in the code may rest on that order.
 ///
 /// - A transaction that both know shows the joined facts. Those of the store win where they were signed no earlier; a
-///   cancellation that the submitted document states is taken back only by what was signed later.
+///   cancellation that the submitted document states is taken back only by what was signed later. A receipt takes none
+///   back that a signed transaction states, because receipts often lack it (Reference.md V5.3).
 /// - Consumables (by the documents or the catalogue) disappear from receipts when they are finished. One that the submitted
 ///   receipt does not hold is shown only if the newest app receipt that is known, this one included, still holds it.
 /// - What rests on recorded documents alone is shown as ``EndpointConfiguration/RecordedFacts`` says.
@@ -31,12 +32,13 @@ struct LatestTransactions {
     private(set) var hasAutoRenewable = false
 
     /// - Parameters:
+    ///   - kind: of the submitted document.
     ///   - signedDate: of when the submitted document is.
     ///   - isAppReceipt: whether the document lists all that the customer had not finished then. Others tell of one purchase.
     init(
-        submitted: [TransactionEntry], signedDate: Int64?, isAppReceipt: Bool = false, store: StoreKnowledge?,
-        recordedFacts: EndpointConfiguration.RecordedFacts, order: EndpointConfiguration.Order,
-        catalog: ProductCatalog?
+        submitted: [TransactionEntry], kind: FactKind = .receipt, signedDate: Int64?, isAppReceipt: Bool = false,
+        store: StoreKnowledge?, recordedFacts: EndpointConfiguration.RecordedFacts,
+        order: EndpointConfiguration.Order, catalog: ProductCatalog?
     ) {
         var indices = [String: Int](minimumCapacity: submitted.count)
         entries = submitted
@@ -46,7 +48,7 @@ struct LatestTransactions {
         if let store {
             let known = store.customer.newestAppReceipt?.signedDate
             let newestList = [known, isAppReceipt ? signedDate : nil].compactMap { $0 }.max()
-            join(store, indices, signedDate, newestList: newestList, recordedFacts, catalog)
+            join(store, indices, kind, signedDate, newestList: newestList, recordedFacts, catalog)
         }
         concludeUpgrades()
         complete(from: catalog)
@@ -55,8 +57,8 @@ struct LatestTransactions {
     }
 
     private mutating func join(
-        _ store: StoreKnowledge, _ indices: [String: Int], _ signedDate: Int64?, newestList: Int64?,
-        _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
+        _ store: StoreKnowledge, _ indices: [String: Int], _ kind: FactKind, _ signedDate: Int64?,
+        newestList: Int64?, _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
     ) {
         let transactions = store.customer.transactions
         // By place, because a transaction is large and copying one costs more than all that is asked of it here.
@@ -64,11 +66,13 @@ struct LatestTransactions {
             guard let id = transactions[place].payload.transactionId else { continue }
             let receiptDate = transactions[place].origins.first { $0.source.kind == .receipt }?.signedDate
             if let index = indices[id] {
-                let newest = transactions[place].newestSignature
+                let newest = transactions[place].newestSignature()
+                let deciding =
+                    kind == .signedTransaction ? transactions[place].newestSignature(of: .signedTransaction) : newest
                 let own = signedDate ?? .min
                 let storeWins = store.hasLearnedSubmission || newest >= own
                 entries[index].join(
-                    TransactionEntry(transactions[place]), storeWins: storeWins, takesBack: newest > own)
+                    TransactionEntry(transactions[place]), storeWins: storeWins, takesBack: deciding > own)
                 entries[index].cancel(transactions[place].recordedCancellation, recordedFacts)
                 continue
             }
@@ -180,9 +184,12 @@ extension StoreKnowledge {
 }
 
 extension StoredTransaction {
-    /// The date of the newest signed document; `Int64.min` if there is none.
-    fileprivate var newestSignature: Int64 {
-        origins.reduce(.min) { $1.source.kind.isSigned ? max($0, $1.signedDate) : $0 }
+    /// The date of the newest signed document, of one kind or of any; `Int64.min` if there is none.
+    fileprivate func newestSignature(of kind: FactKind? = nil) -> Int64 {
+        origins.reduce(.min) { newest, origin in
+            guard origin.source.kind.isSigned, kind == nil || kind == origin.source.kind else { return newest }
+            return max(newest, origin.signedDate)
+        }
     }
 }
 

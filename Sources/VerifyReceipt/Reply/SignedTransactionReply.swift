@@ -23,8 +23,9 @@ struct SignedTransactionReply {
         let own = TransactionEntry(
             StoredTransaction(payload: payload, legacy: LegacyTransactionFields(), origins: [origin]))
         let latest = LatestTransactions(
-            submitted: [own], signedDate: origin.signedDate, store: store, recordedFacts: configuration.recordedFacts,
-            order: app?.order ?? configuration.order, catalog: app?.catalog)
+            submitted: [own], kind: .signedTransaction, signedDate: origin.signedDate, store: store,
+            recordedFacts: configuration.recordedFacts, order: app?.order ?? configuration.order,
+            catalog: app?.catalog)
         let tail = ReplyTail(
             latest: latest, submitted: [own], store: store, excludesOldTransactions: excludesOldTransactions,
             now: now, configuration: configuration)

@@ -171,5 +171,10 @@ extension TransactionEntry {
         fill(&itemId, other.itemId)
         fill(&type, other.type)
         isUpgraded = isUpgraded || other.isUpgraded
+        // Only the App Store's own model states these, and an older statement is as good.
+        statement.isRenewal = statement.isRenewal || other.statement.isRenewal
+        if let stated = other.statement.notUpgradedAsOf {
+            statement.notUpgradedAsOf = max(statement.notUpgradedAsOf ?? .min, stated)
+        }
     }
 }

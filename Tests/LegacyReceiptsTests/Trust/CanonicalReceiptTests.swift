@@ -79,6 +79,33 @@ import Testing
         }
     }
 
+    /// The lengths of a certificate and of its signature are not signed. If they could have any form of BER, one receipt
+    /// would have many canonical forms.
+    @Test(arguments: [0, 1], [false, true])
+    func aReceiptWithACertificateThatIsNotDERIsRefused(_ index: Int, isSignature: Bool) throws {
+        for zeros in 1...6 {
+            func lengthened(_ element: [UInt8]) -> [UInt8] {
+                [element[0], element[1] + UInt8(zeros)] + [UInt8](repeating: 0, count: zeros) + element.dropFirst(2)
+            }
+            var message = try plainReceipt().signedData(.g5)
+            let certificate = message.certificates[index]
+            var parts = try #require(Element(certificate)).children.map { $0.encoded() }
+            #expect(parts.count == 3 && certificate[1] == 0x82 && parts[2][1] == 0x82)
+            if isSignature {
+                parts[2] = lengthened(parts[2])
+                let content = parts.flatMap { $0 }
+                message.certificates[index] =
+                    [0x30, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
+            } else {
+                message.certificates[index] = lengthened(certificate)
+            }
+            let error = expectRefusal(.malformedCertificate) {
+                try testVerifier().verifyAppReceipt(message.encoded())
+            }
+            #expect(error?.location == .certificate(index))
+        }
+    }
+
     @Test func signedAttributesStayExactlyAsTheyWereSigned() throws {
         let verifier = try ForgedCases.verifier()
         for name in ["signed-attributes", "signed-attributes-sha1"] {

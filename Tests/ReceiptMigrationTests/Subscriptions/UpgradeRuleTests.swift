@@ -94,6 +94,33 @@ import Testing
                 == ["0@100.0"])
     }
 
+    @Test func whatNobodySignedDoesNotMoveTheBeginningOfASignedPeriod() {
+        let unsigned = Statement(isSigned: false)
+        // A downgrade at renewal. The unsigned row of the same order line begins in the middle of the signed year.
+        let year = Self.period("year", 0, 365)
+        let month = Self.period("month", 365, 395, order: "7")
+        let row = Self.period("month", 150, 180, order: "7", unsigned)
+        #expect(upgrades([year, month, row]).isEmpty)
+        // Where the year is unsigned, all that is known decides.
+        let unsignedYear = Self.period("year", 0, 365, unsigned)
+        #expect(upgrades([unsignedYear, month, row]) == ["0@150.0"])
+    }
+
+    @Test func whatNobodySignedDoesNotMakeARenewalOfASignedPeriod() {
+        let unsigned = Statement(isSigned: false)
+        let month = Self.period("month", 100, 130)
+        let earlier = Self.period("month", 70, 100, unsigned)
+        #expect(upgrades([Self.period("year", 70, 435), month, earlier]) == ["0@100.0"])
+        #expect(upgrades([Self.period("year", 70, 435, unsigned), month, earlier]).isEmpty)
+    }
+
+    @Test func whatNobodySignedDoesNotExplainASignedCancellation() {
+        let unsigned = Statement(isSigned: false)
+        let month = Self.period("month", 50, 80, unsigned)
+        #expect(upgrades([Self.period("year", 0, 365, cancelled: 50), month]).isEmpty)
+        #expect(upgrades([Self.period("year", 0, 365, cancelled: 50, unsigned), month]) == ["0@50.0"])
+    }
+
     @Test func whatTheAppStoreStatedLaterStands() {
         func year(_ days: Int64) -> Period {
             Self.period("year", 0, 365, Statement(isSigned: true, notUpgradedAsOf: days * Self.day))
