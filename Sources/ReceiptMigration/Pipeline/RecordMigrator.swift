@@ -201,15 +201,15 @@ struct RecordMigrator: Sendable {
     private func write(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
         for receipt in read.receipts { output.add(receipt.verified.document) }
         let signed = SignedTransactions(read.receipts.map(\.verified))
-        var written: Set<PurchaseIdentity> = []
+        var confirmed: Set<PurchaseIdentity> = []
         for recorded in read.recorded {
-            written.formUnion(write(recorded, confirmedBy: signed, read.receipts.isEmpty, of: record, into: &output))
+            confirmed.formUnion(write(recorded, confirmedBy: signed, read.receipts.isEmpty, of: record, into: &output))
         }
-        // What only the receipts say. The newest comes first, and what it says of a purchase stands.
+        // What only the receipts say. The newest comes first.
         var apps: Set<String> = []
         for receipt in read.receipts {
             let isFirstOfApp = receipt.verified.bundleId.map { apps.insert($0).inserted } ?? true
-            write(receipt, of: record, leavingOut: &written, withApp: isFirstOfApp, into: &output)
+            write(receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, into: &output)
         }
     }
 
@@ -267,23 +267,21 @@ struct RecordMigrator: Sendable {
         writeRest(verified, source, withApp: true, into: &output)
     }
 
+    /// Writes the purchases of which no other receipt of the record speaks, without those that a row states already.
     private func write(
-        _ receipt: ReadReceipt, of record: InputRecord, leavingOut written: inout Set<PurchaseIdentity>,
-        withApp: Bool, into output: inout BatchOutput
+        _ receipt: ReadReceipt, of record: InputRecord, amid signed: SignedTransactions,
+        leavingOut confirmed: Set<PurchaseIdentity>, withApp: Bool, into output: inout BatchOutput
     ) {
         let verified = receipt.verified
         let source = OutputSource(
             record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf,
             carried: receipt.carried)
-        var own: Set<PurchaseIdentity> = []
         for transaction in verified.mapped.transactions {
             if let identity = PurchaseIdentity(transaction.payload) {
-                guard !written.contains(identity) else { continue }
-                own.insert(identity)
+                guard !confirmed.contains(identity), signed.isSpeaker(verified, of: identity) else { continue }
             }
             write(transaction, source, into: &output)
         }
-        written.formUnion(own)
         writeRest(verified, source, withApp: withApp, into: &output)
     }
 
@@ -359,6 +357,9 @@ struct VerifiedRecord {
         mapped.appTransaction?.payload.bundleId ?? mapped.transactions.first?.payload.bundleId
     }
 
+    /// Of when the receipt speaks, in milliseconds since 1970-01-01T00:00:00Z: of two the later one counts.
+    var date: Int64 { mapped.asOf?.date ?? mapped.evidence.validationTime }
+
     var reference: SignedReference { SignedReference(sha256: sha256, asOf: mapped.asOf) }
 }
 
@@ -381,7 +382,8 @@ private struct ReadDocuments {
         guard receipts.count > 1 else { return }
         var known: Set<String> = []
         receipts = receipts.filter { known.insert($0.verified.sha256).inserted }
-        receipts.sort { $0.verified.mapped.evidence.validationTime > $1.verified.mapped.evidence.validationTime }
+        // The order of the documents in the record decides nothing.
+        receipts.sort { ($0.verified.date, $0.verified.sha256) > ($1.verified.date, $1.verified.sha256) }
     }
 
     var kind: RecordKind { recorded.first?.kind ?? receipts.first?.verified.kind ?? .unrecognized }

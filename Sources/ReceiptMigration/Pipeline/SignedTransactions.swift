@@ -7,22 +7,34 @@ struct SignedTransactions {
         let transaction: MappedTransaction
         let flags: OfferFlags
         let reference: SignedReference
+        let date: Int64
     }
 
     private var byIdentity: [PurchaseIdentity: Statement] = [:]
     private var ids: Set<String> = []
 
-    /// - Parameter verified: newest first: of two receipts with the same purchase the newer one speaks.
+    /// - Parameter verified: newest first: of two receipts with the same purchase the newer one speaks, of two of one date
+    ///   the one in which the purchase is cancelled or upgraded.
     init(_ verified: [VerifiedRecord]) {
         for receipt in verified {
             for (transaction, flags) in zip(receipt.mapped.transactions, receipt.offerFlags) {
-                guard let identity = PurchaseIdentity(transaction.payload), byIdentity[identity] == nil else {
-                    continue
+                guard let identity = PurchaseIdentity(transaction.payload) else { continue }
+                if let known = byIdentity[identity] {
+                    // Within one receipt the first purchase stands.
+                    guard known.reference.sha256 != receipt.reference.sha256, known.date == receipt.date,
+                        !known.transaction.isTakenBack, transaction.isTakenBack
+                    else { continue }
                 }
-                byIdentity[identity] = Statement(transaction: transaction, flags: flags, reference: receipt.reference)
+                byIdentity[identity] = Statement(
+                    transaction: transaction, flags: flags, reference: receipt.reference, date: receipt.date)
                 ids.insert(identity.transactionId)
             }
         }
+    }
+
+    /// Whether it is this receipt that speaks of the purchase.
+    func isSpeaker(_ receipt: VerifiedRecord, of identity: PurchaseIdentity) -> Bool {
+        byIdentity[identity]?.reference.sha256 == receipt.sha256
     }
 
     /// What a verified receipt says about a recorded row.
@@ -102,6 +114,7 @@ private struct RowMerge {
             && agree(\.purchaseDate, .purchaseDate, Self.sameSecond)
             && agree(\.originalPurchaseDate, .originalPurchaseDate, Self.sameSecond)
             && agree(\.expiresDate, .expiresDate, Self.sameSecond) && revocationAgrees()
+            && takeUpgrade()
     }
 
     /// A receipt cannot tell an upgrade from a refund, and a row can be younger than the receipt; but a cancellation that
@@ -111,6 +124,18 @@ private struct RowMerge {
         if signed.payload.revocationDate != nil, row.payload.revocationDate == nil { return false }
         return agree(\.revocationDate, .revocationDate, Self.sameSecond)
             && agree(\.revocationReason, .revocationReason)
+    }
+
+    /// A row can be older than the upgrade that the receipt tells of, and its cancellation may be that upgrade. The signed
+    /// statement decides. It contradicts nothing.
+    private mutating func takeUpgrade() -> Bool {
+        guard signed.payload.isUpgraded == true, row.payload.isUpgraded != true else { return true }
+        row.provenance.clear(&row.payload.revocationDate, .revocationDate)
+        row.provenance.clear(&row.payload.revocationReason, .revocationReason)
+        row.notes.removeAll { $0 == .cancellationMayBeUpgrade }
+        row.payload.isUpgraded = true
+        row.provenance.record(.isUpgraded, signed.provenance[.isUpgraded])
+        return true
     }
 
     private mutating func agree<Value: Equatable>(
@@ -140,6 +165,11 @@ private struct RowMerge {
     private static func sameSecond(_ left: Int64, _ right: Int64) -> Bool {
         left.flooredQuotient(1000) == right.flooredQuotient(1000)
     }
+}
+
+extension MappedTransaction {
+    /// Refunded, no longer shared, or upgraded.
+    fileprivate var isTakenBack: Bool { payload.revocationDate != nil || payload.isUpgraded == true }
 }
 
 extension Provenance {

@@ -135,7 +135,7 @@ struct EnvelopeReader {
             fates[index] = .ignored
             return
         }
-        guard isNamed || mayHoldPayload(column) else { return }
+        guard isNamed || object.mayHoldPayload(column) else { return }
         var recognition = object.value(of: column)
         guard recognition.isUnmistakable || (isNamed && recognition.isRecognised) else {
             if isNamed, failure == nil { failure = (index, recognition) }
@@ -196,27 +196,9 @@ struct EnvelopeReader {
             if weak.contains(where: { $0.index == index }) || failure?.index == index { continue }
             if column.name == "password", object.column("receipt-data") != nil {
                 fates[index] = .ignored
-            } else if mayHoldPayload(column), object.value(of: column).isUnmistakable {
+            } else if object.mayHoldPayload(column), object.value(of: column).isUnmistakable {
                 fates[index] = .leftOut
             }
-        }
-    }
-
-    /// Looks at the first bytes only, so that an ordinary column costs nothing.
-    private func mayHoldPayload(_ column: Column) -> Bool {
-        switch column.kind {
-        case .object, .array: return true
-        case .string:
-            let content = object.content(of: column)
-            guard content.count >= 16, let start = content.firstNonWhiteSpace() else { return false }
-            let text = content[slice: start..<content.count]
-            switch text[0] {
-            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"), UInt8(ascii: "-"), UInt8(ascii: "\\"),
-                UInt8(ascii: "\""):
-                return true
-            default: return StoredText.isUnmistakable(text)
-            }
-        case .null, .bool, .number: return false
         }
     }
 
@@ -335,12 +317,16 @@ struct EnvelopeReader {
 
     private func members() -> [MemberPath] {
         var members: [MemberPath] = []
-        members.reserveCapacity(object.columns.count + inner.count)
+        members.reserveCapacity(object.columns.count + object.replaced.count + inner.count)
         for (index, column) in object.columns.enumerated() where !settledInside.contains(index) {
             var fate = fates[index] ?? .carriedAlong
             let isOpen = fates[index] == nil
             if isOpen, DocumentTraces.arePresent(in: object.content(of: column)) { fate = .looksLikeDocument }
             members.append(MemberPath(MemberPath.bounded(column.name), fate))
+        }
+        for column in object.replaced {
+            let holdsTraces = DocumentTraces.arePresent(in: object.content(of: column))
+            members.append(MemberPath(MemberPath.bounded(column.name), holdsTraces ? .looksLikeDocument : .ignored))
         }
         members += inner
         guard members.count > InputLimits.memberPaths else { return members }

@@ -23,6 +23,8 @@ struct ObjectReader {
     let depth: Int
     /// In the order of the text; of members with the same name only the last. Fields of a row are all there.
     let columns: [Column]
+    /// Members that a later one of the same name replaces. They are not read.
+    let replaced: [Column]
     let isTable: Bool
 
     /// Scans and validates the whole object.
@@ -42,7 +44,14 @@ struct ObjectReader {
                     name: name, meaning: ColumnNames.meaning(of: name), kind: member.kind, value: member.value,
                     form: .json(hasEscapes: member.hasEscapes)))
         }
-        self.columns = Self.withoutDuplicates(columns)
+        let isReplaced = Self.areReplaced(columns)
+        if isReplaced.isEmpty {
+            self.columns = columns
+            replaced = []
+        } else {
+            self.columns = columns.indices.filter { !isReplaced.contains($0) }.map { columns[$0] }
+            replaced = columns.indices.filter { isReplaced.contains($0) }.map { columns[$0] }
+        }
         isTable = false
     }
 
@@ -61,23 +70,27 @@ struct ObjectReader {
                     form: .field(field)))
         }
         self.columns = columns
+        replaced = []
         isTable = true
     }
 
-    private static func withoutDuplicates(_ columns: [Column]) -> [Column] {
-        var last: [String: Int] = [:]
+    /// The places of the columns that a later one of the same name replaces.
+    private static func areReplaced(_ columns: [Column]) -> Set<Int> {
         if columns.count > 16 {
+            var last: [String: Int] = [:]
             last.reserveCapacity(columns.count)
             for (index, column) in columns.enumerated() { last[column.name] = index }
-            return columns.enumerated().filter { last[$1.name] == $0 }.map(\.element)
+            guard last.count < columns.count else { return [] }
+            return Set(columns.indices.filter { last[columns[$0].name] != $0 })
         }
-        func isLast(_ index: Int) -> Bool {
+        var replaced: Set<Int> = []
+        for index in columns.indices {
             for later in columns.indices.dropFirst(index + 1) where columns[later].name == columns[index].name {
-                return false
+                replaced.insert(index)
+                break
             }
-            return true
         }
-        return columns.indices.allSatisfy(isLast) ? columns : columns.indices.filter(isLast).map { columns[$0] }
+        return replaced
     }
 
     func column(_ name: String) -> Column? {
@@ -153,6 +166,30 @@ struct ObjectReader {
         guard let product = column("product_id"), let id = column("transaction_id") else { return false }
         if isTable { return !content(of: product).isEmpty && !content(of: id).isEmpty }
         return product.kind == .string && (id.kind == .string || id.kind == .number)
+    }
+
+    /// Whether a column may hold a document, or looks as if one were in it. Looks only; what is there is not read.
+    var mayHoldDocument: Bool {
+        columns.contains { mayHoldPayload($0) || DocumentTraces.arePresent(in: content(of: $0)) }
+            || replaced.contains { DocumentTraces.arePresent(in: content(of: $0)) }
+    }
+
+    /// Looks at the first bytes only, so that an ordinary column costs nothing.
+    func mayHoldPayload(_ column: Column) -> Bool {
+        switch column.kind {
+        case .object, .array: return true
+        case .string:
+            let content = content(of: column)
+            guard content.count >= 16, let start = content.firstNonWhiteSpace() else { return false }
+            let text = content[slice: start..<content.count]
+            switch text[0] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"), UInt8(ascii: "-"), UInt8(ascii: "\\"),
+                UInt8(ascii: "\""):
+                return true
+            default: return StoredText.isUnmistakable(text)
+            }
+        case .null, .bool, .number: return false
+        }
     }
 
     /// Only the `receipt` of a reply; it is given as a reply that holds nothing else.

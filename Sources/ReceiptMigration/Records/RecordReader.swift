@@ -30,6 +30,12 @@ struct Recognition {
     var isRecognised: Bool {
         if case .unrecognised = payload { false } else { true }
     }
+
+    /// Whether the object itself was read as a row.
+    var isRow: Bool { members.contains(MemberPath("product_id", .readAsRows)) }
+
+    /// Whether it was read as a row, and nothing in it looks like a document.
+    var isRowAlone: Bool { isRow && !members.contains { $0.fate == .looksLikeDocument } }
 }
 
 /// Recognises single records. It copies nothing of a plain receipt and makes no string of it.
@@ -148,30 +154,46 @@ struct RecordReader {
     /// Rows of `latest_receipt_info`, several documents, or anything at all if it is alone in the array.
     private func array(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
         do throws(JSONReadingError) {
+            func slice(_ element: JSONMember) -> ArraySlice<UInt8> {
+                text[(text.startIndex + element.value.lowerBound)..<(text.startIndex + element.value.upperBound)]
+            }
             var scanner = try JSONMemberScanner(bytes)
-            var elements: [(element: JSONMember, isRow: Bool)] = []
+            // `inside` is what a row is, read as a record of its own, where it is more than a row.
+            var elements: [(element: JSONMember, isRow: Bool, inside: Recognition?)] = []
             while let element = try scanner.next() {
                 var isRow = false
+                var inside: Recognition?
                 if element.kind == .object {
-                    isRow = try ObjectReader(reader: self, text: text, bytes: bytes[slice: element.value], depth: depth)
-                        .isRow
+                    let object = try ObjectReader(
+                        reader: self, text: slice(element), bytes: bytes[slice: element.value], depth: depth)
+                    isRow = object.isRow
+                    if isRow, object.mayHoldDocument {
+                        let recognition = read(text: slice(element), depth: depth + 1)
+                        if !recognition.isRowAlone { inside = recognition }
+                    }
                 }
-                elements.append((element, isRow))
+                elements.append((element, isRow, inside))
             }
             guard !elements.isEmpty else {
                 return Recognition(.unrecognised(InputProblem(.empty, "The array is empty.")))
             }
-            if elements.allSatisfy(\.isRow) { return Recognition(.transactions(try JSONValue.parse(bytes))) }
-            func slice(_ element: JSONMember) -> ArraySlice<UInt8> {
-                text[(text.startIndex + element.value.lowerBound)..<(text.startIndex + element.value.upperBound)]
+            if elements.allSatisfy({ $0.isRow && $0.inside == nil }) {
+                return Recognition(.transactions(try JSONValue.parse(bytes)))
             }
-            if elements.count == 1 { return read(text: slice(elements[0].element), depth: depth + 1) }
+            if elements.count == 1, !elements[0].isRow {
+                return read(text: slice(elements[0].element), depth: depth + 1)
+            }
             var several = SeveralElements()
-            for (element, isRow) in elements {
-                if isRow {
-                    several.rows.append(try JSONValue.parse(bytes[slice: element.value]))
-                } else {
+            for (element, isRow, inside) in elements {
+                guard isRow else {
                     several.add(read(text: slice(element), depth: depth + 1), of: slice(element))
+                    continue
+                }
+                let row = try JSONValue.parse(bytes[slice: element.value])
+                if let inside {
+                    several.add(row, holding: inside, of: slice(element))
+                } else {
+                    several.rows.append(row)
                 }
             }
             return several.recognition
@@ -185,6 +207,21 @@ struct RecordReader {
         var rows: [JSONValue] = []
         private var documents: [InputDocument] = []
         private var members: [MemberPath] = []
+
+        /// A row that is more than a row. Where a signed document is in it, that one speaks and the row travels along, as
+        /// in a record of its own.
+        mutating func add(_ row: JSONValue, holding inside: Recognition, of text: ArraySlice<UInt8>) {
+            guard inside.isRecognised, !inside.isRow else {
+                rows.append(row)
+                if inside.members.isEmpty, text.withUnsafeBufferPointer({ DocumentTraces.arePresent(in: $0) }) {
+                    members.append(MemberPath("[]", .looksLikeDocument))
+                }
+                members += inside.members.filter { $0.fate == .looksLikeDocument }.map { $0.inside("[]") }
+                return
+            }
+            if !inside.payload.documents.contains(where: { $0.payload.isSigned }) { rows.append(row) }
+            add(inside, of: text)
+        }
 
         mutating func add(_ element: Recognition, of text: ArraySlice<UInt8>) {
             guard element.isUnmistakable, !element.isWeak else {

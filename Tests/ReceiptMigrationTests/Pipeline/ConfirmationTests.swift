@@ -236,6 +236,65 @@ struct ConfirmationTests {
         #expect(result.apps.count == 1, "one line for one app in one record")
     }
 
+    @Test("Of two receipts of one second the one with a cancellation speaks of a purchase, whichever comes first")
+    func equalDates() async throws {
+        let gems = ForgedPurchase(.consumable, product: "gems", id: "530000000000002", at: Self.bought)
+        func cancelled(_ purchase: ForgedPurchase) -> ForgedPurchase {
+            purchase.with { $0.cancellationDate = .seconds(Self.bought.adding(minutes: 60)) }
+        }
+        let receipts = [
+            try Self.receipt([Self.coins, cancelled(gems)]), try Self.receipt([cancelled(Self.coins), gems]),
+        ]
+        for receipts in [receipts, receipts.reversed()] {
+            let result = try await migrate([["user": 1, "receipts": receipts] as [String: Any]])
+            #expect(Set(result.transactions.map { payload($0, "productId")?.string }) == ["coins", "gems"])
+            #expect(result.transactions.count == 2)
+            #expect(result.transactions.allSatisfy { payload($0, "revocationDate") != nil })
+            #expect(result.apps.count == 1)
+        }
+    }
+
+    @Test(
+        "An upgrade that only the signed receipt knows reaches the row that it confirms, and a cancellation is no refund then",
+        arguments: [false, true])
+    func signedUpgrade(isCancelled: Bool) async throws {
+        let replaced = ForgedInstant(2023, 8, 20)
+        let year = ForgedPurchase(.autoRenewable, product: "year", id: "530000000000001", at: Self.bought).with {
+            $0.expiresDate = .seconds(ForgedInstant(2024, 8, 1))
+            if isCancelled { $0.cancellationDate = .seconds(replaced) }
+        }
+        let month = ForgedPurchase(
+            .autoRenewable, product: "month", id: "530000000000002", at: replaced, originalId: "530000000000001",
+            originallyAt: Self.bought
+        ).with { $0.expiresDate = .seconds(ForgedInstant(2023, 9, 20)) }
+        let receipt = try Self.receipt([year, month])
+        var row = Self.row(["product_id": "year", "expires_date_ms": "1722470400000"])
+        if isCancelled { row["cancellation_date_ms"] = "1692489600000" }
+        let reply: [String: Any] = ["status": 0, "environment": "Production", "latest_receipt_info": [row]]
+        let alone = try await migrate([["receipt": receipt]])
+        let result = try await migrate([["receipt": receipt, "reply": reply] as [String: Any]])
+        for lines in [alone.transactions, result.transactions] {
+            let old = lines.filter { payload($0, "productId")?.string == "year" }
+            try #require(old.count == 1)
+            #expect(payload(old[0], "isUpgraded") == .bool(true))
+            #expect(payload(old[0], "revocationDate") == nil)
+            #expect(old[0]["provenance"]?["isUpgraded"]?.string?.hasPrefix("inferred: ") == true)
+        }
+        #expect(result.summary.confirmedByEmbeddedReceipt == 1)
+    }
+
+    @Test("Receipts inside nested rows are verified, each")
+    func receiptsInNestedRows() async throws {
+        let gems = ForgedPurchase(.consumable, product: "gems", id: "530000000000002", at: Self.bought)
+        let rows: [[String: Any]] = [
+            ["product_id": "x", "transaction_id": "530000000000011", "receipt": try Self.receipt([Self.coins])],
+            ["product_id": "y", "transaction_id": "530000000000012", "receipt": try Self.receipt([gems])],
+        ]
+        let result = try await migrate([["user": 1, "purchases": rows] as [String: Any]])
+        #expect(result.transactions.map { $0["standing"]?.string } == ["verifiedReceipt", "verifiedReceipt"])
+        #expect(Set(result.transactions.map { payload($0, "productId")?.string }) == ["coins", "gems"])
+    }
+
     @Test("Two purchases with one transaction id are two, in a bare receipt and in a document")
     func sameId() async throws {
         let gems = ForgedPurchase(.consumable, product: "gems", id: "530000000000001", at: Self.bought)

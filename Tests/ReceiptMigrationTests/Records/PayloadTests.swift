@@ -319,6 +319,58 @@ struct PayloadTests {
         #expect(chosen == ["old": .leftOut, "new": .readAsReceipt, "u": .carriedAlong])
     }
 
+    @Test("a row in an array that holds a receipt is no mere row: the receipt is read, and the row travels along")
+    func rowsThatHoldReceipts() throws {
+        func row(_ id: Int, _ more: String = "") -> String {
+            "{\"product_id\":\"p\",\"transaction_id\":\"\(id)\"\(more)}"
+        }
+        func purchases(_ rows: String...) throws -> InputRecord {
+            try one("{\"user\":1,\"purchases\":[\(rows.joined(separator: ","))]}")
+        }
+        let (first, second) = (",\"receipt\":\"\(Made.receipt(1))\"", ",\"r\":{\"x\":\"\(Made.receipt(2))\"}")
+        let both = try purchases(row(5, first), row(6, second))
+        #expect(both.payload.documents.map(\.payload.kind) == ["receipt", "receipt"])
+        #expect(both.payload.documents.map(\.path) == ["purchases[]", "purchases[]"])
+        #expect(both.payload.documents[0].carried.contains(.init(name: "purchases.product_id", value: .text("p"))))
+        #expect(Set(both.members.filter { $0.fate == .readAsReceipt }.map(\.path)).contains("purchases[].receipt"))
+        let mixed = try purchases(row(5), row(6, first))
+        #expect(Set(mixed.payload.documents.map(\.payload.kind)) == ["receipt", "transactions"])
+        #expect(try purchases(row(5, first)).payload.receiptText == Made.receipt(1))
+        // A document without a signature does not drive out the row that it stands in.
+        let reply = try purchases(row(5), row(6, ",\"response\":\(Made.reply)"))
+        #expect(Set(reply.payload.documents.map(\.payload.kind)) == ["reply", "transactions"])
+        let rows = reply.payload.documents.compactMap { document -> Int? in
+            guard case .transactions(let rows) = document.payload else { return nil }
+            return rows.array?.count
+        }
+        #expect(rows == [2])
+    }
+
+    @Test("rows in an array with a text that holds a document unread are rows, and the text is named")
+    func rowsWithTraces() throws {
+        let row = "{\"product_id\":\"p\",\"transaction_id\":\"5\",\"meta\":{\"a\":1}"
+        let plain = try one("{\"user\":1,\"purchases\":[\(row)},\(row)}]}")
+        #expect(plain.members.contains { $0.path == "purchases" && $0.fate == .readAsRows })
+        #expect(!plain.members.contains { $0.fate == .looksLikeDocument })
+        let log = "\"log\":\"error while checking \(Made.receipt()): timeout\""
+        let record = try one("{\"user\":1,\"purchases\":[\(row)},\(row),\(log)}]}")
+        guard case .transactions(let rows) = record.payload else {
+            Issue.record("\(record.payload.kind)")
+            return
+        }
+        #expect(rows.array?.count == 2)
+        #expect(record.members.contains { $0.path == "purchases[].log" && $0.fate == .looksLikeDocument })
+    }
+
+    @Test("a document that a later member of the same name replaces is counted as not read", arguments: [0, 20])
+    func replacedMembers(others: Int) throws {
+        let more = (0..<others).map { "\"c\($0)\":\($0)," }.joined()
+        let record = try one(
+            "{\(more)\"u\":1,\"receipt\":\"\(Made.receipt(1))\",\"u\":2,\"receipt\":\"1000000539641112\"}")
+        #expect(record.members.filter { $0.path == "receipt" }.map(\.fate).contains(.looksLikeDocument))
+        #expect(record.members.filter { $0.path == "u" }.map(\.fate) == [.carriedAlong, .ignored])
+    }
+
     @Test("names of members are cut, and their number within one record is bounded")
     func hostileMembers() throws {
         let long = String(repeating: "n", count: 100_000)
