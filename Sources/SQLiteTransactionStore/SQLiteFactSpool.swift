@@ -11,9 +11,9 @@ public import TransactionStore
 /// | condition | error |
 /// |---|---|
 /// | another server has the spool open | `busy` |
-/// | the folder is missing, the disk fails | `unavailable` |
+/// | the folder is missing, the disk fails, the file was removed or replaced while it was open | `unavailable` |
 /// | the spool or its disk is full | `notWritable`; works again when the cause is gone |
-/// | the file is no spool, or damaged | `corrupt` |
+/// | the file is a database of something else, or damaged | `corrupt` |
 /// | the spool was written by a newer program | `newerSchema` |
 ///
 /// Keep the file on a local disk, if possible on another one than the store's.
@@ -22,6 +22,33 @@ public final class SQLiteFactSpool: FactSpool {
     private let database: DatabaseQueue
     private let appending: WriteQueue
     private let account: Account
+    private let place: Place
+
+    /// Where the spool is. A file that was removed or replaced while it is open still takes entries, which end with the
+    /// process.
+    private struct Place: Sendable {
+        private let path: String
+        private let file: FileIdentity?
+        /// SQLite names the log after the file itself, not after a symbolic link to it.
+        private let logPath: String
+        private let log: FileIdentity?
+
+        /// Of a spool that is open: both files are there.
+        init(_ path: String) {
+            self.path = path
+            file = FileIdentity(path)
+            logPath = FileIdentity.resolved(path) + "-wal"
+            log = FileIdentity(logPath)
+        }
+
+        /// - Throws: `TransactionStoreError` `unavailable` if the next start would not find what is written now.
+        func check() throws {
+            guard let file, let log, FileIdentity(path) == file, FileIdentity(logPath) == log else {
+                throw TransactionStoreError(
+                    .unavailable, "The file of the spool is gone or was replaced: \(path). Start the server again.")
+            }
+        }
+    }
 
     /// What ``state`` tells, brought up to date after each commit.
     private final class Account: Sendable {
@@ -34,9 +61,14 @@ public final class SQLiteFactSpool: FactSpool {
         self.path = path
         self.database = database
         self.account = account
+        let place = Place(path)
+        self.place = place
         appending = WriteQueue(factsPerTransaction: 20_000) { calls in
             do {
-                return try await database.writeWithoutTransaction { try Self.append(calls, $0, account) }
+                try place.check()
+                let applied = try await database.writeWithoutTransaction { try Self.append(calls, $0, account) }
+                try place.check()
+                return applied
             } catch {
                 throw TransactionStoreError(error)
             }
@@ -49,9 +81,45 @@ public final class SQLiteFactSpool: FactSpool {
     ///   - maximumBytes: the bytes of entries at which the spool is full. The file itself may be a quarter larger.
     ///   - lockTimeout: how long to wait for another server to let go of the spool, in seconds: one that is being replaced
     ///     may still be stopping.
+    ///   - onDamage: is told under which name a damaged file is kept, and what is wrong with it; an empty spool is then
+    ///     opened in its place. Without it a damaged file is an error. A database of something else always is one.
     /// - Throws: `TransactionStoreError`, see the table above.
     public static func open(
-        path: String, maximumBytes: Int64, lockTimeout: Double = 5
+        path: String, maximumBytes: Int64, lockTimeout: Double = 5,
+        onDamage: ((_ keptPath: String, _ error: TransactionStoreError) -> Void)? = nil
+    ) throws -> SQLiteFactSpool {
+        do {
+            return try openFile(path, maximumBytes, lockTimeout)
+        } catch let error as DatabaseError
+            where onDamage != nil && [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode)
+        {
+            // A symbolic link stays: it says on which disk the spool is to be.
+            let resolved = FileIdentity.resolved(path)
+            let keptPath = try keepAside(resolved)
+            onDamage?(keptPath, TransactionStoreError(error))
+            do { return try openFile(resolved, maximumBytes, lockTimeout) } catch { throw TransactionStoreError(error) }
+        } catch {
+            throw TransactionStoreError(error)
+        }
+    }
+
+    /// Renames a damaged file and its log, so that tools which repair databases find both.
+    ///
+    /// - Returns: the new path of the file.
+    private static func keepAside(_ path: String) throws -> String {
+        let kept = path + ".damaged-\(Int64(Date().timeIntervalSince1970 * 1_000))"
+        // The file last: a log that stayed behind would be taken for that of the new file.
+        for suffix in ["-wal", "-shm", ""] where FileIdentity(path + suffix) != nil {
+            guard FileIdentity(kept + suffix) == nil, rename(path + suffix, kept + suffix) == 0 else {
+                throw TransactionStoreError(
+                    .unavailable, "The spool is damaged, and its file cannot be renamed to \(kept + suffix).")
+            }
+        }
+        return kept
+    }
+
+    private static func openFile(
+        _ path: String, _ maximumBytes: Int64, _ lockTimeout: Double
     ) throws -> SQLiteFactSpool {
         PrivateFile.make(path)
         var configuration = Configuration()
@@ -67,12 +135,16 @@ public final class SQLiteFactSpool: FactSpool {
         }
         do {
             let database = try DatabaseQueue(path: path, configuration: configuration)
-            let account = Account(try database.writeWithoutTransaction { try prepare($0, maximumBytes) })
-            return SQLiteFactSpool(path, database, account)
+            do {
+                let account = Account(try database.writeWithoutTransaction { try prepare($0, maximumBytes) })
+                return SQLiteFactSpool(path, database, account)
+            } catch {
+                // At once: the file may be renamed next.
+                try? database.close()
+                throw error
+            }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             throw TransactionStoreError(.busy, "Another server uses the spool \(path). Each server needs its own.")
-        } catch {
-            throw TransactionStoreError(error)
         }
     }
 
@@ -153,9 +225,6 @@ public final class SQLiteFactSpool: FactSpool {
             for set in calls.joined() {
                 let entry = try EncodedFactSet(set)
                 let size = Int64(entry.facts.count + (entry.receipt?.count ?? 0)) + overhead
-                guard size <= state.maximumBytes - state.bytes else {
-                    throw TransactionStoreError(.notWritable, "The spool is full: it holds \(state.bytes) bytes.")
-                }
                 try insert.bind(1, entry.digest)
                 try insert.bind(2, entry.name)
                 try insert.bind(3, now)
@@ -163,6 +232,11 @@ public final class SQLiteFactSpool: FactSpool {
                 try insert.bind(5, entry.facts)
                 try insert.bind(6, entry.receipt)
                 guard try insert.run() > 0 else { continue }
+                // After the insertion, which tells what the spool holds already: that needs no room. The error takes the
+                // insertion back.
+                guard size <= state.maximumBytes - state.bytes else {
+                    throw TransactionStoreError(.notWritable, "The spool is full: it holds \(state.bytes) bytes.")
+                }
                 state.entries += 1
                 state.bytes += size
                 if state.oldestDate == nil { state.oldestDate = now }
@@ -176,7 +250,7 @@ public final class SQLiteFactSpool: FactSpool {
     /// Bytes that an entry takes beside its facts and its receipt.
     private static let overhead: Int64 = 256
 
-    public func oldest(maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] {
+    public func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] {
         struct Row: Sendable {
             let id: Int64
             let name: String
@@ -185,8 +259,9 @@ public final class SQLiteFactSpool: FactSpool {
         }
         let rows = try await write { db -> [Row] in
             let sizes = try SQLStatement(
-                db, "SELECT id, size FROM entries WHERE reason IS NULL ORDER BY id LIMIT ?1")
+                db, "SELECT id, size FROM entries WHERE reason IS NULL AND id > ?2 ORDER BY id LIMIT ?1")
             try sizes.bind(1, Int64(max(1, maximumCount)))
+            try sizes.bind(2, after)
             var last: Int64?
             var bytes: Int64 = 0
             try sizes.forEachRow { row in
@@ -195,8 +270,12 @@ public final class SQLiteFactSpool: FactSpool {
             }
             guard let last else { return [] }
             let find = try SQLStatement(
-                db, "SELECT id, name, facts, receipt FROM entries WHERE reason IS NULL AND id <= ?1 ORDER BY id")
+                db,
+                """
+                SELECT id, name, facts, receipt FROM entries WHERE reason IS NULL AND id <= ?1 AND id > ?2 ORDER BY id
+                """)
             try find.bind(1, last)
+            try find.bind(2, after)
             var rows: [Row] = []
             try find.forEachRow {
                 let receipt = $0.bytes(3)
@@ -263,14 +342,17 @@ public final class SQLiteFactSpool: FactSpool {
         guard state.bytes < state.maximumBytes else {
             throw TransactionStoreError(.notWritable, "The spool is full: it holds \(state.bytes) bytes.")
         }
+        try place.check()
         try DiskSpace.check(of: path)
         try await write { try $0.execute(sql: "UPDATE readiness SET checks = (checks + 1) % 1000000 WHERE id = 1") }
+        try place.check()
     }
 
     public func close() async throws {
         await appending.close()
         do {
-            // The whole spool in one file, as small as it can be.
+            // The whole spool in one file, as small as it can be. Where another file is in its place, SQLite leaves the log
+            // of that one alone.
             let isEmpty = state.bytes == 0
             try? await database.writeWithoutTransaction { db in
                 if isEmpty { try db.execute(sql: "VACUUM") }

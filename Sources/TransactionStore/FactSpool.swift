@@ -1,6 +1,6 @@
 /// Keeps what documents state while a ``TransactionStore`` cannot take it, on a disk, until the store can.
 ///
-/// Entries leave in the order in which they came. An entry is removed after the store has committed it, so that a crash in
+/// Entries leave in the order in which they came, but one that the store cannot take yet holds no other up. An entry is removed after the store has committed it, so that a crash in
 /// between makes the store take it twice, which changes nothing: the newest fact of each kind stands.
 ///
 /// Every method throws ``TransactionStoreError`` and nothing else.
@@ -13,8 +13,10 @@ public protocol FactSpool: Sendable {
 
     /// The entries that came first, without those that were set aside. At least one if there is one.
     ///
-    /// - Parameter maximumBytes: of all entries together, unless the first alone is larger.
-    func oldest(maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts]
+    /// - Parameters:
+    ///   - after: only entries whose id is greater; 0 for all. Ids rise in the order in which entries come.
+    ///   - maximumBytes: of all entries together, unless the first alone is larger.
+    func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts]
 
     /// Forgets entries that the store has taken.
     func remove(_ ids: [Int64]) async throws

@@ -128,7 +128,12 @@ public final class StoreWriter: Sendable {
         let storeReason = failure ?? "it has just failed or was too slow"
         guard let spool else { return refused(failure, "The store did not take the receipt in: \(storeReason)") }
         let reason: String
-        switch await spoolBreaker.attempt(within: Self.spoolLimit, { try await spool.append(facts) }) {
+        let append: @Sendable () async throws -> Void = { [signal] in
+            try await spool.append(facts)
+            // Also for an entry that comes after its caller has gone.
+            signal.yield()
+        }
+        switch await spoolBreaker.attempt(within: Self.spoolLimit, append) {
         case .written:
             spooled(storeReason)
             return .spooled(storeFailure: failure)
@@ -158,6 +163,7 @@ public final class StoreWriter: Sendable {
             return !state.isSpooling
         }
         if isFirst { onEvent(.spooling(reason: reason)) }
+        // Again: the entry may have been drained before the spool was said to be in use.
         signal.yield()
     }
 
@@ -173,34 +179,58 @@ public final class StoreWriter: Sendable {
 
     // MARK: Draining
 
-    /// Brings the entries of the spool to the store, the oldest first, whenever there are any. Returns when the task is
+    /// Brings the entries of the spool to the store, the oldest first, whenever there are any. One that the store cannot
+    /// take yet is stepped over and tried again when the others are stored. Returns when the task is
     /// cancelled, or later if the store hangs: do not wait for it without a bound. Call it once.
     public func drain() async {
         guard let spool else { return }
         for await _ in signals {
             var wait = Duration.milliseconds(50)
             var count = Self.batchCount
+            // Up to here entries were brought to the store, or wait for the next round.
+            var passed: Int64 = 0
             while !Task.isCancelled {
                 do {
-                    guard try await drainBatch(of: spool, count: count) else { break }
-                    wait = .milliseconds(50)
-                    count = min(count * 2, Self.batchCount)
+                    if try await drainBatch(of: spool, after: passed, count: count) {
+                        wait = .milliseconds(50)
+                        count = min(count * 2, Self.batchCount)
+                        continue
+                    }
+                    guard passed > 0 else { break }
+                    passed = 0
                 } catch {
-                    state.withLock { $0.storeFailedAt = .now }
+                    if count == 1, let blocked = await blocked(by: error, after: passed, in: spool) {
+                        passed = blocked
+                    } else {
+                        state.withLock { $0.storeFailedAt = .now }
+                    }
                     count = max(1, count / 4)
-                    do { try await Task.sleep(for: wait) } catch { return }
-                    wait = min(wait * 2, Self.pause)
                 }
+                do { try await Task.sleep(for: wait) } catch { return }
+                wait = min(wait * 2, Self.pause)
             }
         }
     }
 
-    /// - Returns: false if nothing waits.
+    /// The entry that failed alone while the store takes others, so that those behind it need not wait: another program
+    /// may hold the rows of one customer.
+    private func blocked(by error: any Error, after passed: Int64, in spool: any FactSpool) async -> Int64? {
+        guard let error = error as? TransactionStoreError, error.isTransient else { return nil }
+        do {
+            try await store.checkReadiness()
+            return try await spool.oldest(after: passed, maximumCount: 1, maximumBytes: Self.batchBytes).first?.id
+        } catch {
+            return nil
+        }
+    }
+
+    /// - Parameter after: the id of the entry behind which to begin; 0 for the oldest.
+    /// - Returns: false if nothing waits there.
     /// - Throws: what keeps the store from taking anything, or the spool from being read.
-    private func drainBatch(of spool: any FactSpool, count: Int) async throws -> Bool {
-        let entries = try await spool.oldest(maximumCount: count, maximumBytes: Self.batchBytes)
+    private func drainBatch(of spool: any FactSpool, after: Int64, count: Int) async throws -> Bool {
+        let entries = try await spool.oldest(after: after, maximumCount: count, maximumBytes: Self.batchBytes)
         guard !entries.isEmpty else {
-            wasDrained()
+            if after == 0 { wasDrained() }
             return false
         }
         var readable: [(entry: SpooledFacts, facts: FactSet)] = []

@@ -171,6 +171,41 @@ import VerifyReceipt
         try await spooling.end()
     }
 
+    /// Another program holds the rows of one customer.
+    @Test func aReceiptThatTheStoreCannotTakeYetHoldsNoOtherUp() async throws {
+        let receipts = try receipts(4)
+        let store = PickyStore(refused: nil)
+        store.isAway = true
+        let spooling = try Spooling(store)
+        let endpoint = try endpoint(store, spooling.writer)
+        for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        store.locked = receipts[0]
+        store.isAway = false
+        try await eventually("the others are stored") { spooling.spool.state.entries == 1 }
+        #expect(Set(store.receipts) == Set(receipts.dropFirst()))
+        #expect(spooling.writer.isInTrouble && !spooling.events.contains("drained"), "one waits")
+        #expect(spooling.spool.state.setAside == 0)
+        store.locked = nil
+        try await eventually("it is stored") { spooling.spool.state.entries == 0 }
+        #expect(Set(store.receipts) == Set(receipts))
+        try await eventually("it is said") { spooling.events.contains("drained(4)") }
+        try await spooling.end()
+    }
+
+    @Test func whatTheSpoolTakesTooLateGoesToTheStoreAllTheSame() async throws {
+        let store = PickyStore(refused: nil)
+        store.isAway = true
+        let spool = SlowSpool()
+        let writer = StoreWriter(store: store, spool: spool)
+        let draining = Task { await writer.drain() }
+        defer { draining.cancel() }
+        let octets = try appReceipt([month(0)])
+        #expect(try await endpoint(store, writer).ask(body(octets)).status == 21005)
+        store.isAway = false
+        spool.release()
+        try await eventually("it is stored") { store.receipts == [octets] }
+    }
+
     @Test func entriesOfAnEarlierRunGoToTheStoreByThemselves() async throws {
         let receipts = try receipts(3)
         let away = PickyStore(refused: nil)
@@ -201,6 +236,7 @@ private final class PickyStore: TransactionStore {
     private struct State {
         var isAway = false
         var isDamaged = false
+        var locked: [UInt8]?
         var receipts: [[UInt8]] = []
         var checks = 0
     }
@@ -218,6 +254,11 @@ private final class PickyStore: TransactionStore {
         get { state.withLock { $0.isDamaged } }
         set { state.withLock { $0.isDamaged = newValue } }
     }
+    /// The receipt that is not taken for now, while others are.
+    var locked: [UInt8]? {
+        get { state.withLock { $0.locked } }
+        set { state.withLock { $0.locked = newValue } }
+    }
     var receipts: [[UInt8]] { state.withLock { $0.receipts } }
     var checks: Int { state.withLock { $0.checks } }
 
@@ -231,6 +272,7 @@ private final class PickyStore: TransactionStore {
     func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
         try check()
         let receipts = sets.compactMap(\.receipt?.bytes)
+        if let locked, receipts.contains(locked) { throw TransactionStoreError(.busy, "this one") }
         if let refused, receipts.contains(refused) { throw TransactionStoreError(.corrupt, "this one") }
         state.withLock { $0.receipts += receipts }
         return AppliedFacts()
@@ -246,6 +288,51 @@ private final class PickyStore: TransactionStore {
         state.withLock { $0.checks += 1 }
         try check()
     }
+    func close() async throws {}
+}
+
+/// A spool that takes nothing before it is told to.
+private final class SlowSpool: FactSpool {
+    private struct State {
+        var isReleased = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var entries: [SpooledFacts] = []
+    }
+
+    private let kept = Mutex(State())
+
+    func release() {
+        let waiting = kept.withLock { state in
+            state.isReleased = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func append(_ set: FactSet) async throws {
+        await withCheckedContinuation { continuation in
+            let isReleased = kept.withLock { state in
+                if !state.isReleased { state.waiting.append(continuation) }
+                return state.isReleased
+            }
+            if isReleased { continuation.resume() }
+        }
+        kept.withLock {
+            $0.entries.append(SpooledFacts(id: Int64($0.entries.count + 1), name: "name", facts: .success(set)))
+        }
+    }
+
+    func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] {
+        kept.withLock { $0.entries.filter { $0.id > after } }
+    }
+    func remove(_ ids: [Int64]) async throws { kept.withLock { $0.entries.removeAll { ids.contains($0.id) } } }
+    func setAside(_ id: Int64, reason: String) async throws {}
+    var state: SpoolState {
+        let count = Int64(kept.withLock { $0.entries.count })
+        return SpoolState(entries: count, bytes: count, maximumBytes: 1_000, oldestDate: nil, setAside: 0)
+    }
+    func checkReadiness() async throws {}
     func close() async throws {}
 }
 

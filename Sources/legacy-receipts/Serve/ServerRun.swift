@@ -25,7 +25,7 @@ struct ServerRun {
         let logger = Logger(label: "legacy-receipts")
         defer { LogWriter.standardError.flush() }
         let store = try open(configuration)
-        let spool = try open(configuration.spool)
+        let spool = try openSpool(configuration, logger)
         var clock: (@Sendable () -> Int64)?
         if let testClock { clock = { testClock.now() } }
         let server: VerifyReceiptServer
@@ -55,23 +55,48 @@ struct ServerRun {
             try await ServiceGroup(configuration: group).run()
         } catch {
             limit.arm()
-            try? await spool?.close()
+            await close(spool, logger)
             try? await store?.close()
             throw CommandFailure("The server stopped: \(error)")
         }
         limit.arm()
         // First: a store that hangs does not keep the next server from the spool.
-        try? await spool?.close()
+        await close(spool, logger)
         try? await store?.close()
         logger.notice("stopped")
     }
 
-    private func open(_ spool: VerifyReceiptServerConfiguration.Spool) throws -> (any FactSpool)? {
+    private func openSpool(
+        _ configuration: VerifyReceiptServerConfiguration, _ logger: Logger
+    ) throws -> (any FactSpool)? {
+        let spool = configuration.spool
         do {
-            return try StoreOpener.open(spool)
+            return try StoreOpener.open(spool) { keptPath, error in
+                logger.error(
+                    "the spool is damaged: the server begins a new one and keeps the file, which may hold receipts",
+                    metadata: ["path": "\(keptPath)", "error": "\(error)"])
+            }
         } catch {
-            throw CommandFailure("spool.path: the spool cannot be opened: \(error)")
+            let standard = VerifyReceiptServerConfiguration.Spool(besideStore: configuration.storeURL)
+            let advice =
+                spool.path == standard.path ? " (set spool.path to a file in a writable folder, or to none)" : ""
+            throw CommandFailure(
+                "spool.path: the spool \(spool.path ?? "none") cannot be opened\(advice): \(error)")
         }
+    }
+
+    /// Closes the spool, and says so if receipts wait in it: the file of a container may be gone with it.
+    private func close(_ spool: (any FactSpool)?, _ logger: Logger) async {
+        guard let spool else { return }
+        let state = spool.state
+        if state.entries + state.setAside > 0 {
+            logger.warning(
+                "receipts remain in the spool: start the server again with this file",
+                metadata: [
+                    "entries": "\(state.entries + state.setAside)", "path": "\(configuration.spool.path ?? "none")",
+                ])
+        }
+        try? await spool.close()
     }
 
     private func open(_ configuration: VerifyReceiptServerConfiguration) throws -> (any TransactionStore)? {

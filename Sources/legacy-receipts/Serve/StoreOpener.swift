@@ -24,9 +24,16 @@ enum StoreOpener {
     }
 
     /// Opens the spool of `serve`; nil for none.
+    ///
+    /// - Parameter onDamage: is told under which name a damaged file is kept, and what is wrong with it.
     /// - Throws: `TransactionStoreError`.
-    static func open(_ spool: VerifyReceiptServerConfiguration.Spool) throws -> (any FactSpool)? {
-        try spool.path.map { try SQLiteFactSpool.open(path: $0, maximumBytes: Int64(spool.maximumBytes)) }
+    static func open(
+        _ spool: VerifyReceiptServerConfiguration.Spool,
+        onDamage: @escaping (_ keptPath: String, _ error: TransactionStoreError) -> Void
+    ) throws -> (any FactSpool)? {
+        try spool.path.map {
+            try SQLiteFactSpool.open(path: $0, maximumBytes: Int64(spool.maximumBytes), onDamage: onDamage)
+        }
     }
 
     /// Runs `body` on a store that is there already, for commands that read: a wrong path would make an empty one.

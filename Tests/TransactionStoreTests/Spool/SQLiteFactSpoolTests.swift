@@ -19,7 +19,7 @@ struct SQLiteFactSpoolTests {
     }
 
     private func all(_ spool: SQLiteFactSpool) async throws -> [SpooledFacts] {
-        try await spool.oldest(maximumCount: 1_000, maximumBytes: .max)
+        try await spool.oldest(after: 0, maximumCount: 1_000, maximumBytes: .max)
     }
 
     private func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
@@ -132,6 +132,91 @@ struct SQLiteFactSpoolTests {
         try await spool.close()
     }
 
+    /// Clients send the receipts again that wait already.
+    @Test func aFullSpoolAcceptsWhatItHoldsAlready() async throws {
+        let folder = try TemporaryFolder()
+        let spool = try open(folder, maximumBytes: 4_096)
+        var kept = 0
+        while await code({ try await spool.append(set("\(kept + 1)")) }) == nil {
+            kept += 1
+            try #require(kept < 100)
+        }
+        let state = spool.state
+        #expect(await code { try await spool.append(set("1")) } == nil)
+        #expect(await code { try await spool.append(set("another")) } == .notWritable)
+        #expect(spool.state == state)
+        #expect(try await all(spool).count == kept)
+        try await spool.close()
+    }
+
+    /// Else receipts would be answered that end with the process.
+    @Test(arguments: ["removed", "replaced", "log removed"])
+    func aFileThatGoesWhileItIsOpenTakesNothingMore(_ what: String) async throws {
+        let folder = try TemporaryFolder()
+        let spool = try open(folder)
+        try await spool.append(set("1"))
+        try await spool.checkReadiness()
+        let (path, log) = (folder.file("spool"), folder.file("spool-wal"))
+        #expect(unlink(log) == 0)
+        if what != "log removed" { #expect(unlink(path) == 0) }
+        if what == "replaced" {
+            try Data("another file".utf8).write(to: URL(fileURLWithPath: path))
+            try Data("its log".utf8).write(to: URL(fileURLWithPath: log))
+        }
+        #expect(await code { try await spool.append(set("2")) } == .unavailable)
+        #expect(await code { try await spool.checkReadiness() } == .unavailable)
+        // The store can still have what was taken before.
+        #expect(try await all(spool).count == 1)
+        try await spool.close()
+        if what == "replaced" {
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "another file")
+            #expect(try String(contentsOfFile: log, encoding: .utf8) == "its log", "the log belongs to another file")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aDamagedFileIsKeptUnderAnotherNameAndANewSpoolIsOpened(isLink: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let spool = try open(folder)
+        try await spool.append(set("1"))
+        try await spool.close()
+        var file = folder.file("spool")
+        if isLink {
+            file = folder.file("elsewhere")
+            try FileManager.default.moveItem(atPath: folder.file("spool"), toPath: file)
+            try FileManager.default.createSymbolicLink(atPath: folder.file("spool"), withDestinationPath: file)
+        }
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        bytes.replaceSubrange(0..<4_096, with: Data(repeating: 0x55, count: 4_096))
+        try bytes.write(to: URL(fileURLWithPath: file))
+        #expect(await code { _ = try open(folder) } == .corrupt)
+        var told: [String] = []
+        let next = try SQLiteFactSpool.open(path: folder.file("spool"), maximumBytes: 1 << 20) {
+            told.append($0 + "\($1)")
+        }
+        #expect(next.state.entries == 0)
+        try await next.append(set("2"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let kept = try #require(names.first { $0.contains(".damaged-") })
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file(kept))) == bytes)
+        #expect(told.count == 1 && told.first?.contains(kept) == true && told.first?.contains("corrupt") == true)
+        try await next.close()
+        #expect(try open(folder).state.entries == 1)
+    }
+
+    /// A path that was mistyped must not take a store from its place.
+    @Test func aDatabaseOfSomethingElseStaysWhereItIs() async throws {
+        let folder = try TemporaryFolder()
+        try await SQLiteTransactionStore.open(path: folder.file("spool")).close()
+        let found = await code {
+            _ = try SQLiteFactSpool.open(path: folder.file("spool"), maximumBytes: 1 << 20) { path, _ in
+                Issue.record("\(path)")
+            }
+        }
+        #expect(found == .corrupt)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["spool"])
+    }
+
     @Test func oneSpoolIsOfOneServer() async throws {
         let folder = try TemporaryFolder()
         let spool = try open(folder)
@@ -181,8 +266,11 @@ struct SQLiteFactSpoolTests {
         let folder = try TemporaryFolder()
         let spool = try open(folder)
         for id in 1...4 { try await spool.append(set("\(id)")) }
-        #expect(try await spool.oldest(maximumCount: 3, maximumBytes: .max).count == 3)
-        #expect(try await spool.oldest(maximumCount: 3, maximumBytes: 1).count == 1)
+        let three = try await spool.oldest(after: 0, maximumCount: 3, maximumBytes: .max)
+        #expect(three.count == 3)
+        #expect(try await spool.oldest(after: 0, maximumCount: 3, maximumBytes: 1).count == 1)
+        let rest = try await spool.oldest(after: try #require(three.first).id, maximumCount: 9, maximumBytes: .max)
+        #expect(rest.count == 3 && rest.first?.id == three[1].id)
         try await spool.close()
     }
 

@@ -54,6 +54,47 @@ struct SpoolCrashTests {
         )
     }
 
+    // MARK: Start and stop
+
+    @Test func aStopSaysThatReceiptsRemainInTheSpool() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/store.sqlite"
+        let arguments = ["--store", "sqlite:\(path)", "--set", "timeouts.drain=0s"]
+        let server = try await ServeProcess(in: folder, arguments)
+        let holder = try StoreHolder(path)
+        let clients = NumberedClients()
+        await clients.send(to: server.port, clients: 1, count: 3)
+        #expect(clients.answered.count == 3)
+        try await server.end(by: SIGTERM)
+        try holder.release()
+        let line = server.logText.split(separator: "\n").first { $0.contains("receipts remain in the spool") }
+        #expect(line?.contains("\"entries\":\"3\"") == true, "\(server.logText)")
+        #expect(line?.contains("store.sqlite.spool") == true)
+    }
+
+    @Test func aDamagedSpoolKeepsTheServerFromNothing() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/store.sqlite"
+        try Data(repeating: 0x55, count: 8_192).write(to: URL(fileURLWithPath: path + ".spool"))
+        let server = try await ServeProcess(in: folder, ["--store", "sqlite:\(path)"])
+        let clients = NumberedClients()
+        await clients.send(to: server.port, clients: 1, count: 2)
+        #expect(clients.answered.count == 2)
+        #expect(server.logText.contains("the spool is damaged"))
+        #expect(server.logText.contains("store.sqlite.spool.damaged-"))
+        try await server.end(by: SIGKILL)
+    }
+
+    @Test func aSpoolThatCannotBeMadeAtItsDefaultPathSaysWhichKeyToSet() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/store.sqlite"
+        try FileManager.default.createDirectory(atPath: path + ".spool", withIntermediateDirectories: true)
+        let failure = await #expect(throws: TestFailure.self) {
+            _ = try await ServeProcess(in: folder, ["--store", "sqlite:\(path)"])
+        }
+        #expect(failure?.description.contains("set spool.path to a file in a writable folder, or to none") == true)
+    }
+
     // MARK: A full disk
 
     /// Whether this process may mount file systems in a namespace of its own.

@@ -45,6 +45,23 @@ struct SpoolTests {
         try await store.close()
     }
 
+    /// An operator who tidies up, or a volume that is mounted over it.
+    @Test func aSpoolWhoseFileIsGoneAnswersNothingThatItWouldLose() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/spool"
+        let store = PuppetStore()
+        store.become(.refusesWrites(.notWritable))
+        let spool = try SQLiteFactSpool.open(path: path, maximumBytes: 1 << 20)
+        try await TestServer.run(store: store, spool: spool) { server in
+            #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 0)
+            for suffix in ["", "-wal"] { #expect(unlink(path + suffix) == 0) }
+            #expect(try await Wire.ask(server.port, Numbered.post(1)).verifyStatus == 21005)
+            #expect(try await server.metric("legacy_receipts_spool_writable") == "0")
+            #expect(try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 503)
+        }
+        try await spool.close()
+    }
+
     /// One row still finds room in a file whose disk is full: what real writes run into counts.
     @Test func aFullStoreIsKnownNotToBeWritableAtOnceAndLosesNothing() async throws {
         let folder = try TemporaryFolder()
@@ -125,7 +142,7 @@ struct SpoolTests {
     private struct FullSpool: FactSpool {
         private static let full = TransactionStoreError(.notWritable, "The spool is full.")
         func append(_ set: FactSet) async throws { throw Self.full }
-        func oldest(maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] { [] }
+        func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] { [] }
         func remove(_ ids: [Int64]) async throws {}
         func setAside(_ id: Int64, reason: String) async throws {}
         var state: SpoolState { SpoolState(entries: 0, bytes: 1, maximumBytes: 1, oldestDate: nil, setAside: 0) }
