@@ -59,7 +59,7 @@ struct SpoolCrashTests {
     @Test func aStopSaysThatReceiptsRemainInTheSpool() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/store.sqlite"
-        let arguments = ["--store", "sqlite:\(path)", "--set", "timeouts.drain=0s"]
+        let arguments = ["--store", "sqlite:\(path)", "--set", "timeouts.drain=0"]
         let server = try await ServeProcess(in: folder, arguments)
         let holder = try StoreHolder(path)
         let clients = NumberedClients()
