@@ -51,15 +51,14 @@ import VerifyReceiptServer
         #expect(closed.all == [1])
     }
 
-    @Test func aBodyThatDoesNotComeGoesWhereNothingIsIdle() throws {
+    /// A new connection is idle: it must not go before those whose bodies do not come.
+    @Test func theLongestWaitGoesWhateverItIsFor() throws {
         let table = table(3)
         let places = try (0..<3).map { try #require(open($0, in: table)) }
-        for place in places { table.set(.receiving, of: place) }
+        for place in places { table.set(.waitingForClient, of: place) }
         table.set(.answering, of: places[0])
-        #expect(open(3, in: table) != nil)
-        #expect(closed.all == [1])
-        #expect(open(4, in: table) != nil)
-        #expect(closed.all == [1, 3])
+        for name in 3..<6 { #expect(open(name, in: table) != nil) }
+        #expect(closed.all == [1, 2, 3])
     }
 
     /// A connection closes some time after it was told to; until then it must not be told again, nor come back.
@@ -101,7 +100,7 @@ import VerifyReceiptServer
         var places: [ConnectionTable.Place] = []
         for name in 0..<10_000 {
             let place = try #require(open(name, in: table, "192.0.2.1"))
-            if name % 3 == 0 { table.set(.receiving, of: place) }
+            if name % 3 == 0 { table.set(.waitingForClient, of: place) }
             if name % 5 == 0 { table.set(.answering, of: place) }
             if name % 5 == 0 { table.set(.idle, of: place) }
             places.append(place)
@@ -154,7 +153,7 @@ import VerifyReceiptServer
         let trusted = try [#require(IPNetwork("10.0.0.0/8"))]
         var fields = HTTPFields()
         for value in values { fields.append(HTTPField(name: try #require(.init("X-Forwarded-For")), value: value)) }
-        #expect(ForwardedAddress.client(fields, trusted: trusted)?.description == client)
+        #expect(ForwardedAddress(fields, trusted: trusted).client?.description == client)
     }
 
     @Test(arguments: [
@@ -166,13 +165,26 @@ import VerifyReceiptServer
         let trusted = try [#require(IPNetwork("10.0.0.0/8"))]
         let forwarded = try #require(HTTPField.Name("Forwarded"))
         let other = try #require(HTTPField.Name("X-Forwarded-For"))
-        #expect(ForwardedAddress.client([forwarded: value], trusted: trusted)?.description == client)
+        #expect(ForwardedAddress([forwarded: value], trusted: trusted).client?.description == client)
         // Of two headers one is likely to be the client's own.
-        #expect(ForwardedAddress.client([forwarded: value, other: "198.51.100.1"], trusted: trusted) == nil)
+        #expect(ForwardedAddress([forwarded: value, other: "198.51.100.1"], trusted: trusted) == .unclear)
         if let client {
             #expect(
-                ForwardedAddress.client([forwarded: value, other: client], trusted: trusted)?.description == client)
+                ForwardedAddress([forwarded: value, other: client], trusted: trusted).client?.description == client)
         }
+    }
+
+    /// A client can make the header unclear, but not look like a proxy: the proxy appends the client's address.
+    @Test(arguments: [
+        ("unknown", true), ("", true), ("10.0.0.2, ", true),
+        ("10.0.0.2" + String(repeating: ", 10.0.0.2", count: 40), true), ("10.0.0.2", false),
+        ("10.0.0.2, 10.0.0.3", false),
+    ])
+    func whatIsNoAddressIsToldFromProxiesAlone(value: String, isUnclear: Bool) throws {
+        let trusted = try [#require(IPNetwork("10.0.0.0/8"))]
+        let name = try #require(HTTPField.Name("X-Forwarded-For"))
+        #expect(ForwardedAddress([name: value], trusted: trusted) == (isUnclear ? .unclear : .onlyProxies))
+        #expect(ForwardedAddress([:], trusted: trusted) == .onlyProxies)
     }
 }
 
@@ -229,6 +241,62 @@ extension ServerTests {
                     $0.contains("limits.connections is reached")
                 }
                 #expect((1...3).contains(lines.count), "\(lines)")
+            }
+        }
+
+        /// New connections do not push one another out while those that have sent one byte of a body stay.
+        @Test func bodiesThatDoNotComeGoBeforeNewConnections() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.limits.connections = 4 }
+            try await TestServer.run(configuration) { server in
+                let statuses = try await Wire.run {
+                    let stuck = try (0..<4).map { _ in
+                        let wire = try Wire(port: server.port)
+                        wire.send(
+                            "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+                        )
+                        // 100 (Continue): the header was read.
+                        try wire.more()
+                        wire.send("{")
+                        return wire
+                    }
+                    let honest = try (0..<3).map { index in
+                        let wire = try Wire(port: server.port)
+                        // Until it is taken in: the one that had to go is closed.
+                        #expect(try stuck[index].readToEnd().hasPrefix("HTTP/1.1 100 "))
+                        return wire
+                    }
+                    return try honest.map { wire in
+                        wire.send(Sent.post(Sent.body()))
+                        return try wire.readResponse().verifyStatus
+                    }
+                }
+                #expect(statuses == [0, 0, 0])
+            }
+        }
+
+        /// With HTTP/2 a client can forbid its answer with a window of nothing, so that it is never taken.
+        @Test func answersThatAreNotTakenLockNobodyOut() async throws {
+            let files = try TestCertificate()
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.limits.connections = 3
+                $0.listeners = [.init(port: 0, tls: files.tls), .init(port: 0)]
+            }
+            try await TestServer.run(configuration) { server in
+                // SETTINGS_INITIAL_WINDOW_SIZE = 0
+                let noWindow = SilentHTTP2Client.frame(type: 4, [0, 4, 0, 0, 0, 0])
+                var clients: [SilentHTTP2Client] = []
+                for _ in 0..<3 {
+                    let client = try await SilentHTTP2Client(port: server.port, trusting: files)
+                    try await client.send(SilentHTTP2Client.preface + noWindow + SilentHTTP2Client.request("{}"))
+                    try await eventually("the answer begins") { client.frames.contains { $0.type == 1 } }
+                    #expect(!client.hasAnswer)
+                    clients.append(client)
+                }
+                let answer = try await Wire.ask(server.addresses.ports[1], Sent.post(Sent.body()))
+                #expect(answer.verifyStatus == 0)
+                try await eventually("the first had to go") { !clients[0].isOpen }
+                #expect(clients[1].isOpen && clients[2].isOpen)
+                #expect(!server.server.metricsText.contains("legacy_receipts_connections_refused_total{"))
             }
         }
 
@@ -318,6 +386,37 @@ extension ServerTests {
                 #expect(try await other.verifyStatus == 0)
                 #expect(try await Wire.ask(server.port, from("192.0.2.1")).verifyStatus == 0)
                 #expect(server.log.text.contains(#""client":"192.0.2.2""#))
+            }
+        }
+
+        /// Otherwise a client would switch its bound off with a header of its own.
+        @Test func clientsThatContradictTheirProxyShareItsBound() async throws {
+            let store = PuppetStore()
+            store.become(.waits)
+            let loopback = try #require(IPNetwork("127.0.0.0/8"))
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.limits.connectionsPerAddress = 1
+                $0.trustedProxies = [loopback]
+            }
+            try await TestServer.run(configuration, store: store) { server in
+                let with = { @Sendable (headers: [String]) in Sent.post(Sent.body(), headers: headers) }
+                let own = "X-Forwarded-For: 192.0.2.1"
+                async let first = Wire.ask(server.port, with([own, "Forwarded: for=198.51.100.7"]))
+                try await eventually("the first works") { store.calls > 0 }
+                for invented in ["for=198.51.100.8", "x", "for=127.0.0.1"] {
+                    let answer = try await Wire.ask(server.port, with([own, "Forwarded: \(invented)"]))
+                    #expect(answer.status == 429, "\(invented)")
+                }
+                // What comes from the trusted networks themselves has no bound.
+                async let second = Wire.ask(server.port, with(["X-Forwarded-For: 127.0.0.2"]))
+                try await eventually("the second works") { store.calls > 1 }
+                async let third = Wire.ask(server.port, with(["X-Forwarded-For: 127.0.0.2"]))
+                try await eventually("the third works") { store.calls > 2 }
+                store.become(.works)
+                for answer in try await [first, second, third] { #expect(answer.verifyStatus == 0) }
+                // Its place is free again.
+                let last = try await Wire.ask(server.port, with([own, "Forwarded: x"]))
+                #expect(last.verifyStatus == 0)
             }
         }
 

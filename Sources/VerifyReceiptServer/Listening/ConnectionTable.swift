@@ -1,17 +1,20 @@
 import NIOCore
 import Synchronization
 
-/// The open connections of all listeners. When there is no room for another one, the connection that has been idle for the
-/// longest time is closed for it, so that silent clients cannot lock the others out.
+/// The open connections of all listeners. When there is no room for another one, the connection that has waited for its
+/// client for the longest time is closed for it, so that silent clients cannot lock the others out.
 ///
 /// | phase | means | closed to make room |
 /// |---|---|---|
-/// | idle | between requests, or before the first complete header | first, the longest idle one |
-/// | receiving | the body of the only request has not come as a whole | where no connection is idle, the longest waiting one |
+/// | idle | between requests, or before the first complete header | the one that is in its phase for the longest time |
+/// | waitingForClient | the body of the only request has not come as a whole, or an answer is not taken | as idle |
 /// | answering | a request is being answered | never |
+///
+/// Idle connections do not go before those in a body: a new connection is idle until its header has come, and each would push
+/// out another new one while those that send no more than a header stay.
 package final class ConnectionTable: Sendable {
     package enum Phase {
-        case idle, receiving, answering
+        case idle, waitingForClient, answering
     }
 
     /// Why a connection is not taken.
@@ -53,8 +56,8 @@ package final class ConnectionTable: Sendable {
     private struct State {
         var slots: [Slot] = []
         var free: [Int] = []
-        var idle = Queue()
-        var receiving = Queue()
+        /// Those that are not being answered, the longest waiting one first.
+        var waiting = Queue()
         /// Connections that were told to close and have not closed.
         var leaving = 0
 
@@ -63,16 +66,14 @@ package final class ConnectionTable: Sendable {
         mutating func enter(_ index: Int, _ phase: Phase) {
             slots[index].phase = phase
             switch phase {
-            case .idle: idle = appended(index, to: idle)
-            case .receiving: receiving = appended(index, to: receiving)
+            case .idle, .waitingForClient: waiting = appended(index, to: waiting)
             case .answering: break
             }
         }
 
         mutating func leave(_ index: Int) {
             switch slots[index].phase {
-            case .idle: idle = removed(index, from: idle)
-            case .receiving: receiving = removed(index, from: receiving)
+            case .idle, .waitingForClient: waiting = removed(index, from: waiting)
             case .answering, nil: break
             }
             slots[index].phase = nil
@@ -119,7 +120,7 @@ package final class ConnectionTable: Sendable {
         let admission = state.withLock { state -> Admission in
             var displaced: (@Sendable () -> Void)?
             if state.open - state.leaving >= maximum {
-                let oldest = state.idle.first == Slot.none ? state.receiving.first : state.idle.first
+                let oldest = state.waiting.first
                 guard oldest != Slot.none else { return .refused(.limit) }
                 displaced = state.slots[oldest].close
                 state.leave(oldest)
@@ -198,7 +199,7 @@ final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHandler {
 
     private let table: ConnectionTable
     private let place: ConnectionTable.Place
-    private var receiving = 0
+    private var waiting = 0
     private var answering = 0
     /// Whether bytes have come since ``expectHeader()``.
     private(set) var hasBytes = false
@@ -219,13 +220,13 @@ final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHandler {
     func change(from old: ConnectionTable.Phase, to new: ConnectionTable.Phase) {
         count(old, -1)
         count(new, 1)
-        table.set(answering > 0 ? .answering : receiving > 0 ? .receiving : .idle, of: place)
+        table.set(answering > 0 ? .answering : waiting > 0 ? .waitingForClient : .idle, of: place)
     }
 
     private func count(_ phase: ConnectionTable.Phase, _ change: Int) {
         switch phase {
         case .idle: break
-        case .receiving: receiving += change
+        case .waitingForClient: waiting += change
         case .answering: answering += change
         }
     }

@@ -141,6 +141,12 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: written)
     }
 
+    /// What the system took at once has been taken by now, so that only an answer that stays behind changes the phase.
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        notePhase()
+    }
+
     /// The client has taken an answer.
     private func hasTaken(_ context: ChannelHandlerContext) {
         unanswered -= 1
@@ -156,8 +162,15 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func notePhase() {
+        // An answer that only waits to be taken is the client's delay and no work of ours, nor is what is behind it.
         let new: ConnectionTable.Phase =
-            unanswered == 0 && !isReading ? .idle : isReading && unanswered < 2 ? .receiving : .answering
+            if unwritten > 0 || isReading && unanswered < 2 {
+                .waitingForClient
+            } else if unanswered > 0 {
+                .answering
+            } else {
+                .idle
+            }
         guard new != phase else { return }
         place?.change(from: phase, to: new)
         phase = new

@@ -72,7 +72,8 @@ final class ServerMetrics: Sendable {
             "Connections closed at once, by reason: limit (all are being answered), address (too many of one client).",
             labels: ["reason"])
         displacedConnections = registry.counter(
-            prefix + "connections_displaced_total", "Idle connections closed to make room for new ones.")
+            prefix + "connections_displaced_total",
+            "Connections that waited for their clients and were closed to make room for new ones.")
         timeouts = registry.counters(
             prefix + "timeouts_total", "Connections closed because the client was too slow, by phase.",
             labels: ["phase"])

@@ -4,24 +4,31 @@ package import HTTPTypes
 ///
 /// Each proxy appends the address that it was connected from, and anything before that is the client's own invention. So the
 /// list is read from its end, as far as the addresses are those of trusted proxies; the first other one is the client.
-package enum ForwardedAddress {
+package enum ForwardedAddress: Equatable {
+    case client(IPAddress)
+    /// No header names a client: the request is a proxy's own, or comes from one of the trusted networks.
+    case onlyProxies
+    /// A header has something other than addresses, or the two headers name different clients: most proxies set one and hand
+    /// the other on as the client has sent it. So a client can bring this about.
+    case unclear
+
     /// A longer list is no list of proxies.
     private static let maximumHops = 32
 
     /// - Parameters:
     ///   - fields: the header of a request that came from a trusted proxy.
     ///   - trusted: the networks of the proxies.
-    /// - Returns: nil where no header states an address, or the two headers state different ones: most proxies set one and
-    ///   hand the other on as the client has sent it.
-    package static func client(_ fields: HTTPFields, trusted: [IPNetwork]) -> IPAddress? {
-        let listed = list(fields, named: forwardedFor).map { client(of: $0, trusted) { address($0) } }
-        let stated = list(fields, named: forwarded).map { client(of: $0, trusted) { node($0) } }
+    package init(_ fields: HTTPFields, trusted: [IPNetwork]) {
+        let listed = Self.list(fields, named: Self.forwardedFor).map { Self.last(of: $0, trusted) { Self.address($0) } }
+        let stated = Self.list(fields, named: Self.forwarded).map { Self.last(of: $0, trusted) { Self.node($0) } }
         switch (listed, stated) {
-        case (let listed?, let stated?): return listed == stated ? listed : nil
-        case (let address?, nil), (nil, let address?): return address
-        case (nil, nil): return nil
+        case (let listed?, let stated?): self = listed == stated ? listed : .unclear
+        case (let one?, nil), (nil, let one?): self = one
+        case (nil, nil): self = .onlyProxies
         }
     }
+
+    package var client: IPAddress? { if case .client(let address) = self { address } else { nil } }
 
     private static let forwardedFor = HTTPField.Name("X-Forwarded-For")
     private static let forwarded = HTTPField.Name("Forwarded")
@@ -36,14 +43,15 @@ package enum ForwardedAddress {
         return elements
     }
 
-    private static func client(
+    /// The last address that is not a trusted proxy's.
+    private static func last(
         of elements: [Substring], _ trusted: [IPNetwork], _ read: (Substring) -> IPAddress?
-    ) -> IPAddress? {
+    ) -> ForwardedAddress {
         for element in elements.reversed().prefix(maximumHops) {
-            guard let address = read(element) else { return nil }
-            if !trusted.contains(where: { $0.contains(address) }) { return address }
+            guard let address = read(element) else { return .unclear }
+            if !trusted.contains(where: { $0.contains(address) }) { return .client(address) }
         }
-        return nil
+        return elements.count > maximumHops ? .unclear : .onlyProxies
     }
 
     /// The `for` of an element of `Forwarded`: `for=192.0.2.1;proto=https`, `For="[2001:db8::1]:4711"`. A name in place of an

@@ -25,9 +25,10 @@ struct RequestResponder: Sendable {
         let route = Route(
             path: request.head.path, authority: request.head.authority, role: role,
             sandboxHosts: current.sandboxHosts)
+        let sender = self.sender(request, channel)
         let exchange = Exchange(
             name: RequestName.of(request.head), route: route, begin: .now, isHTTP2: channel.parent?.parent != nil,
-            client: forwardedClient(request, channel))
+            client: sender.client, bounded: sender.bounded)
         let declared = request.headers.value(of: .contentLength).flatMap { Int($0) }
         let isExpecting = request.headers.value(of: .expect)?.lowercased() == "100-continue"
         var reader = RequestBodyReader(request.body, declared: declared, budget: state.budget)
@@ -63,11 +64,18 @@ struct RequestResponder: Sendable {
         throw ConnectionMustClose()
     }
 
-    /// The client of a request that a trusted proxy has handed on.
-    private func forwardedClient(_ request: Request, _ channel: any Channel) -> IPAddress? {
+    /// The client of a request that a trusted proxy has handed on, and the address that the request counts for.
+    ///
+    /// Where the headers do not tell the client, the request counts for the proxy: a client must not escape its bound by a
+    /// header that contradicts the proxy's.
+    private func sender(_ request: Request, _ channel: any Channel) -> (client: IPAddress?, bounded: IPAddress?) {
         guard !state.trustedProxies.isEmpty, let peer = IPAddress(channel.remoteAddress), state.isTrustedProxy(peer)
-        else { return nil }
-        return ForwardedAddress.client(request.headers, trusted: state.trustedProxies)
+        else { return (nil, nil) }
+        switch ForwardedAddress(request.headers, trusted: state.trustedProxies) {
+        case .client(let client): return (client, client)
+        case .onlyProxies: return (nil, nil)
+        case .unclear: return (nil, peer)
+        }
     }
 
     /// Tells observers and shadow mode of an answered request.
@@ -96,13 +104,13 @@ struct RequestResponder: Sendable {
         _ reader: inout RequestBodyReader, _ work: Work, _ channel: any Channel, _ exchange: Exchange
     ) async throws -> Outcome {
         // The App Store's notifications are never too many.
-        let client = if case .verifyReceipt = work { exchange.client } else { IPAddress?.none }
-        guard state.clients.enter(client) else {
+        let bounded = if case .verifyReceipt = work { exchange.bounded } else { IPAddress?.none }
+        guard state.clients.enter(bounded) else {
             var answer = work.unavailable(closes: true)
             answer.status = .tooManyRequests
             return Outcome(answer: answer)
         }
-        defer { state.clients.leave(client) }
+        defer { state.clients.leave(bounded) }
         var held = 0
         defer { state.budget.release(reader.taken - held) }
         do {
@@ -261,6 +269,8 @@ struct Exchange {
     let isHTTP2: Bool
     /// The client, where a trusted proxy has handed the request on.
     let client: IPAddress?
+    /// What the request counts for in `limits.connections-per-address`.
+    let bounded: IPAddress?
 }
 
 /// An answer before it is written.

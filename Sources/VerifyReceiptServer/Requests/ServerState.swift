@@ -119,7 +119,7 @@ final class ServerState: Sendable {
         metrics.displacedConnections.add()
         guard let count = displacedLine.note() else { return }
         logger.warning(
-            "limits.connections is reached: the connection that was idle for the longest time is closed for each new one",
+            "limits.connections is reached: the connection that waits for its client for the longest time is closed for each new one",
             metadata: ["closed": .stringConvertible(count), "connections": .stringConvertible(connections.current)])
     }
 
