@@ -214,7 +214,9 @@ struct SQLiteFactSpoolTests {
             }
         }
         #expect(found == .corrupt)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["spool"])
+        // A store that was closed may leave an index beside it.
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.contains("spool") && !names.contains { $0.contains(".damaged-") }, "\(names)")
     }
 
     @Test func oneSpoolIsOfOneServer() async throws {
