@@ -15,6 +15,7 @@ public protocol FactSpool: Sendable {
     ///
     /// - Parameters:
     ///   - after: only entries whose id is greater; 0 for all. Ids rise in the order in which entries come.
+    ///   - maximumCount: how many entries at the most.
     ///   - maximumBytes: of all entries together, unless the first alone is larger.
     func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts]
 
