@@ -6,7 +6,7 @@ extension [FactSet] {
     /// that somebody made up cannot make one customer of two, it joins nothing. Purchases that belong together are joined
     /// by what Apple signed.
     ///
-    /// They are of the time of ``RecordedMapping/asOf``, but not newer than `importedAt`, in milliseconds since
+    /// They are of the time of `RecordedMapping/asOf`, but not newer than `importedAt`, in milliseconds since
     /// 1970-01-01T00:00:00Z.
     /// Purchases of no app or no known environment, of Xcode, or without a transaction id that names one are left out, so that the result may be empty. So is renewal information that belongs to none of the
     /// scopes of the document or to several.
