@@ -78,6 +78,7 @@ public final class SQLiteFactSpool: FactSpool {
     /// Opens the spool at a path, making the file if it is not there. Entries that were set aside wait again.
     ///
     /// - Parameters:
+    ///   - path: of the file.
     ///   - maximumBytes: the bytes of entries at which the spool is full. The file itself may be a quarter larger.
     ///   - lockTimeout: how long to wait for another server to let go of the spool, in seconds: one that is being replaced
     ///     may still be stopping.
