@@ -100,7 +100,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// For requests in flight to be finished after that.
         public var shutdown = Duration.seconds(25)
         /// For the store. Once it has answered nothing for so long, requests that need it get what
-        /// ``EndpointConfiguration/whenStoreFails`` says at once, and notifications 503, until it answers again.
+        /// `EndpointConfiguration.whenStoreFails` says at once, and notifications 503, until it answers again.
         public var store = Duration.seconds(1)
         /// From the stop until requests that do not end are left behind.
         package var untilAbandoned: Duration { drain + shutdown }
