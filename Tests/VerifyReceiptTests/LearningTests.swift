@@ -147,10 +147,12 @@ import VerifyReceipt
         for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
         #expect(spooling.spool.state.entries == 4)
         store.isAway = false
-        try await eventually("the others are stored") { spooling.spool.state.entries == 0 }
+        // An entry leaves the spool before it is counted.
+        try await eventually("the others are stored") { spooling.writer.counts.drained == 3 }
+        #expect(spooling.spool.state.entries == 0)
         #expect(Set(store.receipts) == Set(receipts.indices.filter { $0 != 1 }.map { receipts[$0] }))
         #expect(spooling.spool.state.setAside == 1)
-        #expect(spooling.writer.counts.setAside == 1 && spooling.writer.counts.drained == 3)
+        #expect(spooling.writer.counts.setAside == 1)
         #expect(spooling.events.contains("setAside(receipt: \"\(VerifyReceiptEndpoint.receiptName(receipts[1]))\""))
         try await spooling.end()
     }
