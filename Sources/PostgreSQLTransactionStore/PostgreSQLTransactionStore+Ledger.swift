@@ -118,8 +118,10 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
                 for identity in identities where !page.isFull {
                     last = identity.identity
                     guard identity.isLeast else { continue }
-                    let rows = try CustomerReader.rows([identity.identity], in: scope, session)
-                    if let customer = try CustomerReader.customer(rows, in: scope) { page.add(customer) }
+                    let question = CustomerReader.Question(identities: [identity.identity], scope: scope)
+                    for answer in try CustomerReader.answers(to: [question], session) {
+                        if let customer = try answer.get() { page.add(customer) }
+                    }
                 }
             }
             return page.customers

@@ -59,6 +59,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     private let schema: Schema
     private let pool: ConnectionPool
     private let queue: WriteQueue
+    private let lookUps: CallQueue<CustomerReader.Question, CustomerReader.Answer>
 
     /// Sets a store up; connects to nothing yet.
     /// - Parameters:
@@ -79,15 +80,22 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         let schema = try Schema(name: address.schema ?? options.schema, timeouts: timeouts)
         self.address = address
         self.schema = schema
-        let pool = ConnectionPool(
-            maximum: max(1, address.maximumConnections ?? options.maximumConnections), timeouts: timeouts
-        ) {
+        let maximum = max(1, address.maximumConnections ?? options.maximumConnections)
+        let pool = ConnectionPool(maximum: maximum, timeouts: timeouts) {
             PostgreSQLConnection(address, timeouts: timeouts) { try schema.prepare($0) }
         }
         self.pool = pool
         queue = WriteQueue(factsPerTransaction: WriteLimits.facts) { calls in
             try await Self.write(FactBatch(calls), schema, pool, address)
         }
+        lookUps = CallQueue(
+            // One connection is left for what is written.
+            maximumPieces: max(1, maximum - 1), maximumWait: .milliseconds(timeouts.acquire),
+            maximumWeight: CustomerReader.maximumIdentities, weight: { $0.identities.count },
+            failsAll: { [.unavailable, .closed].contains(($0 as? TransactionStoreError)?.code) },
+            { questions in
+                try await Self.perform(pool, address) { try CustomerReader.answers(to: questions, $0) }
+            })
     }
 
     /// Sets a store up and connects once, so that a wrong address or a newer schema shows at the start.
@@ -109,7 +117,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
             return AppliedFacts()
         }
         // A bulk load fills transactions by itself, and several may run at once.
-        if WriteLimits.isSmall(sets) { return try await queue.apply(sets) }
+        if WriteLimits.isSmall(sets) { return try await queue.call(sets) }
         var result = AppliedFacts()
         var batch = FactBatch([Array(first)])
         for next in 1...slices.count {
@@ -159,9 +167,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
             try await pool.checkOpen()
             return nil
         }
-        return try await perform { session in
-            try CustomerReader.customer(CustomerReader.rows(meaningful, in: scope, session), in: scope)
-        }
+        return try await lookUps.call(.init(identities: meaningful, scope: scope)).get()
     }
 
     private static let findNotification = Statement(
@@ -205,6 +211,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
 
     public func close() async throws {
         await queue.close()
+        await lookUps.close()
         await pool.close()
     }
 

@@ -208,7 +208,7 @@ public final class SQLiteFactSpool: FactSpool {
     public var state: SpoolState { account.state.withLock { $0 } }
 
     public func append(_ set: FactSet) async throws {
-        _ = try await appending.apply([set])
+        _ = try await appending.call([set])
     }
 
     private static func append(

@@ -85,7 +85,7 @@ public final class SQLiteTransactionStore: TransactionStore {
             _ = try pool()
             return AppliedFacts()
         }
-        return try await queue.apply(sets)
+        return try await queue.call(sets)
     }
 
     /// Applies the sets of several calls in one transaction.

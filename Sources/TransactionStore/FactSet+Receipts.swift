@@ -7,9 +7,15 @@ internal import ReceiptMigration
 extension FactSet {
     /// The facts of a verified receipt of either kind; see the initialisers for each.
     public init?(_ receipt: Verified<LegacyReceipt>, octets: [UInt8]) {
+        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: octets))
+    }
+
+    /// The same, for a caller that has the canonical form of the receipt at hand.
+    package init?(_ receipt: Verified<LegacyReceipt>, canonicalBytes: [UInt8]) {
         switch receipt.payload {
-        case .app(let app): self.init(receipt.map { _ in app }, octets: octets)
-        case .transaction(let transaction): self.init(receipt.map { _ in transaction }, octets: octets)
+        case .app(let app): self.init(receipt.map { _ in app }, canonicalBytes: canonicalBytes)
+        case .transaction(let transaction):
+            self.init(receipt.map { _ in transaction }, canonicalBytes: canonicalBytes)
         }
     }
 
@@ -23,6 +29,10 @@ extension FactSet {
     ///   - receipt: the verified receipt.
     ///   - octets: the receipt without transport encoding. Its canonical form is kept for `latest_receipt`.
     public init?(_ receipt: Verified<AppReceipt>, octets: [UInt8]) {
+        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: octets))
+    }
+
+    private init?(_ receipt: Verified<AppReceipt>, canonicalBytes: [UInt8]) {
         let app = receipt.payload
         guard receipt.evidence.anchor != .xcode, let environment = app.environment?.stored,
             let scope = StoreScope(storing: environment, app.bundleId), let signedDate = app.receiptCreationDate
@@ -39,7 +49,7 @@ extension FactSet {
         let appFact = mapped.appTransaction.map { AppTransactionFact(payload: $0.stated, origin: origin) }
         self.init(
             scope: scope, transactions: facts, appTransaction: appFact,
-            receipt: KnownReceipt(form: .app, bytes: receipt.canonicalBytes(of: octets), signedDate: signedDate))
+            receipt: KnownReceipt(form: .app, bytes: canonicalBytes, signedDate: signedDate))
     }
 
     /// The facts of a verified transaction receipt (iOS 6): one purchase, of the purchase date, or
@@ -51,6 +61,10 @@ extension FactSet {
     ///   - receipt: the verified receipt.
     ///   - octets: the property list without transport encoding. Its canonical form is kept for `latest_receipt`.
     public init?(_ receipt: Verified<TransactionReceipt>, octets: [UInt8]) {
+        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: octets))
+    }
+
+    private init?(_ receipt: Verified<TransactionReceipt>, canonicalBytes: [UInt8]) {
         let payload = receipt.payload
         guard receipt.evidence.anchor != .xcode, let environment = payload.environment.stored,
             let scope = StoreScope(storing: environment, payload.bundleId ?? ""),
@@ -64,8 +78,7 @@ extension FactSet {
         }
         self.init(
             scope: scope, transactions: facts,
-            receipt: KnownReceipt(
-                form: .transaction, bytes: receipt.canonicalBytes(of: octets), signedDate: receiptDate))
+            receipt: KnownReceipt(form: .transaction, bytes: canonicalBytes, signedDate: receiptDate))
     }
 }
 

@@ -1,4 +1,6 @@
+internal import Dispatch
 internal import Synchronization
+internal import TransactionStore
 
 /// Bounds how long a caller waits for a write, and keeps writes away from what has just failed.
 ///
@@ -13,13 +15,27 @@ final class WriteBreaker: Sendable {
         case skipped
     }
 
+    private struct Call {
+        let deadline: ContinuousClock.Instant
+        let answer: FirstOutcome
+    }
+
     private struct State {
         /// When the last write failed; nil while writes succeed.
         var failedAt: ContinuousClock.Instant?
         var isTrying = false
         /// Writes that nobody waits for any more.
         var late = 0
+        /// Writes that somebody waits for.
+        var calls: [UInt64: Call] = [:]
+        var lastCall: UInt64 = 0
+        var isWatched = false
     }
+
+    /// A timer for each write would cost more than what else is done here.
+    private static let tick = DispatchTimeInterval.milliseconds(10)
+    /// A serial queue has a thread of its own: what holds up all others does not hold up the watch.
+    private static let watch = DispatchQueue(label: "WriteBreaker.watch")
 
     private let pause: Duration
     /// Whether an error is a reason to write nothing else for a while.
@@ -36,11 +52,8 @@ final class WriteBreaker: Sendable {
         guard isClosed() else { return .skipped }
         return await withCheckedContinuation { continuation in
             let answer = FirstOutcome(continuation)
-            let timer = Task {
-                do { try await Task.sleep(for: limit) } catch { return }
-                if answer.give(.tooSlow) { self.wasTooSlow() }
-            }
-            Task {
+            let id = begin(answer, within: limit)
+            Task(executorPreference: BlockingThreads.shared) {
                 let outcome: Outcome
                 do {
                     try await write()
@@ -48,9 +61,36 @@ final class WriteBreaker: Sendable {
                 } catch {
                     outcome = .failed(error)
                 }
-                timer.cancel()
+                self.end(id)
                 if answer.give(outcome) { self.note(outcome) } else { self.endedLate() }
             }
+        }
+    }
+
+    private func begin(_ answer: FirstOutcome, within limit: Duration) -> UInt64 {
+        let (id, watches) = state.withLock { state -> (UInt64, Bool) in
+            state.lastCall += 1
+            state.calls[state.lastCall] = Call(deadline: .now + limit, answer: answer)
+            defer { state.isWatched = true }
+            return (state.lastCall, !state.isWatched)
+        }
+        if watches { waitForTick() }
+        return id
+    }
+
+    private func end(_ id: UInt64) { state.withLock { _ = $0.calls.removeValue(forKey: id) } }
+
+    private func waitForTick() {
+        Self.watch.asyncAfter(deadline: .now() + Self.tick) {
+            let (overdue, watches) = self.state.withLock { state -> ([FirstOutcome], Bool) in
+                let now = ContinuousClock.now
+                let overdue = state.calls.filter { $0.value.deadline <= now }
+                for id in overdue.keys { state.calls[id] = nil }
+                state.isWatched = !state.calls.isEmpty
+                return (overdue.values.map(\.answer), state.isWatched)
+            }
+            for answer in overdue where answer.give(.tooSlow) { self.wasTooSlow() }
+            if watches { self.waitForTick() }
         }
     }
 

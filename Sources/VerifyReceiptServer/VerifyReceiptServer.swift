@@ -67,7 +67,8 @@ public final class VerifyReceiptServer: Service {
         if let store { metrics.add(store) }
         let notifications = try NotificationIntake(configuration, store: store)
         let clock = clock ?? { SystemClock.now() }
-        let writer = store.map { StoreWriter(store: $0, spool: spool) { $0.log(to: logger) } }
+        let setAside = RateLimitedLine()
+        let writer = store.map { StoreWriter(store: $0, spool: spool) { $0.log(to: logger, setAside: setAside) } }
         if let writer { metrics.add(writer) }
         self.writer = writer
         let makeEndpoint = EndpointMaker(

@@ -51,6 +51,22 @@ import VerifyReceiptServer
         #expect(closed.all == [1])
     }
 
+    /// The table chooses on one thread, and the connection is closed on its own: a request may come in between.
+    @Test func aConnectionWhoseRequestComesAfterItWasChosenIsAnsweredFirst() throws {
+        let table = table(1)
+        let place = ConnectionPlace(try #require(open(0, in: table)), of: table)
+        place.change(from: .idle, to: .answering)
+        place.leave { [closed] in closed.add(7) }
+        #expect(closed.all.isEmpty)
+        place.change(from: .answering, to: .idle)
+        #expect(closed.all == [7])
+        place.change(from: .idle, to: .answering)
+        place.change(from: .answering, to: .idle)
+        #expect(closed.all == [7])
+        place.leave { [closed] in closed.add(8) }
+        #expect(closed.all == [7, 8])
+    }
+
     /// A new connection is idle: it must not go before those whose bodies do not come.
     @Test func theLongestWaitGoesWhateverItIsFor() throws {
         let table = table(3)

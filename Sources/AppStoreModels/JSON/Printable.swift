@@ -18,12 +18,15 @@ package enum Printable {
     }
 
     /// Whether bytes are printable ASCII, which needs no escapes. It is what nearly every line of a log is.
-    package static func isPlain(_ bytes: some Sequence<UInt8>) -> Bool {
+    package static func isPlain(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBufferPointer(isPlain) }
+
+    private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         bytes.allSatisfy { (0x20..<0x7F).contains($0) }
     }
 
     private static func replaceUnprintable(_ text: String, _ escaped: (Unicode.Scalar) -> String) -> String {
-        if isPlain(text.utf8) { return text }
+        var text = text
+        if text.withUTF8(isPlain) { return text }
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {

@@ -47,7 +47,7 @@ private enum CanonicalReceipt {
             let signer = try? message.signer()
         else { return nil }
         let embedded = path.filter { certificate in
-            message.certificates.contains { bytes[$0].elementsEqual(certificate) }
+            message.certificates.contains { bytes[$0].hasSameBytes(as: certificate[...]) }
         }
         let digest = signer.digestAlgorithm == .sha1 ? ObjectIdentifier.sha1 : ObjectIdentifier.sha256
         let digestAlgorithm = algorithm(digest)
@@ -83,7 +83,7 @@ private enum CanonicalReceipt {
                 element(Tag.objectIdentifier, [ObjectIdentifier.signedData[...]])[...],
                 element(Tag.context0, [signedData[...]])[...],
             ])
-        return canonical == bytes ? bytes : canonical
+        return canonical[...].hasSameBytes(as: bytes[...]) ? bytes : canonical
     }
 
     /// An AlgorithmIdentifier whose parameters are NULL, as in Apple's receipts.

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Synchronization
 
 /// Chains that were found good, so that a million receipts cost a million content signatures and not three million.
@@ -29,7 +28,7 @@ final class ChainCache: Sendable {
         let hash = Self.hash(signer)
         let entries = entries.withLock { $0 }
         for entry in entries where entry.hash == hash {
-            if Self.equal(entry.signer, signer), Self.equal(entry.certificates, certificates) {
+            if entry.signer.hasSameBytes(as: signer), entry.certificates.hasSameBytes(as: certificates) {
                 hits.add(1, ordering: .relaxed)
                 return entry.chain
             }
@@ -46,8 +45,8 @@ final class ChainCache: Sendable {
         entries.withLock { entries in
             // Another thread may have judged the same chain at the same time.
             let isThere = entries.contains {
-                $0.hash == entry.hash && Self.equal($0.signer, entry.signer)
-                    && Self.equal($0.certificates, entry.certificates)
+                $0.hash == entry.hash && $0.signer.hasSameBytes(as: entry.signer)
+                    && $0.certificates.hasSameBytes(as: entry.certificates)
             }
             if isThere { return }
             if entries.count >= Self.maximumEntries { entries.removeFirst() }
@@ -66,16 +65,5 @@ final class ChainCache: Sendable {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in signer.suffix(24) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return hash
-    }
-
-    private static func equal(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
-        let count = left.count
-        return count == right.count
-            && left.withUnsafeBytes { left in
-                right.withUnsafeBytes { right in
-                    guard let left = left.baseAddress, let right = right.baseAddress else { return true }
-                    return memcmp(left, right, count) == 0
-                }
-            }
     }
 }

@@ -56,7 +56,7 @@ struct SubmissionReader: Sendable {
             let again = try decoded(canonical)
             (receipt, bytes) = (try verified(again, at: endpoint), canonical)
         }
-        let facts = statesFacts ? FactSet(receipt, octets: bytes) : nil
+        let facts = statesFacts ? FactSet(receipt, canonicalBytes: bytes) : nil
         let entry = ReceiptCache.Entry(receipt: receipt, facts: facts, octets: bytes)
         cache.insert(entry, name)
         return Submission(entry: entry, text: submitted)

@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 import Synchronization
 
 /// The open connections of all listeners. When there is no room for another one, the connection that has waited for its
@@ -194,8 +194,8 @@ package final class AddressCounter: Sendable {
 ///
 /// It stands before the HTTP decoder, behind TLS. The handlers of requests, of which HTTP/2 has one for each stream, find it
 /// in the pipeline.
-final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
+package final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = NIOAny
 
     private let table: ConnectionTable
     private let place: ConnectionTable.Place
@@ -203,13 +203,15 @@ final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHandler {
     private var answering = 0
     /// Whether bytes have come since ``expectHeader()``.
     private(set) var hasBytes = false
+    /// Closes the connection, which has to go and must not before its answer.
+    private var closing: (() -> Void)?
 
-    init(_ place: ConnectionTable.Place, of table: ConnectionTable) {
+    package init(_ place: ConnectionTable.Place, of table: ConnectionTable) {
         self.place = place
         self.table = table
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         hasBytes = true
         context.fireChannelRead(data)
     }
@@ -217,10 +219,19 @@ final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHandler {
     func expectHeader() { hasBytes = false }
 
     /// Notes that a handler of requests goes from one phase to another.
-    func change(from old: ConnectionTable.Phase, to new: ConnectionTable.Phase) {
+    package func change(from old: ConnectionTable.Phase, to new: ConnectionTable.Phase) {
         count(old, -1)
         count(new, 1)
         table.set(answering > 0 ? .answering : waiting > 0 ? .waitingForClient : .idle, of: place)
+        guard answering == 0, let closing else { return }
+        self.closing = nil
+        closing()
+    }
+
+    /// Makes room for another connection, to be called on the event loop. A request may have come since this one was
+    /// chosen for its long wait: it is answered first.
+    package func leave(_ close: @escaping () -> Void) {
+        if answering == 0 { close() } else { closing = close }
     }
 
     private func count(_ phase: ConnectionTable.Phase, _ change: Int) {

@@ -117,11 +117,16 @@ final class ListenerChannel: ServerChildChannel {
     private static func close(_ channel: any Channel) {
         channel.eventLoop.execute {
             let pipeline = channel.pipeline.syncOperations
-            if let transport = try? pipeline.context(handlerType: NIOSSLServerHandler.self) {
-                transport.close(promise: nil)
-            } else {
-                channel.close(promise: nil)
+            func close() {
+                if let transport = try? pipeline.context(handlerType: NIOSSLServerHandler.self) {
+                    transport.close(promise: nil)
+                } else {
+                    channel.close(promise: nil)
+                }
             }
+            // None yet before the first bytes.
+            guard let place = try? pipeline.handler(type: ConnectionPlace.self) else { return close() }
+            place.leave(close)
         }
     }
 

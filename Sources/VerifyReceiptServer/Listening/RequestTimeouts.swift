@@ -106,6 +106,8 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
             isReading = false
             inbound = nil
             bodyRate.end()
+            // Before others run: a connection that is idle may be closed to make room.
+            notePhase()
         }
         context.fireChannelRead(data)
     }

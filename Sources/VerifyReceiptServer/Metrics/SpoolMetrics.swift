@@ -50,7 +50,9 @@ extension SpoolState {
 
 extension StoreWriter.Event {
     /// One line per change, not per receipt.
-    func log(to logger: Logger) {
+    ///
+    /// - Parameter setAside: decides about the lines of receipts that are set aside. The spool keeps the reason of each.
+    func log(to logger: Logger, setAside: RateLimitedLine) {
         switch self {
         case .foundEntries(let entries):
             logger.notice(
@@ -65,9 +67,12 @@ extension StoreWriter.Event {
             logger.error("receipts are not kept", metadata: ["reason": "\(reason)"])
         case .accepting: logger.notice("receipts are kept again")
         case .setAside(let receipt, let reason):
+            guard let count = setAside.note() else { return }
             logger.error(
-                "the store refuses a receipt, which stays in the spool until the next start",
-                metadata: ["receipt": "\(receipt)", "reason": "\(reason)"])
+                "the store refuses receipts, which stay in the spool until the next start",
+                metadata: [
+                    "receipt": "\(receipt)", "reason": "\(reason)", "count": .stringConvertible(count),
+                ])
         }
     }
 }
