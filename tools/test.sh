@@ -11,6 +11,15 @@ width=(--experimental-maximum-parallelization-width 24)
 
 step() { printf '\n== %s\n' "$1"; }
 
+# Runs tests, and repeats at the end of a long output which ones failed.
+tests() {
+    local log=.build/tests.log
+    "$@" 2>&1 | tee "$log" && return
+    step "Failed"
+    grep -aE '✘|recorded an issue|error:' "$log" | cut -c1-400 | tail -n 100
+    return 1
+}
+
 step "Format"
 git ls-files -z '*.swift' | xargs -0 swift format lint --strict --configuration .swift-format
 
@@ -28,9 +37,9 @@ bash tools/minimal.sh
 
 step "Tests, debug"
 swift build --build-tests
-swift test --skip-build "${width[@]}"
-LEGACY_RECEIPTS_MANY_CONNECTIONS=1 swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-bash tools/postgres.sh run swift test --skip-build --filter PostgreSQL
+tests swift test --skip-build "${width[@]}"
+LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
+tests bash tools/postgres.sh run swift test --skip-build --filter PostgreSQL
 
 step "Documentation"
 bash tools/docs.sh
@@ -40,9 +49,9 @@ bash tools/demo.sh
 
 step "Tests, release"
 swift build -c release --build-tests
-swift test -c release --skip-build "${width[@]}"
-LEGACY_RECEIPTS_MANY_CONNECTIONS=1 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-bash tools/postgres.sh run swift test -c release --skip-build --filter PostgreSQL
+tests swift test -c release --skip-build "${width[@]}"
+LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
+tests bash tools/postgres.sh run swift test -c release --skip-build --filter PostgreSQL
 
 command=$(swift build -c release --show-bin-path)/legacy-receipts
 
