@@ -26,7 +26,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "AppStoreModels", targets: ["AppStoreModels"]),
-        .library(name: "AppleTrust", targets: ["AppleTrust"]),
+        .library(name: "AppStoreTrust", targets: ["AppStoreTrust"]),
         .library(name: "LegacyReceipts", targets: ["LegacyReceipts"]),
         .library(name: "AppStoreServer", targets: ["AppStoreServer"]),
         .library(name: "AppStoreSandbox", targets: ["AppStoreSandbox"]),
@@ -73,10 +73,10 @@ let package = Package(
         .target(name: "AppStoreModels", swiftSettings: settings),
         // What a checked signature proves. LegacyReceipts and AppStoreServer both say it with these types, and neither knows
         // the other.
-        .target(name: "AppleTrust", dependencies: [crypto], swiftSettings: settings),
+        .target(name: "AppStoreTrust", dependencies: [crypto], swiftSettings: settings),
         .target(
             name: "LegacyReceipts",
-            dependencies: ["AppleTrust", crypto, cryptoExtras],
+            dependencies: ["AppStoreTrust", crypto, cryptoExtras],
             swiftSettings: settings),
         .target(
             name: "ReceiptMigration",
@@ -102,7 +102,7 @@ let package = Package(
         .target(
             name: "AppStoreServer",
             dependencies: [
-                "AppStoreModels", "AppleTrust", crypto, server("AsyncHTTPClient", "async-http-client"),
+                "AppStoreModels", "AppStoreTrust", crypto, server("AsyncHTTPClient", "async-http-client"),
                 server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"), server("X509", "swift-certificates"),
                 server("SwiftASN1", "swift-asn1"),
             ],

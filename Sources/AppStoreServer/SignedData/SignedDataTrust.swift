@@ -1,4 +1,4 @@
-@_exported public import AppleTrust
+@_exported public import AppStoreTrust
 
 /// Whose signatures over the App Store's JWS are believed.
 ///

@@ -1,2 +1,2 @@
 // Who verifies receipts names what verifying gives: Verified, its evidence, fingerprints.
-@_exported public import AppleTrust
+@_exported public import AppStoreTrust
