@@ -14,7 +14,7 @@ let settings: [SwiftSetting] =
 func server(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Server"]))
 }
-let yams: Target.Dependency = .product(name: "Yams", package: "Yams", condition: .when(traits: ["ReceiptMigration"]))
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams", condition: .when(traits: ["ProductCatalog"]))
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
 let grdbSQLite: Target.Dependency = .product(
     name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
@@ -30,7 +30,9 @@ let package = Package(
         .library(name: "LegacyReceipts", targets: ["LegacyReceipts"]),
         .library(name: "AppStoreServer", targets: ["AppStoreServer"]),
         .library(name: "AppStoreSandbox", targets: ["AppStoreSandbox"]),
-        .library(name: "ReceiptMigration", targets: ["ReceiptMigration"]),
+        .library(name: "ProductCatalog", targets: ["ProductCatalog"]),
+        .library(name: "Purchases", targets: ["Purchases"]),
+        .library(name: "Migration", targets: ["Migration"]),
         .library(name: "ReceiptForge", targets: ["ReceiptForge"]),
         .library(name: "TransactionStore", targets: ["TransactionStore"]),
         .library(name: "SQLiteTransactionStore", targets: ["SQLiteTransactionStore"]),
@@ -42,12 +44,12 @@ let package = Package(
     // Everything is on by default. Who wants one library names what it needs (`traits: []` for LegacyReceipts alone), and
     // the packages of the others are not even fetched.
     traits: [
-        .default(enabledTraits: ["ReceiptMigration", "SQLite", "Server", "CommandLine"]),
-        .trait(name: "ReceiptMigration", description: "Reading product catalogues in YAML."),
+        .default(enabledTraits: ["ProductCatalog", "SQLite", "Server", "CommandLine"]),
+        .trait(name: "ProductCatalog", description: "Reading product catalogues in YAML."),
         .trait(
-            name: "SQLite", description: "The SQLite engine of TransactionStore.", enabledTraits: ["ReceiptMigration"]),
+            name: "SQLite", description: "The SQLite engine of TransactionStore.", enabledTraits: ["ProductCatalog"]),
         .trait(
-            name: "Server", description: "The HTTP endpoint.", enabledTraits: ["ReceiptMigration"]),
+            name: "Server", description: "The HTTP endpoint.", enabledTraits: ["ProductCatalog"]),
         .trait(
             name: "CommandLine", description: "The command legacy-receipts.", enabledTraits: ["SQLite", "Server"]),
     ],
@@ -78,16 +80,19 @@ let package = Package(
             name: "LegacyReceipts",
             dependencies: ["AppStoreTrust", crypto, cryptoExtras],
             swiftSettings: settings),
+        .target(name: "ProductCatalog", dependencies: ["AppStoreModels", yams], swiftSettings: settings),
         .target(
-            name: "ReceiptMigration",
-            dependencies: ["AppStoreModels", "LegacyReceipts", yams],
+            name: "Purchases", dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog"],
+            swiftSettings: settings),
+        .target(
+            name: "Migration", dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases"],
             swiftSettings: settings),
         .target(
             name: "ReceiptForge",
             dependencies: [crypto, cryptoExtras],
             swiftSettings: settings),
         .target(
-            name: "TransactionStore", dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration"],
+            name: "TransactionStore", dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases"],
             swiftSettings: settings),
         .target(
             name: "SQLiteTransactionStore",
@@ -111,7 +116,7 @@ let package = Package(
         .target(
             name: "AppStoreSandbox",
             dependencies: [
-                "AppStoreModels", "AppStoreServer", "ReceiptMigration", "ReceiptForge", crypto,
+                "AppStoreModels", "AppStoreServer", "ProductCatalog", "Purchases", "ReceiptForge", crypto,
                 server("AsyncHTTPClient", "async-http-client"), server("Hummingbird", "hummingbird"),
                 server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
                 server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -119,12 +124,15 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "VerifyReceipt",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "TransactionStore", crypto],
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "TransactionStore",
+                crypto,
+            ],
             swiftSettings: settings),
         .target(
             name: "VerifyReceiptServer",
             dependencies: [
-                "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ReceiptMigration", "TransactionStore",
+                "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
                 "VerifyReceipt", yams, server("AsyncHTTPClient", "async-http-client"),
                 server("Configuration", "swift-configuration"),
                 server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
@@ -138,8 +146,9 @@ let package = Package(
         .executableTarget(
             name: "legacy-receipts",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "TransactionStore", "SQLiteTransactionStore",
-                "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer", "AppStoreServer",
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "TransactionStore",
+                "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
+                "AppStoreServer",
                 "AppStoreSandbox",
                 server("Logging", "swift-log"), server("ServiceLifecycle", "swift-service-lifecycle"),
                 .product(
@@ -149,7 +158,7 @@ let package = Package(
         .executableTarget(
             name: "legacy-receipts-benchmark",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge", "TransactionStore",
+                "AppStoreModels", "LegacyReceipts", "Migration", "ReceiptForge", "TransactionStore",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
                 "AppStoreServer", "CLibPQ",
                 crypto, cryptoExtras, grdb, grdbSQLite, server("AsyncHTTPClient", "async-http-client"),
@@ -160,7 +169,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "legacy-receipts-fixtures",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge"],
+            dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog", "Migration", "ReceiptForge"],
             path: "tools/fixtures",
             swiftSettings: settings),
 
@@ -190,8 +199,11 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ReceiptMigrationTests",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge", "SharedReceipts"],
+            name: "MigrationTests",
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
+                "SharedReceipts",
+            ],
             exclude: ["ProductCatalog/Examples"],
             swiftSettings: settings),
         .testTarget(
@@ -201,7 +213,7 @@ let package = Package(
         .testTarget(
             name: "TransactionStoreTests",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration", "TransactionStore",
+                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "Purchases", "TransactionStore",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
             swiftSettings: settings),
@@ -215,7 +227,7 @@ let package = Package(
         .testTarget(
             name: "VerifyReceiptTests",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration", "TransactionStore",
+                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "TransactionStore",
                 "SQLiteTransactionStore", "VerifyReceipt", "SharedReceipts", crypto,
             ],
             swiftSettings: settings),
@@ -223,7 +235,7 @@ let package = Package(
             name: "VerifyReceiptServerTests",
             dependencies: [
                 "legacy-receipts", "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ReceiptForge",
-                "ReceiptMigration", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
+                "Purchases", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
                 "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto, grdb,
                 server("AsyncHTTPClient", "async-http-client"),
                 server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
@@ -235,7 +247,7 @@ let package = Package(
             name: "AppStoreSandboxTests",
             dependencies: [
                 "AppStoreModels", "AppStoreSandbox", "AppStoreServer", "LegacyReceipts", "ReceiptForge",
-                "ReceiptMigration",
+                "ProductCatalog", "Purchases",
                 "TransactionStore", "SQLiteTransactionStore", "VerifyReceipt", "VerifyReceiptServer", crypto,
                 server("AsyncHTTPClient", "async-http-client"), server("Hummingbird", "hummingbird"),
                 server("Logging", "swift-log"),
@@ -251,14 +263,15 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "ReceiptMigration", "ReceiptForge"],
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "legacy-receipts", "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ReceiptMigration",
-                "AppStoreServer", "TransactionStore",
-                "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
+                "legacy-receipts", "AppStoreModels", "LegacyReceipts", "ReceiptForge",
+                "AppStoreServer", "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
             ],
             swiftSettings: settings),
     ]

@@ -8,7 +8,7 @@ rm -rf .build/documentation
 mkdir -p .build/documentation
 
 log=.build/documentation/log
-for target in AppStoreModels AppStoreTrust LegacyReceipts ReceiptMigration ReceiptForge AppStoreServer AppStoreSandbox \
+for target in AppStoreModels AppStoreTrust LegacyReceipts ProductCatalog Purchases Migration ReceiptForge AppStoreServer AppStoreSandbox \
     TransactionStore SQLiteTransactionStore PostgreSQLTransactionStore VerifyReceipt VerifyReceiptServer; do
     if ! swift package --allow-writing-to-directory .build/documentation \
         generate-documentation --target "$target" --warnings-as-errors \

@@ -1,5 +1,5 @@
 public import AppStoreModels
-package import ReceiptMigration
+package import Purchases
 
 /// One transaction as the store knows it: the facts of all documents, joined field by field.
 public struct StoredTransaction: Sendable {

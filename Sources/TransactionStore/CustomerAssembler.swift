@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import ReceiptMigration
+internal import Purchases
 
 /// Makes a ``Customer`` from the rows of an engine. Rows may come in any order.
 package struct CustomerAssembler {

@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import ReceiptMigration
+internal import Purchases
 
 // A store holds what documents state. What the mapping concluded by a rule, or took from a catalogue, is taken out again:
 // conclusions are drawn on reading, from everything that is known by then.

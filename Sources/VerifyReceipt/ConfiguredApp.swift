@@ -1,4 +1,4 @@
-internal import ReceiptMigration
+internal import ProductCatalog
 
 /// What is configured for one bundle id, prepared for use with every request.
 final class ConfiguredApp: Sendable {

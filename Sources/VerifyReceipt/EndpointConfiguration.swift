@@ -1,5 +1,5 @@
 public import LegacyReceipts
-public import ReceiptMigration
+public import ProductCatalog
 
 /// One app whose receipts the endpoint answers for.
 public struct AppConfiguration: Sendable {

@@ -1,7 +1,9 @@
 import Foundation
 import LegacyReceipts
+import Migration
+import ProductCatalog
+import Purchases
 import ReceiptForge
-import ReceiptMigration
 import Testing
 
 func testRoot() throws -> [UInt8] { try TestCertificateAuthority.rootDER }
@@ -23,7 +25,9 @@ let root: URL? = {
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
         "Sources/LegacyReceipts/LegacyReceipts.docc/LegacyReceipts.md",
-        "Sources/ReceiptMigration/ReceiptMigration.docc/ReceiptMigration.md",
+        "Sources/ProductCatalog/ProductCatalog.docc/ProductCatalog.md",
+        "Sources/Purchases/Purchases.docc/Purchases.md",
+        "Sources/Migration/Migration.docc/Migration.md",
         "Sources/ReceiptForge/ReceiptForge.docc/ReceiptForge.md",
     ]
 

@@ -1,7 +1,7 @@
 import AppStoreModels
 import Foundation
 import LegacyReceipts
-import ReceiptMigration
+import Purchases
 import Testing
 
 @Suite struct SampleTests {

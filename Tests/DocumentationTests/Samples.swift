@@ -4,8 +4,10 @@
 import AppStoreModels
 import Foundation
 import LegacyReceipts
+import Migration
+import ProductCatalog
+import Purchases
 import ReceiptForge
-import ReceiptMigration
 
 // MARK: README.md
 
@@ -55,7 +57,7 @@ func report(on stored: [UInt8], verifier: ReceiptVerifier) throws(ReceiptError) 
     return inspection.checks.map { "\($0.name.rawValue): \($0.outcome)" }
 }
 
-// MARK: ReceiptMigration
+// MARK: Purchases
 
 /// A stored receipt as modern transactions, in Apple's JSON.
 func modernJSON(of stored: [UInt8], verifier: ReceiptVerifier) throws -> [Data] {
@@ -77,6 +79,8 @@ func states(of mapped: MappedReceipt, at date: Int64) -> [SubscriptionState] {
 func recorded(_ json: [UInt8], mapper: ReceiptMapper) throws(RecordedReplyError) -> RecordedMapping {
     mapper.map(try RecordedReply(json: json))
 }
+
+// MARK: Migration
 
 /// The command `legacy-receipts migrate` as a call.
 func migrate(_ paths: [String], into folder: String, trust: TrustPolicy) async throws(MigrationError) -> Int {

@@ -1,7 +1,7 @@
 import AppStoreModels
 import LegacyReceipts
+import ProductCatalog
 import ReceiptForge
-import ReceiptMigration
 import Testing
 import TransactionStore
 import VerifyReceipt

@@ -1,7 +1,7 @@
 import Foundation
 import LegacyReceipts
+import Migration
 import ReceiptForge
-import ReceiptMigration
 
 /// `migrate`, NDJSON to NDJSON, one job: receipts per second of processor time, and the peak of memory.
 struct MigrationBenchmark {

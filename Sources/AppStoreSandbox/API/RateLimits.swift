@@ -1,6 +1,6 @@
 public import AppStoreModels
 public import AppStoreServer
-internal import ReceiptMigration
+internal import Purchases
 
 /// How many requests the App Store Server API takes: so many a second for each endpoint, counted by the hour, in the
 /// sandbox a tenth (Reference.md S2).

@@ -1,6 +1,6 @@
 internal import AppStoreModels
 internal import AppStoreServer
-internal import ReceiptMigration
+internal import Purchases
 
 /// What of the notification history is asked for (Reference.md S5.6).
 private struct NotificationQuestion {

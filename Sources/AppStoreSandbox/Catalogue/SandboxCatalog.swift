@@ -1,5 +1,5 @@
 internal import AppStoreModels
-public import ReceiptMigration
+public import ProductCatalog
 
 /// Everything that the sandbox sells.
 public struct SandboxCatalog: Sendable {

@@ -1,5 +1,5 @@
 public import AppStoreModels
-public import ReceiptMigration
+public import ProductCatalog
 
 /// A product that the sandbox sells.
 public struct SandboxProduct: Hashable, Sendable {

@@ -1,6 +1,6 @@
 internal import AppStoreModels
 internal import Foundation
-internal import ReceiptMigration
+internal import Purchases
 
 /// The fields of a request of the control API. Every error names its field.
 struct ControlRequest {

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 internal import Foundation
+internal import ProductCatalog
 internal import ReceiptForge
-internal import ReceiptMigration
 
 extension SandboxState {
     /// Answers a request of the control API; the path is what follows `/sandbox/v1`.

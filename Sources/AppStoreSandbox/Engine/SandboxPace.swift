@@ -1,4 +1,4 @@
-internal import ReceiptMigration
+internal import ProductCatalog
 
 /// How fast time passes for subscriptions.
 public enum SandboxPace: Hashable, Sendable {

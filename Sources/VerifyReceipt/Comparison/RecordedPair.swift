@@ -1,6 +1,6 @@
 package import AppStoreModels
 internal import LegacyReceipts
-internal import ReceiptMigration
+internal import Purchases
 
 /// A request as it was sent once, and Apple's reply to it.
 package struct RecordedPair: Sendable {

@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import ReceiptMigration
+internal import Migration
 
 /// Reads recorded pairs from files, folders and standard input, with memory bounded by the largest record.
 ///

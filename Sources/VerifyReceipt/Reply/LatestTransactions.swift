@@ -1,5 +1,6 @@
 internal import AppStoreModels
-internal import ReceiptMigration
+internal import ProductCatalog
+internal import Purchases
 internal import TransactionStore
 
 /// What the store contributed to one answer. An object, because it goes through many hands and a customer is large.

@@ -1,6 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
-internal import ReceiptMigration
+internal import Purchases
 internal import TransactionStore
 
 /// What is known of one transaction, in the terms of `in_app` and `latest_receipt_info` (Reference.md V3.5).

@@ -1,6 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
-internal import ReceiptMigration
+internal import Purchases
 internal import TransactionStore
 
 /// The reply to an iOS 6 style transaction receipt (Reference.md V4 and V2.1).

@@ -1,5 +1,5 @@
 import Foundation
-import ReceiptMigration
+import ProductCatalog
 import VerifyReceipt
 
 // What is answered, and which notifications are taken in.

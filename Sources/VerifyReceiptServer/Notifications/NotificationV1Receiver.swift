@@ -1,6 +1,6 @@
 import AppStoreModels
 import LegacyReceipts
-import ReceiptMigration
+import Purchases
 import TransactionStore
 import VerifyReceipt
 

@@ -2,7 +2,7 @@ import AppStoreModels
 import ArgumentParser
 import Foundation
 import LegacyReceipts
-import ReceiptMigration
+import Migration
 import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer

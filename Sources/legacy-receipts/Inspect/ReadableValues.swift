@@ -1,6 +1,6 @@
 import AppStoreModels
 import LegacyReceipts
-import ReceiptMigration
+import Purchases
 
 /// Times for people.
 enum DateText {

@@ -1,6 +1,6 @@
 import AppStoreModels
 public import ArgumentParser
-public import ReceiptMigration
+public import Migration
 
 extension MigrationOptions.RecordFormat: ExpressibleByArgument {}
 extension MigrationOptions.OutputFormat: ExpressibleByArgument {}

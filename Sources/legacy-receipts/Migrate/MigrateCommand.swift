@@ -3,7 +3,8 @@ import AppStoreServer
 import ArgumentParser
 import Foundation
 import LegacyReceipts
-import ReceiptMigration
+import Migration
+import ProductCatalog
 import TransactionStore
 
 struct MigrateCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import Foundation
-import ReceiptMigration
+import Migration
 import Synchronization
 
 /// A bar on a terminal, a plain line from time to time elsewhere.

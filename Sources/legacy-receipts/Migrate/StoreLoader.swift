@@ -1,6 +1,6 @@
 import Foundation
 import LegacyReceipts
-import ReceiptMigration
+import Migration
 import TransactionStore
 
 /// Puts what accepted documents state into a store.

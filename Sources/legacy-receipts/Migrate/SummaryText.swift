@@ -1,5 +1,5 @@
 import AppStoreModels
-import ReceiptMigration
+import Migration
 
 /// The summary as a person reads it: a table that fits on a screen whatever the input. All numbers are in
 /// `summary.json`.

@@ -1,6 +1,6 @@
 import AppStoreModels
 import AppStoreServer
-import ReceiptMigration
+import ProductCatalog
 import TransactionStore
 
 /// Makes the rows of `offers` for one customer after the other.

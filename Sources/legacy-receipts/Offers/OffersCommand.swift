@@ -2,7 +2,8 @@ import AppStoreModels
 import AppStoreServer
 import ArgumentParser
 import Foundation
-import ReceiptMigration
+import Migration
+import ProductCatalog
 import TransactionStore
 
 struct OffersCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import AppStoreModels
 import AppStoreServer
-import ReceiptMigration
+import ProductCatalog
 import TransactionStore
 
 /// What a store knows of a customer, as the rules about offers take it.

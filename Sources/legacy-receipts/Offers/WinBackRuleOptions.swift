@@ -1,7 +1,7 @@
 import AppStoreServer
 import ArgumentParser
 import Foundation
-import ReceiptMigration
+import ProductCatalog
 
 /// The rules of win-back offers: one by flags, or any number in a file.
 struct WinBackRuleOptions: ParsableArguments {

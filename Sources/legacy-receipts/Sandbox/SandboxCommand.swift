@@ -3,7 +3,7 @@ import AppStoreSandbox
 import ArgumentParser
 import Foundation
 import Logging
-import ReceiptMigration
+import ProductCatalog
 import ServiceLifecycle
 
 struct SandboxCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import AppStoreModels
 import AppStoreSandbox
-import ReceiptMigration
+import Purchases
 import Testing
 
 struct PlanTests {

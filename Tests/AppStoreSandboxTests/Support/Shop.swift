@@ -1,6 +1,6 @@
 import AppStoreModels
 import AppStoreSandbox
-import ReceiptMigration
+import ProductCatalog
 import Testing
 
 /// What the tests sell.

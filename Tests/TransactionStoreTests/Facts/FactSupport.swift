@@ -1,6 +1,6 @@
 import AppStoreModels
 import LegacyReceipts
-import ReceiptMigration
+import Purchases
 import TransactionStore
 
 /// Documents made of values for the tests of what a store learns from them.

@@ -1,5 +1,5 @@
 import AppStoreModels
-import ReceiptMigration
+import Purchases
 import Testing
 import TransactionStore
 

@@ -1,0 +1,29 @@
+import AppStoreModels
+import Purchases
+
+/// What a batch of records became: octets for each output file, and its share of the summary.
+struct BatchOutput: Sendable {
+    var transactions = JSONWriter()
+    var appTransactions = JSONWriter()
+    var renewalInfos = JSONWriter()
+    var quarantine = JSONWriter()
+    var transactionProvenance = ProvenanceText<TransactionField>()
+    var appTransactionProvenance = ProvenanceText<AppTransactionField>()
+    var counts = BatchCounts()
+    /// The documents that were accepted, if they are collected.
+    var documents: [MigratedDocument] = []
+
+    mutating func add(_ document: MigratedDocument?) {
+        if let document { documents.append(document) }
+    }
+
+    /// Makes ready for the next batch and keeps the memory.
+    mutating func removeAll() {
+        transactions.removeAll()
+        appTransactions.removeAll()
+        renewalInfos.removeAll()
+        quarantine.removeAll()
+        counts = BatchCounts()
+        documents.removeAll()
+    }
+}

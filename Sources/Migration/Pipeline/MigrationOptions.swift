@@ -1,0 +1,106 @@
+public import AppStoreModels
+public import LegacyReceipts
+public import ProductCatalog
+
+/// How a migration is done.
+public struct MigrationOptions: Sendable {
+    /// How the records of the inputs are told apart.
+    public enum RecordFormat: String, Sendable, CaseIterable {
+        /// Found out for each input from its contents.
+        case auto
+        /// One JSON value per line.
+        case ndjson
+        /// A table with a header row.
+        case csv
+        /// A JSON document, or an array with one record per element.
+        case json
+        /// One receipt per line.
+        case lines
+        /// Each file is one record.
+        case file
+    }
+
+    /// The form of the transactions that are written; everything else is written as NDJSON.
+    public enum OutputFormat: String, Sendable, CaseIterable {
+        case ndjson
+        case csv
+    }
+
+    /// Whose signatures are believed.
+    public var trust: TrustPolicy
+    /// Bounds on a receipt.
+    public var limits: DecodingLimits
+    /// What is known about the products.
+    public var catalog: ProductCatalog?
+    /// How the records of the inputs are told apart.
+    public var recordFormat: RecordFormat
+    /// The CSV column or JSON member that holds the receipt; detected when nil.
+    public var receiptColumn: String?
+    /// The form of the transactions that are written.
+    public var outputFormat: OutputFormat
+    /// Only records of these environments are migrated, the others quarantined; nil for all.
+    public var environments: Set<Environment>?
+    /// Only records of these bundle ids are migrated, the others quarantined; nil for all. A recorded document that names
+    /// no bundle id is not held against it.
+    public var bundleIds: Set<String>?
+    /// Whether documents that nobody signed (recorded replies, rows, version 1 notifications) are migrated. If not, they
+    /// are quarantined, except for the receipts that they embed.
+    public var acceptsRecorded: Bool
+    /// The number of records worked on at once, in batches; 1 or more.
+    public var jobs: Int
+    /// Whether files of an earlier migration in the output folder are replaced.
+    public var overwrites: Bool
+
+    public init(
+        trust: TrustPolicy = .apple, limits: DecodingLimits = .standard, catalog: ProductCatalog? = nil,
+        recordFormat: RecordFormat = .auto, receiptColumn: String? = nil, outputFormat: OutputFormat = .ndjson,
+        environments: Set<Environment>? = nil, bundleIds: Set<String>? = nil, acceptsRecorded: Bool = true,
+        jobs: Int = 1, overwrites: Bool = false
+    ) {
+        self.trust = trust
+        self.limits = limits
+        self.catalog = catalog
+        self.recordFormat = recordFormat
+        self.receiptColumn = receiptColumn
+        self.outputFormat = outputFormat
+        self.environments = environments
+        self.bundleIds = bundleIds
+        self.acceptsRecorded = acceptsRecorded
+        self.jobs = jobs
+        self.overwrites = overwrites
+    }
+}
+
+/// Why a migration stopped before its end. Problems of single records never stop it; they go to quarantine.
+public struct MigrationError: Error, Sendable, CustomStringConvertible {
+    public enum Code: String, Sendable {
+        /// An input cannot be found, opened or read, or its layout cannot be told.
+        case input
+        /// An output file cannot be made or written: no space, no permission.
+        case output
+        /// The output folder holds files of an earlier migration.
+        case outputExists
+        /// The output folder lies inside an input, or an input is one of the output files.
+        case outputConflict
+        /// A certificate in the trust policy cannot be read.
+        case trust
+        /// What was given the accepted documents could not take them.
+        case documents
+        /// The task was cancelled.
+        case interrupted
+    }
+
+    public let code: Code
+    /// The file or folder concerned.
+    public let path: String
+    /// A sentence for a person.
+    public let message: String
+
+    public init(_ code: Code, path: String, _ message: String) {
+        self.code = code
+        self.path = path
+        self.message = message
+    }
+
+    public var description: String { message }
+}

@@ -1,0 +1,129 @@
+import AppStoreModels
+import Purchases
+
+/// The verified receipt that confirms a recorded row.
+struct SignedReference {
+    let sha256: String
+    let asOf: AsOf?
+}
+
+/// Where the lines of one record come from: their `source` and `record` members, made once and written with each.
+struct OutputSource {
+    /// The JSON of the `source` member.
+    let source: [UInt8]
+    /// The JSON of the `record` member, the caller's own columns; empty if there are none.
+    let record: [UInt8]
+    let isConfirmed: Bool
+    /// Of when the document speaks.
+    let asOf: AsOf?
+
+    /// - Parameters:
+    ///   - sha256: SHA-256 of the receipt's octets, base64 removed; nil for recorded documents.
+    ///   - confirmedBy: SHA-256 of a verified receipt in the same document that has the same transaction.
+    ///   - asOf: of when the document speaks.
+    ///   - carried: the caller's own columns that stand beside this document and not beside others of the record.
+    init(
+        record: InputRecord, kind: RecordKind, sha256: String?, confirmedBy: SignedReference? = nil, asOf: AsOf?,
+        carried: [CarriedColumn] = []
+    ) {
+        var writer = JSONWriter(reservingCapacity: 256)
+        writer.beginObject()
+        record.place.writeMembers(to: &writer)
+        writer.member("kind", kind.rawValue)
+        writer.member("sha256", sha256)
+        if let confirmedBy {
+            writer.member("confirmedBy", confirmedBy.sha256)
+            writer.member("confirmedAsOf", confirmedBy.asOf?.date)
+        }
+        writer.endObject()
+        source = writer.finish()
+        self.record = JSONWriter.carriedColumns(carried.isEmpty ? record.carried : record.carried + carried)
+        isConfirmed = confirmedBy != nil
+        self.asOf = asOf
+    }
+
+    func write(_ transaction: borrowing MappedTransaction, into output: inout BatchOutput) {
+        output.transactions.beginObject()
+        transaction.writeMembers(to: &output.transactions, &output.transactionProvenance)
+        finishLine(&output.transactions)
+    }
+
+    func write(_ appTransaction: MappedAppTransaction, into output: inout BatchOutput) {
+        output.appTransactions.beginObject()
+        appTransaction.writeMembers(to: &output.appTransactions, &output.appTransactionProvenance)
+        finishLine(&output.appTransactions)
+        output.counts.add(appTransaction)
+    }
+
+    func write(_ info: MappedRenewalInfo, into output: inout BatchOutput) {
+        output.renewalInfos.beginObject()
+        info.writeMembers(to: &output.renewalInfos)
+        finishLine(&output.renewalInfos)
+        output.counts.add(info)
+    }
+
+    private func finishLine(_ writer: inout JSONWriter) {
+        if let asOf {
+            writer.member("asOf", asOf.date)
+            writer.member("asOfKind", asOf.kind.rawValue)
+        }
+        writer.key("source")
+        writer.raw(source)
+        if !record.isEmpty {
+            writer.key("record")
+            writer.raw(record)
+        }
+        writer.endObject()
+        writer.newline()
+    }
+}
+
+/// `transactions.csv` (RFC 4180): a column per modern field that legacy records can fill, then what is ours.
+enum TransactionTable {
+    private static let columns: [(name: String, value: @Sendable (JWSTransactionDecodedPayload) -> String?)] = [
+        ("transactionId", { $0.transactionId }), ("originalTransactionId", { $0.originalTransactionId }),
+        ("webOrderLineItemId", { $0.webOrderLineItemId }), ("bundleId", { $0.bundleId }),
+        ("productId", { $0.productId }), ("subscriptionGroupIdentifier", { $0.subscriptionGroupIdentifier }),
+        ("purchaseDate", { $0.purchaseDate.map { String($0) } }),
+        ("originalPurchaseDate", { $0.originalPurchaseDate.map { String($0) } }),
+        ("expiresDate", { $0.expiresDate.map { String($0) } }), ("quantity", { $0.quantity.map { String($0) } }),
+        ("type", { $0.type?.rawValue }), ("appAccountToken", { $0.appAccountToken }),
+        ("inAppOwnershipType", { $0.inAppOwnershipType?.rawValue }),
+        ("revocationReason", { $0.revocationReason.map { String($0.rawValue) } }),
+        ("revocationDate", { $0.revocationDate.map { String($0) } }),
+        ("isUpgraded", { $0.isUpgraded.map { String($0) } }),
+        ("offerType", { $0.offerType.map { String($0.rawValue) } }), ("offerIdentifier", { $0.offerIdentifier }),
+        ("offerDiscountType", { $0.offerDiscountType?.rawValue }), ("offerPeriod", { $0.offerPeriod }),
+        ("environment", { $0.environment?.rawValue }), ("transactionReason", { $0.transactionReason?.rawValue }),
+    ]
+
+    /// The header row.
+    static var header: [UInt8] {
+        let ours = ["termStart", "standing", "asOf", "asOfKind", "notes", "provenance", "source", "record"]
+        let names = columns.map(\.name) + ours
+        return Array((names.joined(separator: ",") + "\r\n").utf8)
+    }
+
+    static func write(_ transaction: MappedTransaction, _ source: OutputSource, to writer: inout JSONWriter) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(2048)
+        for column in columns { CSVField.append(column.value(transaction.payload) ?? "", to: &bytes) }
+        CSVField.append(transaction.termStart.map { String($0) } ?? "", to: &bytes)
+        CSVField.append(transaction.standing.rawValue, to: &bytes)
+        CSVField.append(source.asOf.map { String($0.date) } ?? "", to: &bytes)
+        CSVField.append(source.asOf?.kind.rawValue ?? "", to: &bytes)
+        CSVField.append(transaction.notes.map(\.name).joined(separator: " "), to: &bytes)
+        CSVField.append(json { transaction.provenance.write(to: &$0) }, to: &bytes)
+        CSVField.append(String(decoding: source.source, as: UTF8.self), to: &bytes)
+        CSVField.append(String(decoding: source.record, as: UTF8.self), to: &bytes)
+        bytes[bytes.count - 1] = 0x0D
+        bytes.append(0x0A)
+        writer.verbatim(bytes)
+    }
+
+    private static func json(_ body: (inout JSONWriter) -> Void) -> String {
+        var writer = JSONWriter()
+        body(&writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}

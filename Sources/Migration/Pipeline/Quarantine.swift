@@ -1,0 +1,143 @@
+import AppStoreModels
+import LegacyReceipts
+import Purchases
+
+/// Why a record was not migrated.
+struct QuarantineReason: Sendable {
+    /// The code: of a ``ReceiptError``, of a ``RecordedReplyError``, of the input side, or one of this file.
+    let code: String
+    /// What the record is: `notAReceipt`, `notGenuine`, or `notMigrated` for good records that a rule or filter kept out.
+    let verdict: String
+    /// A sentence for a person.
+    let message: String
+
+    private init(_ code: String, _ verdict: String, _ message: String) {
+        self.code = code
+        self.verdict = verdict
+        self.message = message
+    }
+
+    init(_ error: ReceiptError) {
+        self.init(error.code.rawValue, error.verdict.rawValue, error.message)
+    }
+
+    init(_ error: RecordedReplyError) {
+        self.init(error.code.rawValue, ReceiptError.Verdict.notAReceipt.rawValue, error.message)
+    }
+
+    init(_ problem: InputProblem) {
+        self.init(problem.code.rawValue, ReceiptError.Verdict.notAReceipt.rawValue, problem.message)
+    }
+
+    static let storeKit2JWS = QuarantineReason(
+        "storeKit2JWS", "notMigrated",
+        "The record is a StoreKit 2 JWS: it is a modern transaction already, not a legacy one.")
+    static let nothingInside = QuarantineReason(RecordedReplyError(.nothingInside))
+    static let otherStore = QuarantineReason(RecordedReplyError(.otherStore))
+    static let bareTransactionId = QuarantineReason(
+        "bareTransactionId", "notMigrated",
+        "The record is a bare transaction id: only the App Store Server API can tell what was bought.")
+    static let recordedNotAccepted = QuarantineReason(
+        "recordedNotAccepted", "notMigrated", "The record is a document that nobody signed, and these were excluded.")
+
+    static func otherEnvironment(_ environment: String?) -> QuarantineReason {
+        QuarantineReason(
+            "otherEnvironment", "notMigrated",
+            environment.map { "The record is of the environment \($0), which was not asked for." }
+                ?? "The record does not say its environment, and certain environments were asked for.")
+    }
+
+    static func otherBundleId(_ bundleId: String) -> QuarantineReason {
+        QuarantineReason(
+            "otherBundleId", "notMigrated", "The record is of the app \(bundleId), which was not asked for.")
+    }
+}
+
+/// A document that is quarantined alone, because others of its record were migrated.
+struct QuarantinedDocument {
+    /// Never empty: where the document is the record itself, what it was recognised as.
+    let path: String
+    let carried: [CarriedColumn]
+    let original: [UInt8]
+}
+
+extension InputRecord {
+    /// Writes one line of `quarantine.ndjson`: the reason, the place, and the record's own bytes, as text if they are
+    /// UTF-8, else as base64.
+    ///
+    /// - Parameter document: the one document of the record that was not migrated; nil for the whole record.
+    func writeQuarantine(
+        _ reason: QuarantineReason, kind: RecordKind, document: QuarantinedDocument? = nil, to writer: inout JSONWriter
+    ) {
+        let original = document?.original[...] ?? self.original
+        let length = document?.original.count ?? self.length
+        writer.beginObject()
+        writer.member("reason", reason.code)
+        writer.member("verdict", reason.verdict)
+        writer.member("message", reason.message)
+        writer.key("source")
+        writer.beginObject()
+        place.writeMembers(to: &writer)
+        writer.key("byteOffset")
+        writer.integer(place.byteOffset)
+        writer.key("length")
+        writer.integer(length)
+        let path = document?.path ?? self.path
+        if !path.isEmpty { writer.member("path", path) }
+        writer.member("kind", kind.rawValue)
+        writer.member("sha256", Fingerprint(of: original).description)
+        writer.endObject()
+        let columns = JSONWriter.carriedColumns(carried + (document?.carried ?? []))
+        if !columns.isEmpty {
+            writer.key("record")
+            writer.raw(columns)
+        }
+        if document == nil, let table {
+            writer.key("table")
+            table.write(to: &writer)
+        }
+        if original.count < length {
+            writer.key("originalIsCut")
+            writer.boolean(true)
+        }
+        if let text = String(validating: original, as: UTF8.self) {
+            writer.member("original", text)
+        } else {
+            writer.member("originalBase64", Base64.encode(original))
+        }
+        writer.endObject()
+        writer.newline()
+    }
+}
+
+extension RecordPlace {
+    /// Writes `"input":…` and `"line"`, `"element"` or `"row"` into an object that is open.
+    func writeMembers(to writer: inout JSONWriter) {
+        writer.member("input", input)
+        switch position {
+        case .file: break
+        case .line(let number): writer.member("line", Int64(number))
+        case .element(let number): writer.member("element", Int64(number))
+        case .row(let number): writer.member("row", Int64(number))
+        }
+    }
+}
+
+extension JSONWriter {
+    /// The caller's own columns as a JSON object; empty if there are none.
+    static func carriedColumns(_ columns: [CarriedColumn]) -> [UInt8] {
+        guard !columns.isEmpty else { return [] }
+        var writer = JSONWriter()
+        writer.beginObject()
+        for column in columns {
+            writer.key(column.name)
+            switch column.value {
+            case .text(let text): writer.string(text)
+            // Validated JSON has line breaks only between tokens; in the output a line is a record.
+            case .json(let json): writer.raw(json.utf8.filter { $0 != 0x0A && $0 != 0x0D })
+            }
+        }
+        writer.endObject()
+        return writer.finish()
+    }
+}

@@ -1,0 +1,455 @@
+import AppStoreModels
+import LegacyReceipts
+import Purchases
+
+/// Migrates records one by one: verifies, maps, writes. Holds no state of its own, so that batches can be worked on in
+/// any order and give the same output.
+struct RecordMigrator: Sendable {
+    let verifier: ReceiptVerifier
+    let mapper: ReceiptMapper
+    let options: MigrationOptions
+    /// Whether accepted documents are handed on whole.
+    let collectsDocuments: Bool
+
+    init(_ options: MigrationOptions, collectsDocuments: Bool = false) throws(ReceiptError) {
+        self.options = options
+        self.collectsDocuments = collectsDocuments
+        verifier = try ReceiptVerifier(trust: options.trust, limits: options.limits)
+        mapper = ReceiptMapper(catalog: options.catalog)
+    }
+
+    func migrate(_ batch: InputBatch) -> BatchOutput {
+        var output = BatchOutput()
+        migrate(batch, into: &output)
+        return output
+    }
+
+    func migrate(_ batch: InputBatch, into output: inout BatchOutput) {
+        for index in 0..<batch.count {
+            let record = batch.record(index)
+            output.counts.read(record)
+            migrate(record, into: &output)
+        }
+    }
+
+    private func migrate(_ record: InputRecord, into output: inout BatchOutput) {
+        switch record.payload {
+        case .receipt(let stored, _): migrate(receipt: stored, of: record, into: &output)
+        case .several(let documents): migrate(documents, of: record, into: &output)
+        case .reply, .transactions, .notification: migrate(record.payload.documents, of: record, into: &output)
+        case .jws: quarantine(record, .storeKit2JWS, .storeKit2JWS, into: &output)
+        case .transactionID(let id):
+            quarantine(record, .bareTransactionId, .transactionId, into: &output)
+            if collectsDocuments { output.documents.append(.transactionId(id)) }
+        case .unrecognised(let problem): quarantine(record, QuarantineReason(problem), .unrecognized, into: &output)
+        }
+    }
+
+    private func quarantine(
+        _ record: InputRecord, _ reason: QuarantineReason, _ kind: RecordKind, into output: inout BatchOutput
+    ) {
+        record.writeQuarantine(reason, kind: kind, to: &output.quarantine)
+        output.counts.quarantined(kind, reason)
+    }
+
+    // MARK: Receipts
+
+    /// - Parameter besideRows: whether there are rows to compare the receipt with.
+    private func verify(_ stored: ArraySlice<UInt8>, besideRows: Bool) throws(RefusedReceipt) -> VerifiedRecord {
+        var kind = RecordKind.notAReceipt
+        do throws(ReceiptError) {
+            let container = try ReceiptContainer(stored: stored, limits: options.limits)
+            let mapped: MappedReceipt
+            var document: MigratedDocument?
+            var flags: [OfferFlags] = []
+            switch container.form {
+            case .pkcs7:
+                kind = .appReceipt
+                let receipt = try verifier.verifyAppReceipt(container.bytes)
+                mapped = mapper.map(receipt)
+                if collectsDocuments { document = .appReceipt(receipt, octets: container.bytes) }
+                if besideRows { flags = receipt.payload.inAppPurchases.map { OfferFlags($0) } }
+            case .propertyList:
+                kind = .transactionReceipt
+                let receipt = try verifier.verifyTransactionReceipt(container.bytes)
+                mapped = mapper.map(receipt)
+                if collectsDocuments { document = .transactionReceipt(receipt, octets: container.bytes) }
+                if besideRows { flags = [OfferFlags(receipt.payload)] }
+            }
+            return VerifiedRecord(
+                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document,
+                offerFlags: flags)
+        } catch {
+            throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
+        }
+    }
+
+    /// The way of nearly every record.
+    private func migrate(receipt stored: ArraySlice<UInt8>, of record: InputRecord, into output: inout BatchOutput) {
+        do throws(RefusedReceipt) {
+            let verified = try verify(stored, besideRows: false)
+            if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
+            output.add(verified.document)
+            write(verified, of: record, into: &output)
+            output.counts.migrated(verified.kind, verified.environment)
+        } catch {
+            quarantine(record, QuarantineReason(error.error), error.kind, into: &output)
+        }
+    }
+
+    // MARK: Several documents
+
+    /// Every document of a record: receipts confirm what recorded documents say, whichever of them stand together.
+    ///
+    /// If none can be migrated, the record is quarantined as a whole; if some can, each of the others goes to quarantine
+    /// alone. A record of which any part belongs to another app or environment is kept out as a whole.
+    private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
+        var read = ReadDocuments()
+        for document in documents { self.read(document, into: &read, &output.counts) }
+        read.finish()
+        if let reason = excluded(read) {
+            return quarantine(record, reason, read.kind, into: &output)
+        }
+        if !options.acceptsRecorded, read.receipts.isEmpty {
+            for recorded in read.recorded { read.refused.append(recorded.refused(.recordedNotAccepted)) }
+            read.recorded = []
+        }
+        guard !read.receipts.isEmpty || read.recorded.contains(where: \.holdsAnything) else {
+            let refused = read.refused + read.silent + read.recorded.map { $0.refused(.nothingInside) }
+            guard let first = refused.first(where: { $0.document.payload.isReceipt }) ?? refused.first else { return }
+            quarantine(record, first.reason, first.kind, into: &output)
+            if collectsDocuments { for refused in refused { output.documents += refused.bareIds } }
+            return
+        }
+        output.counts.note("replyNotRead", count: read.silent.count)
+        write(read, of: record, into: &output)
+        output.counts.migrated(read.kind, read.environment)
+        for refused in read.refused { quarantine(refused, of: record, into: &output) }
+    }
+
+    private func read(_ document: InputDocument, into read: inout ReadDocuments, _ counts: inout BatchCounts) {
+        func refuse(_ reason: QuarantineReason, _ kind: RecordKind) {
+            read.refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
+        }
+        switch document.payload {
+        case .receipt(let stored, _):
+            do throws(RefusedReceipt) {
+                read.receipts.append(
+                    ReadReceipt(verified: try verify(stored, besideRows: true), carried: document.carried))
+            } catch {
+                refuse(QuarantineReason(error.error), error.kind)
+            }
+        case .reply(let value): self.read(value, .verifyReceiptReply, document, into: &read, &counts)
+        case .transactions(let value): self.read(value, .latestReceiptInfo, document, into: &read, &counts)
+        case .notification(let value): self.read(value, .notificationV1, document, into: &read, &counts)
+        case .jws: refuse(.storeKit2JWS, .storeKit2JWS)
+        case .transactionID: refuse(.bareTransactionId, .transactionId)
+        case .several(let documents): for inner in documents { self.read(inner, into: &read, &counts) }
+        case .unrecognised(let problem): refuse(QuarantineReason(problem), .unrecognized)
+        }
+    }
+
+    private func read(
+        _ value: JSONValue, _ kind: RecordKind, _ document: InputDocument, into read: inout ReadDocuments,
+        _ counts: inout BatchCounts
+    ) {
+        do throws(RecordedReplyError) {
+            var mapping = mapper.map(try RecordedReply(value))
+            for row in mapping.otherStoreRows {
+                read.refused.append(RefusedDocument(otherStoreRow: row, of: document))
+            }
+            for receipt in embedded(in: mapping, &counts) {
+                if let asOf = receipt.mapped.asOf { mapping.raise(notBefore: asOf.date) }
+                read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
+            }
+            read.recorded.append(ReadRecorded(mapping: mapping, kind: kind, document: document))
+        } catch {
+            let refused = RefusedDocument(document: document, kind: kind, reason: QuarantineReason(error))
+            // It was read, and grants nothing.
+            if error.code == .statusNotAccepted || error.code == .nothingInside {
+                read.silent.append(refused)
+            } else {
+                read.refused.append(refused)
+            }
+        }
+    }
+
+    /// The receipts inside a document that are genuine; of the others only the reason is counted, since documents are
+    /// often kept with a placeholder in their place.
+    private func embedded(in mapping: RecordedMapping, _ counts: inout BatchCounts) -> [VerifiedRecord] {
+        var verified: [VerifiedRecord] = []
+        for receipt in mapping.embeddedReceipts {
+            do throws(RefusedReceipt) {
+                verified.append(try verify(Array(receipt.text.utf8)[...], besideRows: true))
+                counts.embedded("genuine")
+            } catch {
+                counts.embedded(error.error.code.rawValue)
+            }
+        }
+        return verified
+    }
+
+    private func quarantine(_ refused: RefusedDocument, of record: InputRecord, into output: inout BatchOutput) {
+        let document = refused.document
+        let quarantined = QuarantinedDocument(
+            path: document.path.isEmpty ? MemberPath.whole : document.path, carried: document.carried,
+            original: document.original)
+        record.writeQuarantine(refused.reason, kind: refused.kind, document: quarantined, to: &output.quarantine)
+        output.counts.quarantinedDocument(refused.reason)
+        if collectsDocuments { output.documents += refused.bareIds }
+    }
+
+    private func write(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
+        for receipt in read.receipts { output.add(receipt.verified.document) }
+        let signed = SignedTransactions(read.receipts.map(\.verified))
+        var confirmed: Set<PurchaseIdentity> = []
+        for recorded in read.recorded {
+            confirmed.formUnion(write(recorded, confirmedBy: signed, read.receipts.isEmpty, of: record, into: &output))
+        }
+        // What only the receipts say. The newest comes first.
+        var apps: Set<String> = []
+        for receipt in read.receipts {
+            let isFirstOfApp = receipt.verified.bundleId.map { apps.insert($0).inserted } ?? true
+            write(receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, into: &output)
+        }
+    }
+
+    /// Writes a recorded document. Returns the purchases that need no line of their own any more; one that a row
+    /// contradicts gets one.
+    private func write(
+        _ recorded: ReadRecorded, confirmedBy signed: SignedTransactions, _ isAlone: Bool, of record: InputRecord,
+        into output: inout BatchOutput
+    ) -> Set<PurchaseIdentity> {
+        var mapping = recorded.mapping
+        output.counts.add(mapping.notes)
+        guard options.acceptsRecorded else {
+            output.counts.note("recordedRowsLeftOut", count: mapping.transactions.count + mapping.renewalInfos.count)
+            return []
+        }
+        var confirmed: Set<PurchaseIdentity> = []
+        var contradicted: Set<Int> = []
+        func source(_ confirmation: SignedReference? = nil) -> OutputSource {
+            OutputSource(
+                record: record, kind: recorded.kind, sha256: nil, confirmedBy: confirmation, asOf: mapping.asOf,
+                carried: recorded.document.carried)
+        }
+        let plain = source()
+        for (index, row) in mapping.transactions.enumerated() {
+            switch signed.confirmation(of: row, mapping.legacyFacts[index]) {
+            case .none: write(row, plain, into: &output)
+            case .confirmed(let merged, let reference):
+                write(merged, source(reference), into: &output)
+                if let identity = PurchaseIdentity(merged.payload) { confirmed.insert(identity) }
+            case .contradicted:
+                var row = row
+                row.notes.append(.contradictsSignedReceipt)
+                write(row, plain, into: &output)
+                contradicted.insert(index)
+            }
+        }
+        for info in mapping.renewalInfos { plain.write(info, into: &output) }
+        if isAlone, let app = mapping.appTransaction { plain.write(app, into: &output) }
+        if collectsDocuments {
+            // What is not to be believed is in the files to be looked at, and in no store.
+            mapping.remove(rows: contradicted)
+            output.add(.recorded(mapping))
+        }
+        return confirmed
+    }
+
+    // MARK: Writing
+
+    /// Writes every purchase of a receipt, also where two have the same id.
+    private func write(_ verified: VerifiedRecord, of record: InputRecord, into output: inout BatchOutput) {
+        let source = OutputSource(
+            record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf)
+        let transactions = verified.mapped.transactions.span
+        for index in transactions.indices { write(transactions[index], source, into: &output) }
+        writeRest(verified, source, withApp: true, into: &output)
+    }
+
+    /// Writes the purchases of which no other receipt of the record speaks, without those that a row states already.
+    private func write(
+        _ receipt: ReadReceipt, of record: InputRecord, amid signed: SignedTransactions,
+        leavingOut confirmed: Set<PurchaseIdentity>, withApp: Bool, into output: inout BatchOutput
+    ) {
+        let verified = receipt.verified
+        let source = OutputSource(
+            record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf,
+            carried: receipt.carried)
+        for transaction in verified.mapped.transactions {
+            if let identity = PurchaseIdentity(transaction.payload) {
+                guard !confirmed.contains(identity), signed.isSpeaker(verified, of: identity) else { continue }
+            }
+            write(transaction, source, into: &output)
+        }
+        writeRest(verified, source, withApp: withApp, into: &output)
+    }
+
+    private func writeRest(
+        _ verified: VerifiedRecord, _ source: OutputSource, withApp: Bool, into output: inout BatchOutput
+    ) {
+        for info in verified.mapped.renewalInfos { source.write(info, into: &output) }
+        if withApp, let app = verified.mapped.appTransaction { source.write(app, into: &output) }
+        output.counts.add(verified.mapped.notes)
+    }
+
+    private func write(
+        _ transaction: borrowing MappedTransaction, _ source: OutputSource, into output: inout BatchOutput
+    ) {
+        switch options.outputFormat {
+        case .ndjson: source.write(transaction, into: &output)
+        case .csv: TransactionTable.write(transaction, source, to: &output.transactions)
+        }
+        output.counts.add(transaction, isConfirmed: source.isConfirmed)
+    }
+
+    private func excluded(_ receipt: VerifiedRecord) -> QuarantineReason? {
+        excluded(receipt.environment, receipt.bundleId)
+    }
+
+    /// A record is kept out as a whole if any receipt or row of it is: its parts are of one customer. Where a receipt was
+    /// verified, the recorded documents' own claims count for nothing.
+    private func excluded(_ read: ReadDocuments) -> QuarantineReason? {
+        for receipt in read.receipts {
+            if let reason = excluded(receipt.verified) { return reason }
+        }
+        let signed = read.receipts.first?.verified
+        for recorded in read.recorded {
+            let mapping = recorded.mapping
+            for row in mapping.transactions {
+                let environment = row.payload.environment ?? signed?.environment ?? mapping.environment
+                if let reason = excluded(environment, row.payload.bundleId) { return reason }
+            }
+            guard signed == nil, recorded.holdsAnything else { continue }
+            let environment = mapping.environment ?? mapping.transactions.first?.payload.environment
+            if let reason = excluded(environment, mapping.bundleId) { return reason }
+        }
+        return nil
+    }
+
+    private func excluded(_ environment: Environment?, _ bundleId: String?) -> QuarantineReason? {
+        if let environments = options.environments {
+            guard let environment, environments.contains(environment) else {
+                return .otherEnvironment(environment?.rawValue)
+            }
+        }
+        if let bundleIds = options.bundleIds, let bundleId, !bundleIds.contains(bundleId) {
+            return .otherBundleId(bundleId)
+        }
+        return nil
+    }
+}
+
+/// A receipt that was verified and mapped.
+struct VerifiedRecord {
+    let kind: RecordKind
+    let mapped: MappedReceipt
+    let sha256: String
+    let document: MigratedDocument?
+    /// One for each transaction, in the same order; empty where there are no rows to compare them with.
+    let offerFlags: [OfferFlags]
+
+    var environment: Environment? {
+        mapped.appTransaction?.payload.receiptType ?? mapped.transactions.first?.payload.environment
+    }
+
+    var bundleId: String? {
+        mapped.appTransaction?.payload.bundleId ?? mapped.transactions.first?.payload.bundleId
+    }
+
+    /// Of when the receipt speaks, in milliseconds since 1970-01-01T00:00:00Z: of two the later one counts.
+    var date: Int64 { mapped.asOf?.date ?? mapped.evidence.validationTime }
+
+    var reference: SignedReference { SignedReference(sha256: sha256, asOf: mapped.asOf) }
+}
+
+private struct RefusedReceipt: Error {
+    let kind: RecordKind
+    let error: ReceiptError
+}
+
+/// What the documents of one record turned out to be.
+private struct ReadDocuments {
+    /// Genuine ones, those inside recorded documents among them.
+    var receipts: [ReadReceipt] = []
+    var recorded: [ReadRecorded] = []
+    /// Recorded documents that were read and grant nothing.
+    var silent: [RefusedDocument] = []
+    var refused: [RefusedDocument] = []
+
+    /// The newest receipt first, and none twice: people keep the receipt, and Apple's reply repeats it.
+    mutating func finish() {
+        guard receipts.count > 1 else { return }
+        var known: Set<String> = []
+        receipts = receipts.filter { known.insert($0.verified.sha256).inserted }
+        // The order of the documents in the record decides nothing.
+        receipts.sort { ($0.verified.date, $0.verified.sha256) > ($1.verified.date, $1.verified.sha256) }
+    }
+
+    var kind: RecordKind { recorded.first?.kind ?? receipts.first?.verified.kind ?? .unrecognized }
+
+    var environment: Environment? {
+        receipts.first?.verified.environment ?? recorded.lazy.compactMap(\.mapping.environment).first
+    }
+}
+
+private struct ReadReceipt {
+    let verified: VerifiedRecord
+    let carried: [CarriedColumn]
+}
+
+private struct ReadRecorded {
+    let mapping: RecordedMapping
+    let kind: RecordKind
+    let document: InputDocument
+
+    /// A reply may hold nothing but a receipt, and that one may be damaged.
+    var holdsAnything: Bool {
+        !mapping.transactions.isEmpty || !mapping.renewalInfos.isEmpty || mapping.appTransaction != nil
+    }
+
+    func refused(_ reason: QuarantineReason) -> RefusedDocument {
+        RefusedDocument(document: document, kind: kind, reason: reason)
+    }
+}
+
+/// A document that is not migrated.
+private struct RefusedDocument {
+    let document: InputDocument
+    let kind: RecordKind
+    let reason: QuarantineReason
+
+    init(document: InputDocument, kind: RecordKind, reason: QuarantineReason) {
+        self.document = document
+        self.kind = kind
+        self.reason = reason
+    }
+
+    init(otherStoreRow row: JSONObject, of document: InputDocument) {
+        let row = InputDocument(
+            payload: .transactions(.object(row)), path: document.path, carried: document.carried, text: [])
+        self.init(document: row, kind: .latestReceiptInfo, reason: .otherStore)
+    }
+
+    /// Ids that the App Store can be asked about, although nothing else of the document can be used.
+    var bareIds: [MigratedDocument] {
+        let rows: [JSONObject]
+        switch document.payload {
+        case .transactionID(let id): return [.transactionId(id)]
+        case .transactions(.object(let row)): rows = [row]
+        case .transactions(.array(let values)): rows = values.compactMap(\.object)
+        default: rows = []
+        }
+        return rows.filter { !OtherStore.isNamed(in: $0) }.compactMap { row in
+            let id = row["original_transaction_id"]?.string ?? row["transaction_id"]?.string ?? ""
+            return Array(id.utf8).withUnsafeBufferPointer(StoredText.isTransactionID) ? .transactionId(id) : nil
+        }
+    }
+}
+
+extension RecordedMapping {
+    fileprivate var bundleId: String? {
+        appTransaction?.payload.bundleId ?? transactions.lazy.compactMap(\.payload.bundleId).first
+    }
+}

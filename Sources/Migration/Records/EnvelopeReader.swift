@@ -1,0 +1,337 @@
+import AppStoreModels
+import Purchases
+
+/// Finds every document in one object or row: what Apple or Unity wrote as it is, and what the caller's own object holds,
+/// by the names of its columns, then by what they hold. Decides what becomes of each column.
+struct EnvelopeReader {
+    private typealias Column = ObjectReader.Column
+
+    /// A column and what its value was recognised as.
+    private struct Candidate {
+        let index: Int
+        let recognition: Recognition
+    }
+
+    private let object: ObjectReader
+    /// What became of each column; nil as long as it is open.
+    private var fates: [MemberFate?]
+    /// What became of members of the values of columns.
+    private var inner: [MemberPath] = []
+    private var documents: [InputDocument] = []
+    /// What is in named columns and may be a receipt, but might be anything else in that alphabet.
+    private var weak: [Candidate] = []
+    /// Why the first named column that holds nothing recognisable is no payload.
+    private var failure: (index: Int, recognition: Recognition)?
+
+    init(object: ObjectReader) {
+        self.object = object
+        fates = Array(repeating: nil, count: object.columns.count)
+    }
+
+    /// - Parameter wanted: the one column that is to be read; nil for all.
+    mutating func read(only wanted: String? = nil) throws(JSONReadingError) -> Recognition {
+        if let wanted {
+            // "receipt" is also a member of a reply, which is more than what that member holds.
+            if let index = object.columns.firstIndex(where: { $0.name == wanted }),
+                object.columns[index].kind == .string || !object.isReply
+            {
+                examine(index, isNamed: true)
+                leaveOutOthers()
+                return finish()
+            }
+            guard try takeOwn() else {
+                return Recognition(.unrecognised(InputProblem(.missingColumn, "The object has no member \(wanted).")))
+            }
+            leaveOutOthers()
+            return finish()
+        }
+        _ = try takeOwn()
+        for index in object.columns.indices where fates[index] == nil { examine(index, isNamed: false) }
+        if documents.isEmpty, weak.isEmpty, !object.isOfOtherStore, object.isRow { try takeRow() }
+        return finish()
+    }
+
+    // MARK: The object itself
+
+    /// Takes the object as what it is itself, if it is anything: the columns that belong to it are settled then.
+    private mutating func takeOwn() throws(JSONReadingError) -> Bool {
+        if object.isNotification {
+            try take(.notification, .readAsNotification) { WireVocabulary.notification.contains($0.name) }
+            return true
+        }
+        if let store = object.column("Store"), store.kind == .string,
+            let payload = object.columns.firstIndex(where: { $0.name == "Payload" })
+        {
+            takeUnity(store, payload)
+            return true
+        }
+        if object.isReply {
+            try take(.reply, .readAsReply) { WireVocabulary.reply.contains($0.name) }
+            return true
+        }
+        if object.isBareReceiptObject {
+            try take(.bareReceipt, .readAsReply) { WireVocabulary.appReceipt.contains($0.name) }
+            return true
+        }
+        return false
+    }
+
+    private enum OwnForm { case notification, reply, bareReceipt }
+
+    private mutating func take(
+        _ form: OwnForm, _ fate: MemberFate, _ isOwn: (Column) -> Bool
+    ) throws(JSONReadingError) {
+        for (index, column) in object.columns.enumerated() where isOwn(column) {
+            if column.name == "receipt" || column.name == "receipt-data", object.kind(column.name) == .string {
+                // The receipt that was sent, beside what came back.
+                continue
+            }
+            fates[index] = WireVocabulary.request.contains(column.name) ? .ignored : fate
+        }
+        let value = try object.parsed { fates[$0] == fate }
+        let payload: InputPayload =
+            switch form {
+            case .notification: .notification(value)
+            case .reply: .reply(value)
+            case .bareReceipt: .reply(.object(JSONObject(members: [.init(key: "receipt", value: value)])))
+            }
+        documents.append(InputDocument(payload: payload, path: "", carried: [], text: []))
+    }
+
+    private mutating func takeUnity(_ store: Column, _ payload: Int) {
+        for (index, column) in object.columns.enumerated() where WireVocabulary.unity.contains(column.name) {
+            fates[index] = .ignored
+        }
+        let name = String(decoding: object.stringBytes(store), as: UTF8.self).lowercased()
+        let column = object.columns[payload]
+        if name.contains("google") || name.contains("amazon") || OtherStore.isStore(object.content(of: store)) {
+            fates[payload] = .otherStore
+            return documents.append(
+                InputDocument(
+                    payload: .unrecognised(Self.otherStore), path: "Payload", carried: [],
+                    text: object.text(of: column)))
+        }
+        fates[payload] = nil
+        examine(payload, isNamed: true, wrapping: .unity)
+    }
+
+    private mutating func takeRow() throws(JSONReadingError) {
+        for (index, column) in object.columns.enumerated() where WireVocabulary.row.contains(column.name) {
+            fates[index] = .readAsRows
+        }
+        let value = try object.parsed { fates[$0] == .readAsRows }
+        documents.append(InputDocument(payload: .transactions(value), path: "", carried: [], text: []))
+    }
+
+    // MARK: Columns
+
+    /// Looks at one column: whether it holds documents, and if not, whether it travels along.
+    private mutating func examine(_ index: Int, isNamed: Bool, wrapping: InputPayload.Wrapping? = nil) {
+        let column = object.columns[index]
+        let isNamed = isNamed || column.meaning?.mayBeReceipt == true
+        if WireVocabulary.request.contains(column.name), column.name != "receipt-data",
+            object.column("receipt-data") != nil
+        {
+            // The shared secret of a request must not end up in an output file.
+            fates[index] = .ignored
+            return
+        }
+        guard isNamed || object.mayHoldPayload(column) else { return }
+        var recognition = object.value(of: column)
+        guard recognition.isUnmistakable || (isNamed && recognition.isRecognised) else {
+            if isNamed, failure == nil { failure = (index, recognition) }
+            if isNamed, case .unrecognised(let problem) = recognition.payload, problem.code == .empty {
+                fates[index] = .empty
+            }
+            return
+        }
+        if case .receipt(let bytes, .none) = recognition.payload {
+            if let wrapping { recognition.payload = .receipt(bytes, wrapping: wrapping) }
+            if column.name == "receipt-data" { recognition.payload = .receipt(bytes, wrapping: .requestBody) }
+        }
+        if isNamed, recognition.isWeak {
+            weak.append(Candidate(index: index, recognition: recognition))
+        } else {
+            add(Candidate(index: index, recognition: recognition))
+        }
+    }
+
+    private mutating func add(_ candidate: Candidate) {
+        let column = object.columns[candidate.index]
+        let recognition = candidate.recognition
+        let name = MemberPath.bounded(column.name)
+        if recognition.members.isEmpty {
+            fates[candidate.index] = recognition.payload.fate
+        } else {
+            inner += recognition.members.map { $0.inside(name) }
+            fates[candidate.index] = .some(.readAsReceipt)
+            settledInside.insert(candidate.index)
+        }
+        let carried = recognition.carried.map { CarriedColumn(name: column.name + "." + $0.name, value: $0.value) }
+        guard case .several(let found) = recognition.payload else {
+            // The same receipt under two names is one.
+            if documents.count < 16, documents.contains(where: { $0.payload.isSameReceipt(as: recognition.payload) }) {
+                return
+            }
+            let text = recognition.isRecognised ? [] : object.text(of: column)
+            documents.append(
+                InputDocument(payload: recognition.payload, path: name, carried: carried, text: text))
+            return
+        }
+        for document in found {
+            documents.append(
+                InputDocument(
+                    payload: document.payload, path: MemberPath.joined(name, document.path),
+                    carried: carried
+                        + document.carried.map { CarriedColumn(name: column.name + "." + $0.name, value: $0.value) },
+                    text: document.text))
+        }
+    }
+
+    /// Columns whose members have fates of their own.
+    private var settledInside: Set<Int> = []
+
+    /// Documents in other columns than the one that was asked for.
+    private mutating func leaveOutOthers() {
+        for (index, column) in object.columns.enumerated() where fates[index] == nil {
+            if weak.contains(where: { $0.index == index }) || failure?.index == index { continue }
+            if column.name == "password", object.column("receipt-data") != nil {
+                fates[index] = .ignored
+            } else if object.mayHoldPayload(column), object.value(of: column).isUnmistakable {
+                fates[index] = .leftOut
+            }
+        }
+    }
+
+    // MARK: The result
+
+    private static let otherStore = InputProblem(.otherStore, "A purchase of another store than Apple's.")
+
+    private mutating func finish() -> Recognition {
+        var payload: InputPayload
+        let isOfOtherStore = object.isOfOtherStore
+        if !isOfOtherStore { settleWeak() }
+        if isOfOtherStore {
+            setAsideUnsigned()
+            payload = .unrecognised(Self.otherStore)
+        } else if documents.isEmpty, let id = transactionID() {
+            payload = id
+        } else if let failure {
+            if fates[failure.index] == nil { fates[failure.index] = documents.isEmpty ? .notRecognized : nil }
+            payload = failure.recognition.payload
+        } else {
+            payload = .unrecognised(
+                InputProblem(.unknownForm, "No member of the object holds anything in which purchases are stored."))
+        }
+        var carried = self.carried()
+        if carried.isInvalid, let index = carried.invalid {
+            let column = object.columns[index]
+            return Recognition(
+                .unrecognised(
+                    InputProblem(
+                        .invalidUTF8, offset: column.value.lowerBound, "The column \(column.name) is not UTF-8.")))
+        }
+        if documents.count == 1 {
+            payload = documents[0].payload
+            carried.columns += documents[0].carried
+        } else if documents.count > 1 {
+            payload = .several(documents)
+        }
+        return Recognition(payload, carried: carried.columns, members: members())
+    }
+
+    /// A weak candidate counts where nothing better is there, and where it is as long as a receipt.
+    private mutating func settleWeak() {
+        guard !weak.isEmpty else { return }
+        let isAlone = documents.isEmpty
+        let hasReceipt = weak.contains { $0.recognition.payload.isReceipt }
+        for candidate in weak {
+            if isAlone {
+                // The first id speaks, and only where no receipt does.
+                guard candidate.recognition.payload.isReceipt || (!hasReceipt && documents.isEmpty) else { continue }
+            } else {
+                guard candidate.recognition.payload.isReceipt,
+                    object.content(of: object.columns[candidate.index]).count >= 256
+                else { continue }
+            }
+            add(candidate)
+        }
+    }
+
+    /// Of a purchase of another store only what is signed by Apple is read.
+    private mutating func setAsideUnsigned() {
+        for index in fates.indices {
+            switch fates[index] {
+            case .readAsReply?, .readAsRows?, .readAsNotification?, .readAsTransactionId?: fates[index] = .otherStore
+            default: break
+            }
+        }
+        inner = inner.map { member in
+            switch member.fate {
+            case .readAsReply, .readAsRows, .readAsNotification, .readAsTransactionId:
+                MemberPath(member.path, .otherStore)
+            default: member
+            }
+        }
+        guard documents.contains(where: { $0.payload.isSigned }) else {
+            documents = []
+            return
+        }
+        documents = documents.map { document in
+            guard !document.payload.isSigned else { return document }
+            return InputDocument(
+                payload: .unrecognised(Self.otherStore), path: document.path, carried: document.carried,
+                text: document.original[...])
+        }
+    }
+
+    /// The original id stands for the whole chain of a subscription, so it goes first.
+    private mutating func transactionID() -> InputPayload? {
+        for meaning in [ColumnNames.Meaning.originalTransactionID, .transactionID] {
+            for (index, column) in object.columns.enumerated() where column.meaning == meaning {
+                let payload = object.value(of: column).payload
+                if case .transactionID = payload {
+                    fates[index] = .readAsTransactionId
+                    return payload
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The columns that travel along, or the first that cannot.
+    private func carried() -> (columns: [CarriedColumn], invalid: Int?, isInvalid: Bool) {
+        var columns: [CarriedColumn] = []
+        columns.reserveCapacity(object.columns.count)
+        for (index, column) in object.columns.enumerated() {
+            switch fates[index] {
+            case nil, .leftOut?, .carriedAlong?: break
+            // An empty column beside a document is the caller's own; where there is none, it is why there is none.
+            case .empty? where !documents.isEmpty: break
+            default: continue
+            }
+            guard let carried = object.carried(column) else { return ([], index, true) }
+            columns.append(carried)
+        }
+        return (columns, nil, false)
+    }
+
+    private func members() -> [MemberPath] {
+        var members: [MemberPath] = []
+        members.reserveCapacity(object.columns.count + object.replaced.count + inner.count)
+        for (index, column) in object.columns.enumerated() where !settledInside.contains(index) {
+            var fate = fates[index] ?? .carriedAlong
+            let isOpen = fates[index] == nil
+            if isOpen, DocumentTraces.arePresent(in: object.content(of: column)) { fate = .looksLikeDocument }
+            members.append(MemberPath(MemberPath.bounded(column.name), fate))
+        }
+        for column in object.replaced {
+            let holdsTraces = DocumentTraces.arePresent(in: object.content(of: column))
+            members.append(MemberPath(MemberPath.bounded(column.name), holdsTraces ? .looksLikeDocument : .ignored))
+        }
+        members += inner
+        guard members.count > InputLimits.memberPaths else { return members }
+        let rest = members.dropFirst(InputLimits.memberPaths).map { MemberPath("(other)", $0.fate) }
+        return Array(members.prefix(InputLimits.memberPaths)) + rest
+    }
+}

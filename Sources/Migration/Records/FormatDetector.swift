@@ -1,0 +1,186 @@
+import Purchases
+
+/// How one input is to be cut into records.
+enum InputFraming {
+    case file
+    case lines(joinsWrappedReceipts: Bool)
+    case jsonElements
+    case jsonSequence
+    case table(TableDetector.Table)
+}
+
+/// Finds out how an input is to be cut, from its first bytes.
+///
+/// The answer may be wrong for odd inputs; it never loses anything, because every framing puts every byte but white
+/// space and separators into a record.
+struct FormatDetector {
+    let input: String
+    let options: InputOptions
+    /// The first bytes, byte order mark excluded.
+    let head: Bytes
+    /// Whether `head` is all there is.
+    let isWhole: Bool
+
+    func detect() throws(InputError) -> InputFraming {
+        switch options.format {
+        case .file: return .file
+        case .lines, .ndjson: return .lines(joinsWrappedReceipts: false)
+        case .json: return jsonDocument()
+        case .csv:
+            let detector = TableDetector(input: input, receiptColumn: options.receiptColumn, isCertain: true)
+            return try detector.detect(head, isWhole: isWhole).map { .table($0) } ?? .lines(joinsWrappedReceipts: false)
+        case .auto:
+            if isBinary { return .file }
+            guard let start = head.firstNonWhiteSpace() else { return .lines(joinsWrappedReceipts: true) }
+            if let framing = json(start) { return framing }
+            if let framing = try table() { return framing }
+            return text()
+        }
+    }
+
+    /// A receipt's own bytes, a binary property list, UTF-16, or anything with NUL bytes.
+    private var isBinary: Bool {
+        StoredText.beginsSignedMessage(head) || head.begins(with: "bplist0")
+            || Bytes(rebasing: head.prefix(8192)).position(of: 0) != nil
+    }
+
+    // MARK: JSON
+
+    private func json(_ start: Int) -> InputFraming? {
+        switch head[start] {
+        case UInt8(ascii: "{"):
+            return StoredText.beginsPropertyList(head) ? propertyList() : jsonLinesOrDocument(start)
+        case UInt8(ascii: "["):
+            return jsonLinesOrDocument(start)
+        case UInt8(ascii: "\""):
+            // A line that is one JSON string; `"a","b"` is the header of a table, and so is a quoted column name.
+            guard let string = firstLineString(start) else { return nil }
+            if string == options.receiptColumn || ColumnNames.meaning(of: string)?.isPayload == true {
+                return nil
+            }
+            return .lines(joinsWrappedReceipts: false)
+        default:
+            return nil
+        }
+    }
+
+    private func jsonLinesOrDocument(_ start: Int) -> InputFraming {
+        let newline = head.position(of: 0x0A, from: start)
+        guard let newline else {
+            // One line. A long one that is no array need not be the only one.
+            return isWhole || head[start] == UInt8(ascii: "[") ? jsonDocument() : .lines(joinsWrappedReceipts: false)
+        }
+        var value = JSONValueEnd(first: head[start])
+        let end = value.scan(head, from: start)
+        if let end, head.firstNonWhiteSpace(from: end) == nil, isWhole { return jsonDocument() }
+        if let end, end <= newline, head.firstNonWhiteSpace(from: end).map({ $0 > newline }) ?? true {
+            return .lines(joinsWrappedReceipts: false)
+        }
+        if head[start] == UInt8(ascii: "{"), nextLineIsObject(after: newline) {
+            return .lines(joinsWrappedReceipts: false)
+        }
+        if let end, let next = head.firstNonWhiteSpace(from: end), head[start] == UInt8(ascii: "{"),
+            head[next] == UInt8(ascii: "{")
+        {
+            return .jsonSequence
+        }
+        return jsonDocument()
+    }
+
+    /// One record, or one per element when the value is an array whose elements are records.
+    private func jsonDocument() -> InputFraming {
+        guard let start = head.firstNonWhiteSpace(), head[start] == UInt8(ascii: "[") else { return .file }
+        var value = JSONValueEnd(first: head[start])
+        let end = value.scan(head, from: start)
+        var isFirst = true
+        var index = start + 1
+        while let elementStart = nextElement(from: index) {
+            var element = JSONValueEnd(first: head[elementStart])
+            guard let elementEnd = element.scan(head, from: elementStart) else {
+                // Longer than the window: nothing small, so not a row.
+                return isFirst && !isWhole ? .jsonElements : .file
+            }
+            let reader = RecordReader(receiptColumn: options.receiptColumn)
+            let payload = reader.read(text: Array(head[elementStart..<elementEnd])[...], depth: 0).payload
+            switch payload {
+            case .unrecognised: break
+            // Rows belong together, as long as the array is one that fits.
+            case .transactions: return end == nil && !isWhole ? .jsonElements : .file
+            default: return .jsonElements
+            }
+            isFirst = false
+            index = elementEnd
+        }
+        return .file
+    }
+
+    private func nextElement(from start: Int) -> Int? {
+        var index = start
+        while index < head.count, head[index].isWhiteSpace || head[index] == UInt8(ascii: ",") { index += 1 }
+        return index < head.count && head[index] != UInt8(ascii: "]") ? index : nil
+    }
+
+    /// Only a line of an NDJSON file whose first line is damaged; in a document, a second line is a member.
+    private func nextLineIsObject(after newline: Int) -> Bool {
+        guard let start = head.firstNonWhiteSpace(from: newline), head[start] == UInt8(ascii: "{") else { return false }
+        let lineEnd = head.position(of: 0x0A, from: start) ?? head.count
+        var value = JSONValueEnd(first: head[start])
+        guard let end = value.scan(head, from: start), end <= lineEnd else { return false }
+        return head.firstNonWhiteSpace(from: end).map { $0 > lineEnd } ?? true
+    }
+
+    private func firstLineString(_ start: Int) -> String? {
+        let lineEnd = head.position(of: 0x0A, from: start) ?? head.count
+        let line = Array(head[start..<lineEnd])[...]
+        return line.withUnsafeBufferPointer { RecordReader.jsonString($0) }
+    }
+
+    // MARK: Tables and text
+
+    private func table() throws(InputError) -> InputFraming? {
+        let name = input.lowercased()
+        let detector = TableDetector(
+            input: input, receiptColumn: options.receiptColumn,
+            isCertain: name.hasSuffix(".csv") || name.hasSuffix(".tsv"))
+        return try detector.detect(head, isWhole: isWhole).map { .table($0) }
+    }
+
+    /// A property list in one line may be one of many; one over several lines is the whole file.
+    private func propertyList() -> InputFraming {
+        guard let start = head.firstNonWhiteSpace(), let newline = head.position(of: 0x0A, from: start) else {
+            return .file
+        }
+        let line = head[slice: start..<newline]
+        let closes = line[line.trimmed()].last == UInt8(ascii: "}")
+        return closes && head.firstNonWhiteSpace(from: newline) != nil ? .lines(joinsWrappedReceipts: true) : .file
+    }
+
+    /// Lines when one of them can be nothing but a receipt, or when all are transaction ids. Else one record, unless that
+    /// would be a large one.
+    private func text() -> InputFraming {
+        guard let start = head.firstNonWhiteSpace() else { return .lines(joinsWrappedReceipts: true) }
+        if StoredText.beginsPropertyList(head) || head.begins(with: "-----BEGIN ", at: start) { return .file }
+        var lineStart = start
+        var onlyIDs = true
+        var lines = 0
+        while lineStart < head.count {
+            let newline = head.position(of: 0x0A, from: lineStart)
+            // A line cut off by the window says nothing about ids.
+            let line = head[slice: lineStart..<(newline ?? head.count)]
+            let text = line[slice: line.trimmed()]
+            if !text.isEmpty {
+                lines += 1
+                if StoredText.isUnmistakable(text) || isJSONRecord(text) { return .lines(joinsWrappedReceipts: true) }
+                if newline != nil || isWhole { onlyIDs = onlyIDs && StoredText.isTransactionID(text) }
+            }
+            guard let newline else { break }
+            lineStart = newline + 1
+        }
+        return onlyIDs || lines == 1 || !isWhole ? .lines(joinsWrappedReceipts: true) : .file
+    }
+
+    private func isJSONRecord(_ text: Bytes) -> Bool {
+        guard text.first == UInt8(ascii: "{") else { return false }
+        return RecordReader(receiptColumn: options.receiptColumn).read(text: Array(text)[...], depth: 0).isUnmistakable
+    }
+}

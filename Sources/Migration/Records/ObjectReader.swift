@@ -1,0 +1,313 @@
+import AppStoreModels
+import Purchases
+
+/// The columns of one record, or of what a record wraps: the members of a JSON object, or the fields of a table's row.
+struct ObjectReader {
+    struct Column {
+        enum Form {
+            case json(hasEscapes: Bool)
+            case field(TableField)
+        }
+
+        let name: String
+        let meaning: ColumnNames.Meaning?
+        let kind: JSONKind
+        /// The whole value: a JSON string with its quotes, a field as it stands in its row.
+        let value: Range<Int>
+        let form: Form
+    }
+
+    let reader: RecordReader
+    /// The text that `bytes` is.
+    let text: ArraySlice<UInt8>
+    let bytes: Bytes
+    let depth: Int
+    /// In the order of the text; of members with the same name only the last. Fields of a row are all there.
+    let columns: [Column]
+    /// Members that a later one of the same name replaces. They are not read.
+    let replaced: [Column]
+    let isTable: Bool
+
+    /// Scans and validates the whole object.
+    init(reader: RecordReader, text: ArraySlice<UInt8>, bytes: Bytes, depth: Int) throws(JSONReadingError) {
+        self.reader = reader
+        self.text = text
+        self.bytes = bytes
+        self.depth = depth
+        var columns: [Column] = []
+        columns.reserveCapacity(8)
+        var scanner = try JSONMemberScanner(bytes)
+        while let member = try scanner.next() {
+            guard let key = member.key else { continue }
+            let name = scanner.text(key)
+            columns.append(
+                Column(
+                    name: name, meaning: ColumnNames.meaning(of: name), kind: member.kind, value: member.value,
+                    form: .json(hasEscapes: member.hasEscapes)))
+        }
+        let isReplaced = Self.areReplaced(columns)
+        if isReplaced.isEmpty {
+            self.columns = columns
+            replaced = []
+        } else {
+            self.columns = columns.indices.filter { !isReplaced.contains($0) }.map { columns[$0] }
+            replaced = columns.indices.filter { isReplaced.contains($0) }.map { columns[$0] }
+        }
+        isTable = false
+    }
+
+    /// - Parameter fields: as many as the table has columns.
+    init(reader: RecordReader, row: ArraySlice<UInt8>, bytes: Bytes, fields: [TableField], of table: TableLayout) {
+        self.reader = reader
+        text = row
+        self.bytes = bytes
+        depth = 0
+        var columns: [Column] = []
+        columns.reserveCapacity(fields.count)
+        for (index, field) in fields.enumerated() {
+            columns.append(
+                Column(
+                    name: table.columns[index], meaning: table.meanings[index], kind: .string, value: field.range,
+                    form: .field(field)))
+        }
+        self.columns = columns
+        replaced = []
+        isTable = true
+    }
+
+    /// The places of the columns that a later one of the same name replaces.
+    private static func areReplaced(_ columns: [Column]) -> Set<Int> {
+        if columns.count > 16 {
+            var last: [String: Int] = [:]
+            last.reserveCapacity(columns.count)
+            for (index, column) in columns.enumerated() { last[column.name] = index }
+            guard last.count < columns.count else { return [] }
+            return Set(columns.indices.filter { last[columns[$0].name] != $0 })
+        }
+        var replaced: Set<Int> = []
+        for index in columns.indices {
+            for later in columns.indices.dropFirst(index + 1) where columns[later].name == columns[index].name {
+                replaced.insert(index)
+                break
+            }
+        }
+        return replaced
+    }
+
+    func column(_ name: String) -> Column? {
+        columns.first { $0.name == name }
+    }
+
+    /// What a column is; a text that holds a JSON object or array counts as that, because databases and tables keep
+    /// JSON as text.
+    func kind(_ name: String) -> JSONKind? {
+        guard let column = column(name) else { return nil }
+        guard column.kind == .string, WireVocabulary.containers.contains(name) else { return column.kind }
+        switch content(of: column).first(where: { !$0.isWhiteSpace }) {
+        case UInt8(ascii: "{"): return .object
+        case UInt8(ascii: "["): return .array
+        default: return .string
+        }
+    }
+
+    // MARK: Forms
+
+    var isNotification: Bool {
+        if let type = column("notification_type"), type.kind == .string, !content(of: type).isEmpty { return true }
+        return kind("unified_receipt") == .object
+    }
+
+    /// Reference.md V2 to V4. A `status` alone could be anybody's, so then every other key has to be Apple's too.
+    var isReply: Bool {
+        for key in ["latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info"] {
+            if let kind = kind(key), kind == .object || kind == .array { return true }
+        }
+        if let receipt = column("receipt") {
+            switch receipt.kind {
+            case .object: return isReceiptObject(receipt)
+            case .array: return firstElementIsObject(receipt)
+            case .string where isTable && kind("receipt") == .object: break
+            case .string: return false
+            case .null, .bool, .number: break
+            }
+        }
+        return isStatus && columns.allSatisfy { WireVocabulary.reply.contains($0.name) }
+    }
+
+    private var isStatus: Bool {
+        guard let status = column("status") else { return false }
+        if status.kind == .number { return true }
+        return isTable && StoredText.isTransactionID(content(of: status))
+    }
+
+    private func isReceiptObject(_ column: Column) -> Bool {
+        let slice = bytes[slice: column.value]
+        do throws(JSONReadingError) {
+            var scanner = try JSONMemberScanner(slice)
+            var hasMark = false
+            while let member = try scanner.next() {
+                guard let key = member.key else { continue }
+                let name = scanner.text(key)
+                // A notification has `bid` too, and people keep it under any name.
+                if WireVocabulary.notificationMarks.contains(name) { return false }
+                hasMark = hasMark || WireVocabulary.receiptMarks.contains(name)
+            }
+            return hasMark
+        } catch {}
+        return false
+    }
+
+    private func firstElementIsObject(_ column: Column) -> Bool {
+        let slice = bytes[slice: column.value]
+        return slice.firstNonWhiteSpace(from: 1).map { slice[$0] == UInt8(ascii: "{") } ?? false
+    }
+
+    /// A row of `latest_receipt_info` or an iOS 6 receipt object.
+    var isRow: Bool {
+        guard let product = column("product_id"), let id = column("transaction_id") else { return false }
+        if isTable { return !content(of: product).isEmpty && !content(of: id).isEmpty }
+        return product.kind == .string && (id.kind == .string || id.kind == .number)
+    }
+
+    /// Whether a column may hold a document, or looks as if one were in it. Looks only; what is there is not read.
+    var mayHoldDocument: Bool {
+        columns.contains { mayHoldPayload($0) || DocumentTraces.arePresent(in: content(of: $0)) }
+            || replaced.contains { DocumentTraces.arePresent(in: content(of: $0)) }
+    }
+
+    /// Looks at the first bytes only, so that an ordinary column costs nothing.
+    func mayHoldPayload(_ column: Column) -> Bool {
+        switch column.kind {
+        case .object, .array: return true
+        case .string:
+            let content = content(of: column)
+            guard content.count >= 16, let start = content.firstNonWhiteSpace() else { return false }
+            let text = content[slice: start..<content.count]
+            switch text[0] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"), UInt8(ascii: "-"), UInt8(ascii: "\\"),
+                UInt8(ascii: "\""):
+                return true
+            default: return StoredText.isUnmistakable(text)
+            }
+        case .null, .bool, .number: return false
+        }
+    }
+
+    /// Only the `receipt` of a reply; it is given as a reply that holds nothing else.
+    var isBareReceiptObject: Bool {
+        kind("in_app") == .array && (column("bundle_id") != nil || column("receipt_type") != nil)
+    }
+
+    /// Whether a column says that this is a purchase of another store than Apple's.
+    var isOfOtherStore: Bool {
+        var hasPackage = false
+        var hasToken = false
+        for column in columns where column.kind == .string {
+            switch column.meaning {
+            case .store?: if OtherStore.isStore(content(of: column)) { return true }
+            case .originalTransactionID?, .transactionID?, .orderID?:
+                if OtherStore.isID(content(of: column)) { return true }
+            case .packageName?: hasPackage = !content(of: column).isEmpty
+            case .purchaseToken?: hasToken = !content(of: column).isEmpty
+            case .receipt?, nil: break
+            }
+        }
+        return hasPackage && hasToken
+    }
+
+    // MARK: Values
+
+    /// What the value of a column is.
+    func value(of column: Column) -> Recognition {
+        switch column.kind {
+        case .string: reader.read(text: stringBytes(column), depth: depth + 1)
+        case .object, .array: reader.read(text: slice(column.value), depth: depth + 1)
+        case .number where StoredText.isTransactionID(bytes[slice: column.value]):
+            Recognition(.transactionID(String(decoding: bytes[slice: column.value], as: UTF8.self)))
+        case .null: Recognition(.unrecognised(InputProblem(.empty, "The column is null.")))
+        case .number, .bool: Recognition(.unrecognised(InputProblem(.unknownForm, "The column holds no receipt.")))
+        }
+    }
+
+    /// A string or field as it stands, without its quotes and with its escapes; any other value as it stands.
+    func content(of column: Column) -> Bytes {
+        switch column.form {
+        case .field(let field): bytes[slice: field.content(in: bytes)]
+        case .json where column.kind == .string:
+            bytes[slice: (column.value.lowerBound + 1)..<(column.value.upperBound - 1)]
+        case .json: bytes[slice: column.value]
+        }
+    }
+
+    /// The string's bytes: a part of the record, or a copy when there are escapes to undo.
+    func stringBytes(_ column: Column) -> ArraySlice<UInt8> {
+        switch column.form {
+        case .json(let hasEscapes):
+            let content = (column.value.lowerBound + 1)..<(column.value.upperBound - 1)
+            return hasEscapes ? JSONStringScan.unescaped(bytes[slice: content])[...] : slice(content)
+        case .field(let field):
+            if let plain = field.plainValue(in: bytes) { return slice(plain) }
+            return field.value(in: bytes)[...]
+        }
+    }
+
+    /// The value as a record of its own would have it.
+    func text(of column: Column) -> ArraySlice<UInt8> {
+        column.kind == .string ? stringBytes(column) : slice(column.value)
+    }
+
+    private func slice(_ range: Range<Int>) -> ArraySlice<UInt8> {
+        text[(text.startIndex + range.lowerBound)..<(text.startIndex + range.upperBound)]
+    }
+
+    /// The columns that are asked for as a JSON object. JSON in a text under one of Apple's names for objects and arrays is
+    /// read as such; empty fields of a row are left out.
+    ///
+    /// - Parameter isWanted: asked with the place of each column.
+    func parsed(_ isWanted: (Int) -> Bool) throws(JSONReadingError) -> JSONValue {
+        if !isTable, columns.indices.allSatisfy({ isWanted($0) && !isContainerText(columns[$0]) }) {
+            return try JSONValue.parse(bytes)
+        }
+        var members: [JSONObject.Member] = []
+        members.reserveCapacity(columns.count)
+        for (index, column) in columns.enumerated() where isWanted(index) {
+            if isContainerText(column), let value = json(in: column) {
+                members.append(JSONObject.Member(key: column.name, value: value))
+            } else if isTable {
+                guard let text = String(bytes: stringBytes(column)), !text.isEmpty else { continue }
+                members.append(JSONObject.Member(key: column.name, value: .string(text)))
+            } else {
+                let value = try JSONValue.parse(bytes[slice: column.value])
+                members.append(JSONObject.Member(key: column.name, value: value))
+            }
+        }
+        return .object(JSONObject(members: members))
+    }
+
+    private func isContainerText(_ column: Column) -> Bool {
+        column.kind == .string && WireVocabulary.containers.contains(column.name) && kind(column.name) != .string
+    }
+
+    /// Nil where the text is no JSON after all; then it stays a text.
+    private func json(in column: Column) -> JSONValue? {
+        do throws(JSONReadingError) {
+            return try JSONValue.parse(stringBytes(column))
+        } catch {
+            return nil
+        }
+    }
+
+    /// The column as it travels along; nil where a field is not UTF-8.
+    func carried(_ column: Column) -> CarriedColumn? {
+        if column.kind != .string {
+            return CarriedColumn(
+                name: column.name, value: .json(String(decoding: bytes[slice: column.value], as: UTF8.self)))
+        }
+        let text = stringBytes(column)
+        // JSON was validated as a whole.
+        guard isTable else {
+            return CarriedColumn(name: column.name, value: .text(String(decoding: text, as: UTF8.self)))
+        }
+        return String(bytes: text).map { CarriedColumn(name: column.name, value: .text($0)) }
+    }
+}

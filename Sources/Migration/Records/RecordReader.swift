@@ -1,0 +1,309 @@
+import AppStoreModels
+import Purchases
+
+/// What a record was recognised as, and the caller's own columns beside it.
+struct Recognition {
+    var payload: InputPayload
+    var carried: [CarriedColumn]
+    /// What became of each column or member; empty where the text has none.
+    var members: [MemberPath]
+    /// Whether it may as well be something else: a bare number, or a word in the alphabet of base64.
+    var isWeak: Bool
+
+    init(
+        _ payload: InputPayload, carried: [CarriedColumn] = [], members: [MemberPath] = [], isWeak: Bool = false
+    ) {
+        self.payload = payload
+        self.carried = carried
+        self.members = members
+        self.isWeak = isWeak
+    }
+
+    /// Something that can hardly be anything else; a bare number can.
+    var isUnmistakable: Bool {
+        switch payload {
+        case .unrecognised(let problem): problem.code == .otherStore
+        case .transactionID: false
+        default: true
+        }
+    }
+
+    var isRecognised: Bool {
+        if case .unrecognised = payload { false } else { true }
+    }
+
+    /// Whether the object itself was read as a row.
+    var isRow: Bool { members.contains(MemberPath("product_id", .readAsRows)) }
+
+    /// Whether it was read as a row, and nothing in it looks like a document.
+    var isRowAlone: Bool { isRow && !members.contains { $0.fate == .looksLikeDocument } }
+}
+
+/// Recognises single records. It copies nothing of a plain receipt and makes no string of it.
+struct RecordReader {
+    let receiptColumn: String?
+
+    func read(_ original: ArraySlice<UInt8>, table: TableLayout?) -> Recognition {
+        if let table { return readRow(original, table) }
+        return read(text: original, depth: 0)
+    }
+
+    /// - Parameters:
+    ///   - text: any bytes: of a record, or of what a record wraps.
+    ///   - depth: wrappers around the text so far.
+    func read(text: ArraySlice<UInt8>, depth: Int) -> Recognition {
+        text.withUnsafeBufferPointer { bytes in
+            guard depth <= InputLimits.payloadNesting else { return Self.tooDeep }
+            // Binary first: its last bytes may look like white space.
+            if StoredText.beginsSignedMessage(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
+            let trimmed = bytes.trimmed()
+            guard let first = bytes[slice: trimmed].first else {
+                return Recognition(.unrecognised(InputProblem(.empty, "There is nothing here.")))
+            }
+            let start = text.startIndex + trimmed.lowerBound
+            let slice = text[start..<(start + trimmed.count)]
+            switch first {
+            case UInt8(ascii: "{") where !StoredText.beginsPropertyList(bytes):
+                return object(slice, bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
+            case UInt8(ascii: "["):
+                return array(slice, bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
+            case UInt8(ascii: "\""):
+                return string(bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
+            default:
+                return plain(slice, bytes[slice: trimmed], depth: depth)
+            }
+        }
+    }
+
+    private static let tooDeep = Recognition(
+        .unrecognised(
+            InputProblem(.nestedTooDeep, "More than \(InputLimits.payloadNesting) wrappers around the payload.")))
+
+    // MARK: Text
+
+    private func plain(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
+        if bytes.begins(with: "eyJ"), bytes.position(of: UInt8(ascii: ".")) != nil {
+            if StoredText.isJWS(bytes) { return Recognition(.jws(text)) }
+            return Recognition(
+                .unrecognised(InputProblem(.unknownForm, "Begins as a JWS and is not three base64url parts.")))
+        }
+        if StoredText.beginsBase64Receipt(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
+        if StoredText.isTransactionID(bytes) {
+            return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)), isWeak: true)
+        }
+        if OtherStore.isID(bytes) {
+            return Recognition(.unrecognised(InputProblem(.otherStore, "An id of another store than Apple's.")))
+        }
+        if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
+        if let decoded = StoredText.decodedHex(bytes) { return read(text: decoded[...], depth: depth + 1) }
+        if let body = StoredText.pemBody(bytes) {
+            return Recognition(
+                .receipt(
+                    text[(text.startIndex + body.lowerBound)..<(text.startIndex + body.upperBound)], wrapping: .none))
+        }
+        if StoredText.isBase64(bytes) { return Recognition(.receipt(text, wrapping: .none), isWeak: true) }
+        return Recognition(.unrecognised(Self.problem(of: bytes)))
+    }
+
+    private static func problem(of bytes: Bytes) -> InputProblem {
+        let magic: [([UInt8], String)] = [
+            ([0x1F, 0x8B], "gzip"), ([0x50, 0x4B, 0x03, 0x04], "zip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"),
+            ([0x42, 0x5A, 0x68], "bzip2"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz"),
+        ]
+        for (prefix, name) in magic where bytes.starts(with: prefix) {
+            return InputProblem(.compressed, "This is compressed (\(name)); decompress it first.")
+        }
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            return InputProblem(.utf16, "This is UTF-16 text; convert it to UTF-8 first.")
+        }
+        if let word = String(bytes: bytes.prefix(5)), ["null", "NULL", "\\N", "nil", "None"].contains(word) {
+            return InputProblem(.empty, "There is no receipt here.")
+        }
+        if let offset = UTF8Validation.firstInvalid(in: bytes, range: 0..<bytes.count) {
+            return InputProblem(.invalidUTF8, offset: offset, "Neither a receipt's bytes nor UTF-8 text.")
+        }
+        return InputProblem(
+            .unknownForm, "Neither a receipt nor anything else in which purchases are known to be stored.")
+    }
+
+    // MARK: JSON
+
+    /// The string, when the text is exactly one JSON string.
+    static func jsonString(_ bytes: Bytes) -> String? {
+        do throws(JSONReadingError) { return try JSONValue.parse(bytes).string } catch { return nil }
+    }
+
+    private func string(_ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
+        do throws(JSONReadingError) {
+            guard case .string(let string) = try JSONValue.parse(bytes) else { return Self.tooDeep }
+            return read(text: Array(string.utf8)[...], depth: depth + 1)
+        } catch {
+            return Recognition(.unrecognised(InputProblem(error, start: start)))
+        }
+    }
+
+    private func object(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
+        do throws(JSONReadingError) {
+            let object = try ObjectReader(reader: self, text: text, bytes: bytes, depth: depth)
+            var envelope = EnvelopeReader(object: object)
+            return try envelope.read(only: depth == 0 ? receiptColumn : nil)
+        } catch {
+            return Recognition(.unrecognised(InputProblem(error, start: start)))
+        }
+    }
+
+    /// Rows of `latest_receipt_info`, several documents, or anything at all if it is alone in the array.
+    private func array(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
+        do throws(JSONReadingError) {
+            func slice(_ element: JSONMember) -> ArraySlice<UInt8> {
+                text[(text.startIndex + element.value.lowerBound)..<(text.startIndex + element.value.upperBound)]
+            }
+            var scanner = try JSONMemberScanner(bytes)
+            // `inside` is what a row is, read as a record of its own, where it is more than a row.
+            var elements: [(element: JSONMember, isRow: Bool, inside: Recognition?)] = []
+            while let element = try scanner.next() {
+                var isRow = false
+                var inside: Recognition?
+                if element.kind == .object {
+                    let object = try ObjectReader(
+                        reader: self, text: slice(element), bytes: bytes[slice: element.value], depth: depth)
+                    isRow = object.isRow
+                    if isRow, object.mayHoldDocument {
+                        let recognition = read(text: slice(element), depth: depth + 1)
+                        if !recognition.isRowAlone { inside = recognition }
+                    }
+                }
+                elements.append((element, isRow, inside))
+            }
+            guard !elements.isEmpty else {
+                return Recognition(.unrecognised(InputProblem(.empty, "The array is empty.")))
+            }
+            if elements.allSatisfy({ $0.isRow && $0.inside == nil }) {
+                return Recognition(.transactions(try JSONValue.parse(bytes)))
+            }
+            if elements.count == 1, !elements[0].isRow {
+                return read(text: slice(elements[0].element), depth: depth + 1)
+            }
+            var several = SeveralElements()
+            for (element, isRow, inside) in elements {
+                guard isRow else {
+                    several.add(read(text: slice(element), depth: depth + 1), of: slice(element))
+                    continue
+                }
+                let row = try JSONValue.parse(bytes[slice: element.value])
+                if let inside {
+                    several.add(row, holding: inside, of: slice(element))
+                } else {
+                    several.rows.append(row)
+                }
+            }
+            return several.recognition
+        } catch {
+            return Recognition(.unrecognised(InputProblem(error, start: start)))
+        }
+    }
+
+    /// What the elements of an array are.
+    private struct SeveralElements {
+        var rows: [JSONValue] = []
+        private var documents: [InputDocument] = []
+        private var members: [MemberPath] = []
+
+        /// A row that is more than a row. Where a signed document is in it, that one speaks and the row travels along, as
+        /// in a record of its own.
+        mutating func add(_ row: JSONValue, holding inside: Recognition, of text: ArraySlice<UInt8>) {
+            guard inside.isRecognised, !inside.isRow else {
+                rows.append(row)
+                if inside.members.isEmpty, text.withUnsafeBufferPointer({ DocumentTraces.arePresent(in: $0) }) {
+                    members.append(MemberPath("[]", .looksLikeDocument))
+                }
+                members += inside.members.filter { $0.fate == .looksLikeDocument }.map { $0.inside("[]") }
+                return
+            }
+            if !inside.payload.documents.contains(where: { $0.payload.isSigned }) { rows.append(row) }
+            add(inside, of: text)
+        }
+
+        mutating func add(_ element: Recognition, of text: ArraySlice<UInt8>) {
+            guard element.isUnmistakable, !element.isWeak else {
+                let holdsTraces = text.withUnsafeBufferPointer { DocumentTraces.arePresent(in: $0) }
+                let isEmpty = element.payload.fate == .empty
+                members.append(MemberPath("[]", holdsTraces ? .looksLikeDocument : isEmpty ? .empty : .ignored))
+                return
+            }
+            if element.members.isEmpty {
+                members.append(MemberPath("[]", element.payload.fate))
+            } else {
+                members += element.members.map { $0.inside("[]") }
+            }
+            if case .unrecognised = element.payload {
+                documents.append(
+                    InputDocument(payload: element.payload, path: "[]", carried: element.carried, text: text))
+            }
+            for document in element.payload.documents {
+                documents.append(
+                    InputDocument(
+                        payload: document.payload, path: MemberPath.joined("[]", document.path),
+                        carried: element.carried + document.carried, text: document.text))
+            }
+        }
+
+        var recognition: Recognition {
+            var (documents, members) = (documents, members)
+            if !rows.isEmpty {
+                documents.append(InputDocument(payload: .transactions(.array(rows)), path: "[]", carried: [], text: []))
+                members.append(MemberPath("[]", .readAsRows))
+            }
+            guard let first = documents.first else {
+                return Recognition(
+                    .unrecognised(
+                        InputProblem(.unknownForm, "An array whose elements are nothing in which purchases are stored.")
+                    ))
+            }
+            if documents.count == 1 {
+                return Recognition(first.payload, carried: first.carried, members: members)
+            }
+            return Recognition(.several(documents), members: members)
+        }
+    }
+
+    // MARK: Tables
+
+    private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout) -> Recognition {
+        row.withUnsafeBufferPointer { bytes in
+            let fields = TableField.split(bytes, delimiter: table.delimiter)
+            // With a field too few or too many, values stand under other names than their own.
+            guard fields.count == table.columns.count else {
+                return Recognition(
+                    .unrecognised(
+                        InputProblem(
+                            .columnCount, "The row has \(fields.count) fields; the header has \(table.columns.count)."))
+                )
+            }
+            let object = ObjectReader(reader: self, row: row, bytes: bytes, fields: fields, of: table)
+            do throws(JSONReadingError) {
+                var envelope = EnvelopeReader(object: object)
+                return try envelope.read(only: receiptColumn)
+            } catch {
+                return Recognition(.unrecognised(InputProblem(error, start: nil)))
+            }
+        }
+    }
+}
+
+extension String {
+    /// Nil when the bytes are not UTF-8, where `String(decoding:as:)` would put replacement characters.
+    init?(bytes: some Collection<UInt8>) {
+        let valid = bytes.withContiguousStorageIfAvailable {
+            UTF8Validation.firstInvalid(in: $0, range: 0..<$0.count) == nil
+        }
+        guard valid ?? (UTF8Validation.firstInvalid(in: Array(bytes)) == nil) else { return nil }
+        self.init(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension UTF8Validation {
+    static func firstInvalid(in bytes: [UInt8]) -> Int? {
+        bytes.withUnsafeBufferPointer { firstInvalid(in: $0, range: 0..<$0.count) }
+    }
+}

@@ -1,0 +1,157 @@
+package import AppStoreModels
+
+/// The provenance of every field of one mapped value.
+///
+/// Only the fields that are present are stored; a field that is not stored is ``Provenance/absent``.
+public struct FieldProvenance<Field: MappedField>: Sendable {
+    /// A field that is present and where it comes from.
+    public struct Entry: Hashable, Sendable {
+        public let field: Field
+        public let provenance: Provenance
+    }
+
+    /// An entry without reference counts, because several million of them are made, moved and written in a migration:
+    /// attributes and rules stand for themselves, everything else is looked up in `others`.
+    private struct Code: Sendable, Equatable {
+        enum Kind: UInt8 { case attribute, rule, other }
+
+        let field: Field
+        let kind: Kind
+        let value: UInt16
+
+        @inline(__always)
+        static func == (left: Self, right: Self) -> Bool {
+            left.field.rawValue == right.field.rawValue && left.kind.rawValue == right.kind.rawValue
+                && left.value == right.value
+        }
+    }
+
+    private var codes: [Code]
+    private var others: [Provenance]
+    /// Bit n is set if the field with raw value n is present.
+    private var present: UInt64
+
+    package init(reservingCapacity capacity: Int = 0) {
+        codes = []
+        codes.reserveCapacity(capacity)
+        others = []
+        present = 0
+    }
+
+    /// The fields that are present, in the order in which they were found.
+    public var entries: [Entry] { codes.map { Entry(field: $0.field, provenance: provenance($0)) } }
+
+    /// Where a field comes from; ``Provenance/absent`` if it is not there.
+    public subscript(field: Field) -> Provenance {
+        guard isPresent(field), let code = codes.first(where: { $0.field == field }) else { return .absent }
+        return provenance(code)
+    }
+
+    private func provenance(_ code: Code) -> Provenance {
+        switch code.kind {
+        case .attribute: .signedAttribute(Int(code.value))
+        case .rule: InferenceRule(rawValue: UInt8(truncatingIfNeeded: code.value)).map(Provenance.inferred) ?? .absent
+        case .other: others[Int(code.value)]
+        }
+    }
+
+    private mutating func code(_ field: Field, _ provenance: Provenance) -> Code {
+        switch provenance {
+        case .signedAttribute(let number):
+            if let value = UInt16(exactly: number) { return Code(field: field, kind: .attribute, value: value) }
+        case .inferred(let rule): return Code(field: field, kind: .rule, value: UInt16(rule.rawValue))
+        default: break
+        }
+        // No more than 64 fields exist, and a field that is stated again is rare.
+        others.append(provenance)
+        return Code(field: field, kind: .other, value: UInt16(truncatingIfNeeded: others.count - 1))
+    }
+
+    /// The fields that no document states.
+    private var concluded: [Field] {
+        codes.lazy.filter { $0.kind != .attribute && !provenance($0).isStatement }.map(\.field)
+    }
+
+    /// Whether the field has a value.
+    public func isPresent(_ field: Field) -> Bool { present & bit(field) != 0 }
+
+    /// The fields that could not be carried over: the modern model has them and the record does not.
+    ///
+    /// Some of them are absent because they do not apply, for example the expiry date of a consumable.
+    public var absentFields: [Field] { Field.allCases.filter { !isPresent($0) } }
+
+    /// The fields that are present: bit n for the field with raw value n.
+    package var presentFields: UInt64 { present }
+
+    private func bit(_ field: Field) -> UInt64 { 1 << UInt64(field.rawValue & 63) }
+
+    /// Gives a field its value and provenance, unless there is no value.
+    @inline(__always)
+    mutating func set<Value>(
+        _ target: inout Value?, to value: Value?, _ field: Field, _ provenance: @autoclosure () -> Provenance
+    ) {
+        guard let value else { return }
+        target = value
+        record(field, provenance())
+    }
+
+    /// Removes the value of a field.
+    package mutating func clear<Value>(_ target: inout Value?, _ field: Field) {
+        target = nil
+        guard isPresent(field) else { return }
+        present &= ~bit(field)
+        codes.removeAll { $0.field == field }
+    }
+
+    /// States the provenance of a field that was given a value.
+    package mutating func record(_ field: Field, _ provenance: Provenance) {
+        if isPresent(field) { codes.removeAll { $0.field == field } }
+        present |= bit(field)
+        codes.append(code(field, provenance))
+    }
+
+    /// Writes `{"transactionId":"attribute 1703",…}`.
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        for code in codes {
+            writer.key(code.field.name)
+            writer.string(provenance(code).text)
+        }
+        writer.endObject()
+    }
+}
+
+extension FieldProvenance {
+    /// Whether it says nothing that belongs to one record only, so that others are likely to be the same.
+    var isRepeatable: Bool { others.isEmpty }
+
+    /// Whether both are written with the same octets. May be false where they are all the same.
+    func isWrittenAs(_ other: Self) -> Bool {
+        present == other.present && isRepeatable && other.isRepeatable && codes == other.codes
+    }
+}
+
+// For concrete fields, because code outside of this module would ask the generic one slowly, and the endpoint asks for each
+// purchase of each receipt.
+
+extension FieldProvenance<TransactionField> {
+    /// The fields that no document states: conclusions of a rule, and what a catalogue says.
+    package var concludedFields: [TransactionField] { concluded }
+}
+
+extension FieldProvenance<AppTransactionField> {
+    /// The fields that no document states.
+    package var concludedFields: [AppTransactionField] { concluded }
+}
+
+extension FieldProvenance<RenewalInfoField> {
+    /// The fields that no document states.
+    package var concludedFields: [RenewalInfoField] { concluded }
+}
+
+extension FieldProvenance: Equatable {
+    /// Equal if every field comes from the same place; the order does not matter.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.present == right.present && Set(left.entries) == Set(right.entries)
+    }
+}

@@ -1,0 +1,48 @@
+public import LegacyReceipts
+public import ProductCatalog
+
+/// Turns legacy records into modern transactions, field by field, each with its provenance (Reference.md V9).
+///
+///     let mapper = ReceiptMapper(catalog: catalog)
+///     let mapped = mapper.map(verifiedReceipt)
+///     for transaction in mapped.transactions { … }
+///
+/// Nothing is made up: what neither the record, nor the catalogue, nor a named ``InferenceRule`` gives stays absent.
+/// `signedDate` is always absent, because attribute 12 is the date of the receipt and not of a transaction; so are price,
+/// currency and storefront, which only the App Store Server API knows.
+public struct ReceiptMapper: Sendable {
+    /// What the developer knows about the products; without it, types, groups and terms that a record does not state are
+    /// absent.
+    public let catalog: ProductCatalog?
+
+    public init(catalog: ProductCatalog? = nil) {
+        self.catalog = catalog
+    }
+
+    /// Maps an app receipt (iOS 7 and later, macOS). Purchases keep the order of the receipt.
+    ///
+    /// Terms of non-renewing subscriptions extend one another within this receipt only: purchases that stand in other
+    /// receipts are not seen.
+    public func map(_ receipt: Verified<AppReceipt>) -> MappedReceipt {
+        let (transactions, appTransaction, notes) = mapped(receipt.payload)
+        return MappedReceipt(
+            transactions: transactions, appTransaction: appTransaction, notes: notes, evidence: receipt.evidence,
+            asOf: AsOf(receipt.payload))
+    }
+
+    /// Maps a transaction receipt (iOS 6). It holds one purchase and no app transaction.
+    public func map(_ receipt: Verified<TransactionReceipt>) -> MappedReceipt {
+        let (transaction, notes) = mapped(receipt.payload)
+        return MappedReceipt(
+            transactions: [transaction], appTransaction: nil, notes: notes, evidence: receipt.evidence,
+            asOf: AsOf(receipt.payload))
+    }
+
+    /// Maps a receipt of either kind.
+    public func map(_ receipt: Verified<LegacyReceipt>) -> MappedReceipt {
+        switch receipt.payload {
+        case .app(let app): map(receipt.map { _ in app })
+        case .transaction(let transaction): map(receipt.map { _ in transaction })
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// What columns and JSON members that hold a receipt are called.
+package enum ColumnNames {
+    package enum Meaning: Sendable {
+        /// A receipt, a JWS, a reply: whatever people call a receipt.
+        case receipt
+        case originalTransactionID
+        case transactionID
+        /// The id of an order, or of a purchase in its store, whichever that is.
+        case orderID
+        /// The store or the platform of a purchase.
+        case store
+        /// Google's name of an app.
+        case packageName
+        /// Google's name of a purchase; some people keep Apple's receipt there.
+        case purchaseToken
+
+        /// Whether the column may hold a receipt or another document.
+        package var mayBeReceipt: Bool { self == .receipt || self == .purchaseToken }
+        /// Whether the column holds what a migration is about.
+        package var isPayload: Bool { mayBeReceipt || self == .originalTransactionID || self == .transactionID }
+    }
+
+    /// The meaning of a name, compared without case, blanks, hyphens, underscores and dots.
+    package static func meaning(of name: String) -> Meaning? {
+        // No name below is longer; this keeps a huge name from being copied.
+        guard name.utf8.count <= 64 else { return nil }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { normalised in
+            var count = 0
+            for byte in name.utf8 {
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"): normalised.initializeElement(at: count, to: byte | 0x20)
+                case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: " "): continue
+                case 0x80...: return nil
+                default: normalised.initializeElement(at: count, to: byte)
+                }
+                count += 1
+            }
+            guard count < meanings.count else { return nil }
+            let normalised = normalised[..<count]
+            return meanings[count].first { $0.name.elementsEqual(normalised) }?.meaning
+        }
+    }
+
+    private struct Entry: Sendable {
+        let name: [UInt8]
+        let meaning: Meaning
+    }
+
+    /// By the length of the name, so that most names are told apart by that alone.
+    private static let meanings: [[Entry]] = {
+        var entries: [Entry] = []
+        func add(_ names: [String], _ meaning: Meaning) {
+            entries += names.map { Entry(name: Array($0.utf8), meaning: meaning) }
+        }
+        add(["originaltransactionid", "originaltransactionidentifier"], .originalTransactionID)
+        add(["transactionid", "transactionidentifier"], .transactionID)
+        add(["orderid", "storetransactionid", "storetransactionidentifier", "storeoriginaltransactionid"], .orderID)
+        add(
+            [
+                "store", "storename", "purchasestore", "storetype", "platform", "provider", "purchaseprovider",
+                "paymentprovider", "paymentplatform", "paymentgateway", "gateway", "subscriptionplatform",
+                "appstorename",
+            ], .store)
+        add(["packagename"], .packageName)
+        add(["purchasetoken"], .purchaseToken)
+        add(receiptNames, .receipt)
+        let longest = entries.map(\.name.count).max() ?? 0
+        return (0...longest).map { length in entries.filter { $0.name.count == length } }
+    }()
+
+    private static let receiptNames = [
+        "receipt", "receiptdata", "receiptbase64", "base64receipt", "receiptb64", "base64", "b64", "rawreceipt",
+        "encodedreceipt", "receiptstring", "receiptblob", "latestreceipt", "latestreceiptdata", "lastreceipt",
+        "applereceipt", "iosreceipt", "itunesreceipt", "appreceipt", "appstorereceipt", "unityreceipt",
+        "transactionreceipt", "purchasereceipt", "iapreceipt", "payload", "receiptpayload", "verificationdata",
+        "serververificationdata", "jws", "jwstransaction", "jwsrepresentation", "jwsrepresentationios",
+        "signedtransaction", "signedtransactioninfo", "signedpayload", "verifyreceiptresponse", "verifyreceipt",
+        "receiptresponse",
+    ]
+}

@@ -1,0 +1,125 @@
+public import AppStoreModels
+import LegacyReceipts
+
+/// A recorded document in modern terms. Nobody signed it; that is why it is not a ``MappedReceipt``, and why code that
+/// grants something should grant only on what the App Store Server API or an embedded receipt confirms.
+public struct RecordedMapping: Sendable {
+    /// What kind of document it was.
+    public let kind: RecordedReply.Kind
+    /// One transaction per transaction id and product, although most of them stand in several lists of a reply. Those of
+    /// the submitted receipt come first, in its order.
+    public internal(set) var transactions: [MappedTransaction]
+    /// The app itself, from the `receipt` object of an app style reply.
+    public let appTransaction: MappedAppTransaction?
+    /// What the document says about renewals.
+    public let renewalInfos: [MappedRenewalInfo]
+    /// The receipts inside the document: these can be verified.
+    public let embeddedReceipts: [RecordedReply.EmbeddedReceipt]
+    /// What concerns the document as a whole.
+    public let notes: [MappingNote]
+    /// The environment that the document names.
+    public let environment: Environment?
+    /// When the reply was made, in milliseconds since 1970-01-01T00:00:00Z, if it says so: renewal information is of
+    /// that time.
+    public let recordedAt: Int64?
+    /// Of when the document speaks; nil where nothing in it has a date.
+    public internal(set) var asOf: AsOf?
+    /// What the rows state and the modern model has no field for; one element per transaction, in the same order.
+    package internal(set) var legacyFacts: [RecordedLegacyFacts]
+    /// Rows that are purchases of another store than Apple's, as they were written; they are in none of the lists above.
+    package let otherStoreRows: [JSONObject]
+}
+
+extension RecordedMapping {
+    /// The document embeds something of that date, so that it was not made before.
+    package mutating func raise(notBefore date: Int64) {
+        guard asOf?.kind != .recorded, date > asOf?.date ?? .min else { return }
+        asOf = AsOf(date: date, kind: .recordedNotBefore)
+    }
+
+    /// Removes what rows state, by their places.
+    package mutating func remove(rows: Set<Int>) {
+        guard !rows.isEmpty else { return }
+        transactions = transactions.indices.filter { !rows.contains($0) }.map { transactions[$0] }
+        legacyFacts = legacyFacts.indices.filter { !rows.contains($0) }.map { legacyFacts[$0] }
+    }
+}
+
+extension ReceiptMapper {
+    /// Maps a recorded document. The result is not verified and cannot become it.
+    public func map(_ reply: RecordedReply) -> RecordedMapping {
+        var transactions: [MappedTransaction] = []
+        transactions.reserveCapacity(reply.rows.count)
+        let isNotification = reply.kind == .notificationV1
+        for row in reply.rows {
+            var context = reply.context
+            if let bundleId = row.bundleId, let key = row.bundleIdKey {
+                context.bundleId = bundleId
+                context.bundleIdProvenance = isNotification ? .notificationV1(key) : .recordedReply(key)
+            }
+            var notes = row.notes
+            correctEnvironment(&context, row.facts, &notes)
+            let source = FactSource.recorded(row.keys, isNotification: isNotification)
+            transactions.append(transaction(row.facts, source, context, notes: notes))
+        }
+        transactions.concludeUpgrades()
+        addTerms(&transactions)
+        return RecordedMapping(
+            kind: reply.kind, transactions: transactions, appTransaction: reply.appTransaction,
+            renewalInfos: reply.renewals.map { completed($0, reply.context, transactions) },
+            embeddedReceipts: reply.embeddedReceipts, notes: reply.notes, environment: reply.context.environment,
+            recordedAt: reply.context.recordedAt, asOf: Self.asOf(reply),
+            legacyFacts: reply.rows.map { RecordedLegacyFacts($0.facts) }, otherStoreRows: reply.otherStoreRows)
+    }
+
+    /// The request date; without one, the document is not older than the newest date of what it tells of.
+    private static func asOf(_ reply: RecordedReply) -> AsOf? {
+        if reply.isDated, let date = reply.context.recordedAt { return AsOf(date: date, kind: .recorded) }
+        var dates = [reply.context.recordedAt, reply.newestEvent].compactMap(\.self)
+        for row in reply.rows { dates += [row.facts.purchaseDate, row.facts.cancellationDate].compactMap(\.self) }
+        return dates.max().map { AsOf(date: $0, kind: .recordedNotBefore) }
+    }
+
+    /// A sandbox id makes a sandbox transaction, whatever the document claims (Reference.md V7.5).
+    private func correctEnvironment(
+        _ context: inout RecordContext, _ facts: PurchaseFacts, _ notes: inout [MappingNote]
+    ) {
+        let ownId = facts.transactionId.flatMap { RecordedRow.namesNothing($0) ? nil : $0 }
+        guard let id = ownId ?? facts.originalTransactionId,
+            TransactionReceipt.isSandbox(transactionId: id),
+            context.environment != .sandbox, context.environment != .xcode
+        else { return }
+        if context.environment != nil { notes.append(.environmentContradiction) }
+        context.environment = .sandbox
+        context.environmentProvenance = .inferred(.sandboxTransactionId)
+    }
+
+    /// Adds what the rest of the document tells about a renewal: the environment, and in replies of mid-2017 the
+    /// subscription, if only one has the product.
+    private func completed(
+        _ info: MappedRenewalInfo, _ context: RecordContext, _ transactions: [MappedTransaction]
+    ) -> MappedRenewalInfo {
+        var info = info
+        if info.payload.originalTransactionId == nil, let product = info.payload.productId {
+            let originals = Set(
+                transactions.lazy.filter { $0.payload.productId == product }.compactMap(\.payload.originalTransactionId)
+            )
+            if originals.count == 1, let original = originals.first {
+                info.provenance.set(
+                    &info.payload.originalTransactionId, to: original, .originalTransactionId,
+                    .inferred(.onlySubscriptionOfProduct))
+            }
+        }
+        if let id = info.payload.originalTransactionId, TransactionReceipt.isSandbox(transactionId: id),
+            context.environment != .sandbox, context.environment != .xcode
+        {
+            if context.environment != nil { info.notes.append(.environmentContradiction) }
+            info.provenance.set(
+                &info.payload.environment, to: .sandbox, .environment, .inferred(.sandboxTransactionId))
+        } else {
+            info.provenance.set(
+                &info.payload.environment, to: context.environment, .environment, context.environmentProvenance)
+        }
+        return info
+    }
+}

@@ -1,0 +1,76 @@
+package import AppStoreModels
+
+/// A document that somebody kept from the verifyReceipt era: a whole reply, a version 1 notification, or rows of one
+/// (Reference.md V3, V4 and V8).
+///
+/// Nobody signed it. ``ReceiptMapper`` turns it into a ``RecordedMapping``, never into a ``MappedReceipt``. The document
+/// may embed a receipt, and that one can be verified: see ``embeddedReceipts``.
+public struct RecordedReply: Sendable {
+    /// What kind of document it is.
+    public enum Kind: String, Hashable, Sendable {
+        /// A reply of verifyReceipt, app style or iOS 6 style.
+        case reply
+        /// An App Store Server Notification, version 1.
+        case notificationV1
+        /// Rows of `latest_receipt_info` or `in_app` without the reply around them.
+        case rows
+    }
+
+    /// A receipt inside the document, as text, for verification.
+    public struct EmbeddedReceipt: Hashable, Sendable {
+        /// The key it stands under, for example `latest_receipt`.
+        public let key: String
+        /// The text, base64 where it was kept as Apple sent it. Often a placeholder in documents that people edited.
+        public let text: String
+    }
+
+    public let kind: Kind
+    /// The `status` of the reply: 0, 21006 or, in rows and notifications, absent.
+    public let status: Int64?
+    /// `notification_type` of a notification.
+    public let notificationType: String?
+    /// The receipts that the document embeds, the newest first.
+    public let embeddedReceipts: [EmbeddedReceipt]
+
+    let rows: [RecordedRow]
+    let renewals: [MappedRenewalInfo]
+    let appTransaction: MappedAppTransaction?
+    let context: RecordContext
+    let notes: [MappingNote]
+    /// Whether the document says when it was made, and not only when the receipt in it was.
+    let isDated: Bool
+    /// The date of a change that the document as a whole tells of.
+    let newestEvent: Int64?
+    /// Rows that are purchases of another store than Apple's.
+    package let otherStoreRows: [JSONObject]
+}
+
+extension RecordedReply {
+    /// Reads a recorded document.
+    /// - Throws: ``RecordedReplyError`` if it is not JSON, not such a document, vouches for nothing (status other than 0
+    ///   and 21006), or has a value that cannot be read.
+    public init(json: [UInt8]) throws(RecordedReplyError) {
+        let value: JSONValue
+        do throws(JSONReadingError) {
+            value = try JSONValue.parse(json)
+        } catch {
+            throw RecordedReplyError(.notJSON, offset: error.offset)
+        }
+        try self.init(value)
+    }
+
+    /// Reads a recorded document from JSON that was parsed already.
+    package init(_ value: JSONValue) throws(RecordedReplyError) {
+        let builder: RecordedReplyBuilder
+        switch value {
+        case .object(let object): builder = try RecordedReplyBuilder(document: object)
+        case .array(let values): builder = try RecordedReplyBuilder(rows: values)
+        default: throw RecordedReplyError(.notRecognised)
+        }
+        self = try builder.reply()
+    }
+
+    /// Whether a JSON object looks like such a document, before anything of it is read: a cheap test for a caller that
+    /// finds objects of many kinds.
+    package static func recognises(_ object: JSONObject) -> Bool { RecordedReplyBuilder.kind(of: object) != nil }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import LegacyReceipts
+import Migration
+import ReceiptForge
+import SharedReceipts
+import Testing
+
+/// What `migrate` writes is read by Apple's own Python library. Runs when LEGACY_RECEIPTS_PYTHON names a Python interpreter
+/// that has the packages of tools/judges/requirements.txt.
+@Suite(.enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+struct AppleLibraryMigrationTests {
+    private static let outputs = ["transactions.ndjson", "app-transactions.ndjson", "renewal-infos.ndjson"]
+
+    @Test("Apple's library decodes every line that a migration of the fixtures writes")
+    func fixtures() async throws {
+        try await judge(Judge.root.appending(path: "LegacyFixtures"))
+    }
+
+    @Test(
+        "Apple's library decodes every line that a migration of the real receipts writes",
+        .enabled(if: SharedReceipts.arePresent, "no real receipts"))
+    func realReceipts() async throws {
+        try await judge(#require(SharedReceipts.folder))
+    }
+
+    private func judge(_ input: URL) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let trust = try TrustPolicy(additionalRoots: [TestCertificateAuthority.rootDER])
+        let summary = try await Migration(options: MigrationOptions(trust: trust)).run(
+            inputs: [input.path], output: folder.path)
+        try #require(summary.transactions > 50)
+        for output in Self.outputs {
+            let (status, text) = try Judge.run(on: folder.appending(path: output))
+            #expect(status == 0, "\(output): \(text.suffix(2000))")
+            #expect(text.contains("disagree: 0"), "\(output): \(text.suffix(2000))")
+        }
+    }
+}
+
+private enum Judge {
+    static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    static func run(on file: URL) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(python))
+        process.arguments = [root.appending(path: "tools/judges/decode_with_apple_library.py").path, file.path]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+}

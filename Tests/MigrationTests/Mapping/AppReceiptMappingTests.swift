@@ -1,0 +1,236 @@
+import AppStoreModels
+import LegacyReceipts
+import ProductCatalog
+import Purchases
+import Testing
+
+@Suite struct AppReceiptMappingTests {
+    typealias Support = MappingSupport
+
+    static let subscription = InAppPurchase(
+        quantity: 1, productId: "monthly", transactionId: "20", purchaseDate: Support.june,
+        originalTransactionId: "10", originalPurchaseDate: Support.june - 30 * Support.day,
+        productType: .autoRenewableSubscription, expiresDate: Support.june + 30 * Support.day,
+        webOrderLineItemId: 9_007_199_254_740_993, isTrialPeriod: false, isInIntroOfferPeriod: false)
+
+    @Test func everySignedFieldIsCarriedWithItsAttribute() throws {
+        let mapped = try Support.mapOne(Self.subscription)
+        let payload = mapped.payload
+        #expect(payload.transactionId == "20" && mapped.provenance[.transactionId] == .signedAttribute(1703))
+        #expect(
+            payload.originalTransactionId == "10" && mapped.provenance[.originalTransactionId] == .signedAttribute(1705)
+        )
+        #expect(payload.productId == "monthly" && mapped.provenance[.productId] == .signedAttribute(1702))
+        #expect(payload.quantity == 1 && mapped.provenance[.quantity] == .signedAttribute(1701))
+        #expect(payload.purchaseDate == Support.june && mapped.provenance[.purchaseDate] == .signedAttribute(1704))
+        #expect(payload.originalPurchaseDate == Support.june - 30 * Support.day)
+        #expect(mapped.provenance[.originalPurchaseDate] == .signedAttribute(1706))
+        #expect(payload.expiresDate == Support.june + 30 * Support.day)
+        #expect(mapped.provenance[.expiresDate] == .signedAttribute(1708))
+        // Beyond 2^53: exact.
+        #expect(payload.webOrderLineItemId == "9007199254740993")
+        #expect(mapped.provenance[.webOrderLineItemId] == .signedAttribute(1711))
+        #expect(payload.type == .autoRenewableSubscription && mapped.provenance[.type] == .signedAttribute(1707))
+        #expect(payload.bundleId == "com.example.app" && mapped.provenance[.bundleId] == .signedAttribute(2))
+        #expect(payload.environment == .production && mapped.provenance[.environment] == .signedAttribute(0))
+        #expect(mapped.standing == .verifiedReceipt)
+        #expect(mapped.notes.isEmpty)
+    }
+
+    @Test func everyPresentFieldHasAProvenanceAndEveryOtherIsAbsent() throws {
+        let mapped = try Support.mapOne(Self.subscription)
+        var writer = JSONWriter()
+        mapped.payload.write(to: &writer)
+        let written = try JSONValue.parse(writer.bytes).object?.members.map(\.key) ?? []
+        let recorded = mapped.provenance.entries.map { "\($0.field.name)" }
+        #expect(Set(written) == Set(recorded) && written.count == recorded.count)
+        #expect(mapped.provenance.absentFields.count == TransactionField.allCases.count - written.count)
+        #expect(
+            TransactionField.allCases.allSatisfy { mapped.provenance[$0] == .absent || mapped.provenance.isPresent($0) }
+        )
+    }
+
+    @Test func nothingIsInventedAboutPriceStorefrontAndSigning() throws {
+        let mapped = try Support.mapOne(Self.subscription)
+        for field: TransactionField in [
+            .signedDate, .price, .currency, .storefront, .storefrontId, .appTransactionId, .appAccountToken,
+            .subscriptionGroupIdentifier, .revocationDate, .isUpgraded, .offerType,
+        ] { #expect(!mapped.provenance.isPresent(field), "\(field)") }
+    }
+
+    @Test func purchasesKeepTheOrderOfTheReceipt() {
+        let ids = ["3", "1", "2"]
+        let mapped = Support.map(ids.map { InAppPurchase(productId: "p", transactionId: $0) })
+        #expect(mapped.transactions.map(\.payload.transactionId) == ids)
+        #expect(mapped.renewalInfos.isEmpty)
+    }
+
+    @Test(arguments: [
+        (ReceiptProductType.nonConsumable, ProductType.nonConsumable), (.consumable, .consumable),
+        (.nonRenewingSubscription, .nonRenewingSubscription), (.autoRenewableSubscription, .autoRenewableSubscription),
+    ])
+    func attribute1707GivesTheType(signed: ReceiptProductType, expected: ProductType) throws {
+        let mapped = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1", productType: signed))
+        #expect(mapped.payload.type == expected)
+        #expect(mapped.provenance[.type] == .signedAttribute(1707))
+    }
+
+    @Test func aFreeSubscriptionIsNonRenewingByRuleAndNeverExpires() throws {
+        let purchase = InAppPurchase(
+            productId: "free", transactionId: "1", purchaseDate: 5, productType: .freeSubscription, expiresDate: 10)
+        let catalog = try Support.catalog(
+            Support.entry("free") {
+                $0.type = .nonRenewingSubscription
+                $0.duration = SubscriptionPeriod(value: 1, unit: .month)
+            })
+        for catalog in [nil, catalog] {
+            let mapped = try Support.mapOne(purchase, catalog: catalog)
+            #expect(mapped.payload.type == .nonRenewingSubscription)
+            #expect(mapped.provenance[.type] == .inferred(.freeSubscriptionIsNonRenewing))
+            #expect(mapped.payload.expiresDate == nil && mapped.termStart == nil)
+            #expect(mapped.notes == [.freeSubscription])
+        }
+    }
+
+    @Test func theTypeComesFromTheCatalogueIfNotSigned() throws {
+        let catalog = try Support.catalog(Support.entry("p") { $0.type = .nonConsumable })
+        let mapped = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1"), catalog: catalog)
+        #expect(mapped.payload.type == .nonConsumable)
+        #expect(mapped.provenance[.type] == .catalogue("catalog.yaml:3: products.p"))
+    }
+
+    @Test func theSignedTypeBeatsTheCatalogueAndTheDifferenceIsNoted() throws {
+        let catalog = try Support.catalog(Support.entry("p") { $0.type = .nonConsumable })
+        let purchase = InAppPurchase(productId: "p", transactionId: "1", productType: .consumable)
+        let mapped = try Support.mapOne(purchase, catalog: catalog)
+        #expect(mapped.payload.type == .consumable && mapped.notes == [.catalogueTypeDiffers])
+    }
+
+    @Test func withoutTypeAndCatalogueARuleTellsSubscriptionsAndNothingElse() throws {
+        let expiring = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1", expiresDate: 7))
+        #expect(expiring.payload.type == .autoRenewableSubscription)
+        #expect(expiring.provenance[.type] == .inferred(.expiresDateMeansAutoRenewable))
+        let ordered = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1", webOrderLineItemId: 7))
+        #expect(ordered.provenance[.type] == .inferred(.webOrderLineItemMeansAutoRenewable))
+        let plain = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1"))
+        #expect(plain.payload.type == nil)
+    }
+
+    @Test func anUnknownTypeIsNotedAndLeftToTheRules() throws {
+        let purchase = InAppPurchase(productId: "p", transactionId: "1", productType: ReceiptProductType(rawValue: 9))
+        let mapped = try Support.mapOne(purchase)
+        #expect(mapped.payload.type == nil && mapped.notes == [.unknownProductType])
+    }
+
+    @Test func zeroIsNoIdentifier() throws {
+        let mapped = try Support.mapOne(
+            InAppPurchase(productId: "p", transactionId: "0", originalTransactionId: "0", webOrderLineItemId: 0))
+        #expect(mapped.payload.webOrderLineItemId == nil)
+        #expect(mapped.payload.transactionId == nil && mapped.payload.originalTransactionId == nil)
+        #expect(mapped.payload.type == nil)
+        #expect(mapped.notes == [.xcodeTransactionIdZero])
+    }
+
+    @Test func aQuantityBeyond32BitsIsLeftOutAndNoted() throws {
+        let purchase = InAppPurchase(quantity: 1 << 40, productId: "p", transactionId: "1")
+        let mapped = try Support.mapOne(purchase)
+        #expect(mapped.payload.quantity == nil && mapped.notes == [.valueOutOfRange])
+    }
+
+    @Test func theReasonIsPurchaseForTheFirstTransactionAndRenewalForLaterOnes() throws {
+        let later = try Support.mapOne(Self.subscription)
+        #expect(later.payload.transactionReason == .renewal)
+        #expect(later.provenance[.transactionReason] == .inferred(.transactionIdDiffersFromOriginal))
+        let first = try Support.mapOne(
+            InAppPurchase(
+                productId: "p", transactionId: "1", originalTransactionId: "1", productType: .autoRenewableSubscription)
+        )
+        #expect(first.payload.transactionReason == .purchase)
+        #expect(first.provenance[.transactionReason] == .inferred(.transactionIdEqualsOriginal))
+        let unknown = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1"))
+        #expect(unknown.payload.transactionReason == nil)
+    }
+
+    @Test func aRestoredNonConsumableKeepsBothIdsAndIsAPurchase() throws {
+        let purchase = InAppPurchase(
+            productId: "p", transactionId: "8", originalTransactionId: "3", productType: .nonConsumable)
+        let mapped = try Support.mapOne(purchase)
+        #expect(mapped.payload.transactionId == "8" && mapped.payload.originalTransactionId == "3")
+        #expect(mapped.notes == [.restored])
+        #expect(mapped.payload.transactionReason == .purchase)
+        #expect(mapped.provenance[.transactionReason] == .inferred(.onlySubscriptionsRenew))
+    }
+
+    @Test func ownershipIsAttribute1722() throws {
+        for (signed, expected): (ReceiptOwnershipType, InAppOwnershipType) in [
+            (.purchased, .purchased), (.familyShared, .familyShared),
+        ] {
+            let mapped = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1", ownershipType: signed))
+            #expect(mapped.payload.inAppOwnershipType == expected)
+            #expect(mapped.provenance[.inAppOwnershipType] == .signedAttribute(1722))
+        }
+        let odd = InAppPurchase(
+            productId: "p", transactionId: "1", productType: .consumable,
+            ownershipType: ReceiptOwnershipType(rawValue: 5))
+        let mapped = try Support.mapOne(odd)
+        #expect(mapped.payload.inAppOwnershipType == nil && mapped.notes == [.unknownOwnershipType])
+    }
+
+    @Test func withoutAttribute1722OnlyARuleMakesAPurchaser() throws {
+        let firstOf2021: Int64 = 1_609_459_200_000
+        let lasting = InAppPurchase(productId: "p", transactionId: "1", productType: .nonConsumable)
+        let old = try Support.mapOne(lasting, createdAt: firstOf2021 - 1)
+        #expect(old.payload.inAppOwnershipType == .purchased)
+        #expect(old.provenance[.inAppOwnershipType] == .inferred(.recordedBeforeFamilySharing))
+        let new = try Support.mapOne(lasting, createdAt: firstOf2021)
+        #expect(new.payload.inAppOwnershipType == nil)
+        let consumable = try Support.mapOne(
+            InAppPurchase(productId: "p", transactionId: "1", productType: .consumable), createdAt: firstOf2021)
+        #expect(consumable.provenance[.inAppOwnershipType] == .inferred(.typeIsNeverFamilyShared))
+    }
+
+    @Test(arguments: [
+        (ReceiptType.production, Environment.production), (.productionVPP, .production),
+        (.productionSandbox, .sandbox), (.productionVPPSandbox, .sandbox), (.xcode, .xcode),
+    ])
+    func attributeZeroGivesTheEnvironment(type: ReceiptType, expected: Environment) {
+        let mapped = Support.map([InAppPurchase(productId: "p", transactionId: "1")], type: type)
+        #expect(mapped.transactions[0].payload.environment == expected)
+        #expect(mapped.appTransaction?.payload.receiptType == expected)
+        #expect(mapped.notes.isEmpty)
+    }
+
+    @Test func anUnknownReceiptTypeIsNoEnvironment() {
+        let mapped = Support.map(
+            [InAppPurchase(productId: "p", transactionId: "1")], type: ReceiptType(rawValue: "ProductionX"))
+        #expect(mapped.transactions[0].payload.environment == nil)
+        #expect(mapped.notes == [.unknownEnvironment])
+    }
+
+    @Test func theAppTransactionComesFromTheAppAttributes() throws {
+        let receipt = AppReceipt(
+            receiptType: .production, appItemId: 379_968_583, bundleId: "b", applicationVersion: "7",
+            receiptCreationDate: 12, versionExternalIdentifier: 16, originalPurchaseDate: 18,
+            originalApplicationVersion: "1", platform: 3, preorderDate: 32)
+        let app = try Support.unwrap(ReceiptMapper().map(Support.verified(receipt)).appTransaction)
+        #expect(
+            app.payload
+                == AppTransaction(
+                    receiptType: .production, appAppleId: 379_968_583, bundleId: "b", applicationVersion: "7",
+                    versionExternalIdentifier: 16, receiptCreationDate: 12, originalPurchaseDate: 18,
+                    originalApplicationVersion: "1", preorderDate: 32))
+        #expect(app.provenance[.receiptCreationDate] == .signedAttribute(12))
+        #expect(app.provenance[.appAppleId] == .signedAttribute(1))
+        #expect(
+            app.provenance.absentFields
+                == [.deviceVerification, .deviceVerificationNonce, .appTransactionId, .originalPlatform])
+    }
+
+    @Test func zerosOfTheSandboxAreNoIdentifiersOfTheApp() throws {
+        let receipt = AppReceipt(
+            receiptType: .productionSandbox, appItemId: 0, bundleId: "b", versionExternalIdentifier: 0)
+        let app = try Support.unwrap(ReceiptMapper().map(Support.verified(receipt)).appTransaction)
+        #expect(app.payload.appAppleId == nil && app.payload.versionExternalIdentifier == nil)
+        #expect(app.provenance[.appAppleId] == .absent)
+    }
+}

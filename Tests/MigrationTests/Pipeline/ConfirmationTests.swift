@@ -1,0 +1,365 @@
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import Migration
+import ReceiptForge
+import Testing
+
+/// What becomes of documents that nobody signed when verified receipts stand in the same record: the receipts speak first.
+struct ConfirmationTests {
+    private static let created = ForgedInstant(2023, 9, 1)
+    private static let bought = ForgedInstant(2023, 8, 1)
+
+    private static func receipt(
+        _ purchases: [ForgedPurchase], bundleId: String = "com.example.app", at created: ForgedInstant = created,
+        sandbox: Bool = false
+    ) throws -> String {
+        let receipt: ForgedAppReceipt =
+            sandbox ? .sandbox(bundleId: bundleId, created: created) : .production(bundleId: bundleId, created: created)
+        return Base64.encode(try receipt.with { $0.purchases = purchases }.signedData(.g5).encoded())
+    }
+
+    private static let coins = ForgedPurchase(.consumable, product: "coins", id: "530000000000001", at: bought)
+
+    /// The same purchase as a row of a reply.
+    private static func row(_ changes: [String: Any] = [:]) -> [String: Any] {
+        let ms = "1690848000000"
+        let row: [String: Any] = [
+            "product_id": "coins", "transaction_id": "530000000000001", "original_transaction_id": "530000000000001",
+            "purchase_date_ms": ms, "original_purchase_date_ms": ms, "quantity": "1", "is_trial_period": "false",
+        ]
+        return row.merging(changes) { $1 }
+    }
+
+    private static func reply(
+        _ rows: [[String: Any]], latestReceipt: String, bundleId: String = "com.example.app",
+        environment: String = "Production"
+    ) -> [String: Any] {
+        [
+            "status": 0, "environment": environment, "latest_receipt": latestReceipt,
+            "receipt": ["bundle_id": bundleId, "in_app": rows],
+        ]
+    }
+
+    private struct Result {
+        var transactions: [JSONValue]
+        var apps: [JSONValue]
+        var summary: MigrationSummary
+        var quarantine: [JSONValue]
+    }
+
+    private func migrate(
+        _ document: Any, options change: (inout MigrationOptions) -> Void = { _ in }, pretty: Bool = false
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "confirmation-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let input = folder.appending(path: "input.json")
+        try JSONSerialization.data(withJSONObject: document, options: pretty ? .prettyPrinted : []).write(to: input)
+        var options = MigrationOptions(trust: TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER]))
+        change(&options)
+        let output = folder.appending(path: "output")
+        let summary = try await Migration(options: options).run(inputs: [input.path], output: output.path)
+        func lines(_ name: String) throws -> [JSONValue] {
+            try [UInt8](Data(contentsOf: output.appending(path: name))).split(separator: 0x0A).map {
+                try JSONValue.parse($0)
+            }
+        }
+        return Result(
+            transactions: try lines("transactions.ndjson"), apps: try lines("app-transactions.ndjson"),
+            summary: summary,
+            quarantine: try lines("quarantine.ndjson"))
+    }
+
+    private func payload(_ line: JSONValue, _ key: String) -> JSONValue? { line["transaction"]?[key] }
+
+    @Test(
+        "A row that agrees with the signed receipt is confirmed, and gets what only the receipt says, with its provenance"
+    )
+    func confirmed() async throws {
+        let result = try await migrate(Self.reply([Self.row()], latestReceipt: Self.receipt([Self.coins])))
+        try #require(result.transactions.count == 1)
+        let line = result.transactions[0]
+        #expect(line["source"]?["confirmedBy"]?.string?.count == 64)
+        #expect(line["standing"]?.string == "recorded")
+        #expect(payload(line, "type")?.string == "Consumable")
+        #expect(line["provenance"]?["type"]?.string == "attribute 1707")
+        #expect(line["provenance"]?["productId"]?.string == "attribute 1702")
+        #expect(result.summary.confirmedByEmbeddedReceipt == 1)
+    }
+
+    @Test(
+        "A row that contradicts the signed receipt is not confirmed, and the signed statement stands beside it",
+        arguments: [
+            ["quantity": "1000"], ["in_app_ownership_type": "FAMILY_SHARED"], ["web_order_line_item_id": "7"],
+            ["original_transaction_id": "530000000000000"], ["purchase_date_ms": "1690848001000"],
+        ])
+    func contradicted(changes: [String: String]) async throws {
+        let signed = Self.coins.with {
+            $0.ownershipType = 0
+            $0.webOrderLineItemId = 5
+        }
+        let result = try await migrate(Self.reply([Self.row(changes)], latestReceipt: Self.receipt([signed])))
+        try #require(result.transactions.count == 2)
+        #expect(result.transactions.allSatisfy { $0["source"]?["confirmedBy"] == nil })
+        #expect(result.transactions[0]["notes"]?.array?.contains(.string("contradictsSignedReceipt")) == true)
+        #expect(result.transactions[1]["standing"]?.string == "verifiedReceipt")
+        #expect(payload(result.transactions[1], "quantity")?.integer == 1)
+    }
+
+    @Test(
+        "A row whose trial flag, product or cancellation contradicts the signed receipt is not confirmed, and is noted",
+        arguments: [
+            ["is_trial_period": "true"], ["product_id": "gems"], ["cancellation_date_ms": "1690847999000"],
+            ["is_in_intro_offer_period": "true"],
+        ])
+    func contradictedFlags(changes: [String: String]) async throws {
+        let signed = Self.coins.with { $0.isInIntroOfferPeriod = false }
+        let result = try await migrate(Self.reply([Self.row(changes)], latestReceipt: Self.receipt([signed])))
+        try #require(result.transactions.count == 2)
+        #expect(result.summary.confirmedByEmbeddedReceipt == 0)
+        #expect(result.transactions[0]["notes"]?.array?.contains(.string("contradictsSignedReceipt")) == true)
+        #expect(result.transactions[1]["standing"]?.string == "verifiedReceipt")
+        #expect(payload(result.transactions[1], "productId")?.string == "coins")
+        #expect(payload(result.transactions[1], "revocationDate") == nil)
+    }
+
+    @Test("A signed trial that a row denies is a contradiction; what a row does not state is none")
+    func trials() async throws {
+        let trial = Self.coins.with {
+            $0.isTrialPeriod = true
+            $0.isInIntroOfferPeriod = false
+        }
+        let receipt = try Self.receipt([trial])
+        let denied = try await migrate(Self.reply([Self.row()], latestReceipt: receipt))
+        #expect(denied.summary.confirmedByEmbeddedReceipt == 0)
+        // Of a free trial the introductory flag says either, depending on the year.
+        for intro in ["true", "false"] {
+            let row = Self.row(["is_trial_period": "true", "is_in_intro_offer_period": intro])
+            let agreed = try await migrate(Self.reply([row], latestReceipt: receipt))
+            #expect(agreed.summary.confirmedByEmbeddedReceipt == 1)
+        }
+        var silent = Self.row()
+        silent["is_trial_period"] = nil
+        #expect(
+            try await migrate(Self.reply([silent], latestReceipt: receipt)).summary.confirmedByEmbeddedReceipt == 1)
+    }
+
+    @Test("A cancellation after the purchase that the receipt is too old for contradicts nothing")
+    func laterCancellation() async throws {
+        let row = Self.row(["cancellation_date_ms": "1690848060000"])
+        let result = try await migrate(Self.reply([row], latestReceipt: Self.receipt([Self.coins])))
+        #expect(result.transactions.count == 1)
+        #expect(result.summary.confirmedByEmbeddedReceipt == 1)
+    }
+
+    @Test("A confirmed row says of when both are: the reply, and the receipt that confirms it")
+    func datesOfBoth() async throws {
+        var reply = try Self.reply([Self.row()], latestReceipt: Self.receipt([Self.coins]))
+        let undated = try await migrate(reply)
+        let created = try #require(undated.apps.first?["appTransaction"]?["receiptCreationDate"]?.integer)
+        #expect(undated.transactions[0]["source"]?["confirmedAsOf"]?.integer == created)
+        #expect(undated.transactions[0]["asOf"]?.integer == created, "a reply is not older than the receipt in it")
+        #expect(undated.transactions[0]["asOfKind"]?.string == "recordedNotBefore")
+        reply["receipt"] =
+            [
+                "bundle_id": "com.example.app", "in_app": [Self.row()], "request_date_ms": "1700000000000",
+            ] as [String: Any]
+        let dated = try await migrate(reply)
+        #expect(dated.transactions[0]["asOf"]?.integer == 1_700_000_000_000)
+        #expect(dated.transactions[0]["asOfKind"]?.string == "recorded")
+        #expect(dated.apps.first?["asOfKind"]?.string == "signed")
+    }
+
+    @Test("A reply that holds nothing but a genuine receipt is migrated by that; without one, it is quarantined")
+    func replyOfAReceipt() async throws {
+        let reply: [String: Any] = [
+            "status": 0, "environment": "Production", "latest_receipt": try Self.receipt([Self.coins]),
+        ]
+        let result = try await migrate(reply)
+        #expect(result.summary.migrated == 1)
+        #expect(result.transactions.map { $0["standing"]?.string } == ["verifiedReceipt"])
+        let placeholder = try await migrate(
+            ["status": 0, "environment": "Production", "latest_receipt": "removed"] as [String: Any])
+        #expect(placeholder.quarantine.map { $0["reason"]?.string } == ["nothingInside"])
+    }
+
+    @Test("A reply that granted nothing beside a genuine receipt is counted, and the receipt counts")
+    func silentReply() async throws {
+        let record: [String: Any] = ["receipt": try Self.receipt([Self.coins]), "response": ["status": 21007]]
+        let result = try await migrate([record])
+        #expect(result.summary.migrated == 1 && result.quarantine.isEmpty)
+        #expect(result.summary.notes["replyNotRead"] == 1)
+        #expect(result.summary.documentsQuarantined == 0)
+    }
+
+    @Test("A reply cannot move a signed purchase to another app or environment")
+    func otherApp() async throws {
+        let result = try await migrate(
+            Self.reply(
+                [Self.row()], latestReceipt: Self.receipt([Self.coins], sandbox: true), bundleId: "com.victim.app"))
+        #expect(result.transactions.count == 2)
+        #expect(result.transactions.allSatisfy { $0["source"]?["confirmedBy"] == nil })
+    }
+
+    @Test("A cancellation that Apple signed does not vanish because a row lacks it")
+    func signedCancellation() async throws {
+        let cancelled = Self.coins.with { $0.cancellationDate = .seconds(Self.bought.adding(minutes: 60)) }
+        let result = try await migrate(Self.reply([Self.row()], latestReceipt: Self.receipt([cancelled])))
+        let signed = result.transactions.filter { $0["standing"]?.string == "verifiedReceipt" }
+        #expect(signed.count == 1)
+        #expect(signed.allSatisfy { payload($0, "revocationDate") != nil })
+        #expect(result.summary.confirmedByEmbeddedReceipt == 0)
+    }
+
+    @Test("A refund that Apple signed cannot be called an upgrade of something that is no subscription")
+    func refundCalledUpgrade() async throws {
+        let cancelled = Self.coins.with { $0.cancellationDate = .seconds(Self.bought.adding(minutes: 60)) }
+        let row = Self.row(["is_upgraded": "true"])
+        let result = try await migrate(Self.reply([row], latestReceipt: Self.receipt([cancelled])))
+        #expect(result.summary.confirmedByEmbeddedReceipt == 0)
+        #expect(result.transactions.contains { payload($0, "revocationDate") != nil })
+    }
+
+    @Test("Of two receipts in one record the newer one speaks, whichever comes first")
+    func newestReceiptSpeaks() async throws {
+        let cancelled = Self.coins.with { $0.cancellationDate = .seconds(Self.bought.adding(minutes: 60)) }
+        let older = try Self.receipt([Self.coins], at: Self.bought.adding(minutes: 1))
+        let newer = try Self.receipt([cancelled])
+        let reply: [String: Any] = [
+            "status": 0, "latest_receipt": newer, "receipt": ["bundle_id": "com.example.app", "in_app": []],
+        ]
+        let result = try await migrate([["user": 1, "receipt-data": older, "response": reply]])
+        try #require(result.summary.migrated == 1, "\(result.quarantine)")
+        #expect(result.transactions.count == 1)
+        #expect(payload(result.transactions[0], "revocationDate") != nil)
+        #expect(result.apps.count == 1, "one line for one app in one record")
+    }
+
+    @Test("Of two receipts of one second the one with a cancellation speaks of a purchase, whichever comes first")
+    func equalDates() async throws {
+        let gems = ForgedPurchase(.consumable, product: "gems", id: "530000000000002", at: Self.bought)
+        func cancelled(_ purchase: ForgedPurchase) -> ForgedPurchase {
+            purchase.with { $0.cancellationDate = .seconds(Self.bought.adding(minutes: 60)) }
+        }
+        let receipts = [
+            try Self.receipt([Self.coins, cancelled(gems)]), try Self.receipt([cancelled(Self.coins), gems]),
+        ]
+        for receipts in [receipts, receipts.reversed()] {
+            let result = try await migrate([["user": 1, "receipts": receipts] as [String: Any]])
+            #expect(Set(result.transactions.map { payload($0, "productId")?.string }) == ["coins", "gems"])
+            #expect(result.transactions.count == 2)
+            #expect(result.transactions.allSatisfy { payload($0, "revocationDate") != nil })
+            #expect(result.apps.count == 1)
+        }
+    }
+
+    @Test(
+        "An upgrade that only the signed receipt knows reaches the row that it confirms, and a cancellation is no refund then",
+        arguments: [false, true])
+    func signedUpgrade(isCancelled: Bool) async throws {
+        let replaced = ForgedInstant(2023, 8, 20)
+        let year = ForgedPurchase(.autoRenewable, product: "year", id: "530000000000001", at: Self.bought).with {
+            $0.expiresDate = .seconds(ForgedInstant(2024, 8, 1))
+            if isCancelled { $0.cancellationDate = .seconds(replaced) }
+        }
+        let month = ForgedPurchase(
+            .autoRenewable, product: "month", id: "530000000000002", at: replaced, originalId: "530000000000001",
+            originallyAt: Self.bought
+        ).with { $0.expiresDate = .seconds(ForgedInstant(2023, 9, 20)) }
+        let receipt = try Self.receipt([year, month])
+        var row = Self.row(["product_id": "year", "expires_date_ms": "1722470400000"])
+        if isCancelled { row["cancellation_date_ms"] = "1692489600000" }
+        let reply: [String: Any] = ["status": 0, "environment": "Production", "latest_receipt_info": [row]]
+        let alone = try await migrate([["receipt": receipt]])
+        let result = try await migrate([["receipt": receipt, "reply": reply] as [String: Any]])
+        for lines in [alone.transactions, result.transactions] {
+            let old = lines.filter { payload($0, "productId")?.string == "year" }
+            try #require(old.count == 1)
+            #expect(payload(old[0], "isUpgraded") == .bool(true))
+            #expect(payload(old[0], "revocationDate") == nil)
+            #expect(old[0]["provenance"]?["isUpgraded"]?.string?.hasPrefix("inferred: ") == true)
+        }
+        #expect(result.summary.confirmedByEmbeddedReceipt == 1)
+    }
+
+    @Test("Receipts inside nested rows are verified, each")
+    func receiptsInNestedRows() async throws {
+        let gems = ForgedPurchase(.consumable, product: "gems", id: "530000000000002", at: Self.bought)
+        let rows: [[String: Any]] = [
+            ["product_id": "x", "transaction_id": "530000000000011", "receipt": try Self.receipt([Self.coins])],
+            ["product_id": "y", "transaction_id": "530000000000012", "receipt": try Self.receipt([gems])],
+        ]
+        let result = try await migrate([["user": 1, "purchases": rows] as [String: Any]])
+        #expect(result.transactions.map { $0["standing"]?.string } == ["verifiedReceipt", "verifiedReceipt"])
+        #expect(Set(result.transactions.map { payload($0, "productId")?.string }) == ["coins", "gems"])
+    }
+
+    @Test("Two purchases with one transaction id are two, in a bare receipt and in a document")
+    func sameId() async throws {
+        let gems = ForgedPurchase(.consumable, product: "gems", id: "530000000000001", at: Self.bought)
+        let receipt = try Self.receipt([Self.coins, gems])
+        #expect(try await migrate([["receipt": receipt]]).transactions.count == 2)
+        let document: [String: Any] = [
+            "status": 0, "latest_receipt": receipt, "receipt": ["bundle_id": "com.example.app", "in_app": []],
+        ]
+        #expect(try await migrate(document).transactions.count == 2)
+    }
+
+    @Test("A filter sees every receipt of a record: one of another app keeps the whole record out")
+    func filters() async throws {
+        let own = try Self.receipt([Self.coins])
+        let foreign = try Self.receipt([Self.coins], bundleId: "com.attacker.app", sandbox: true)
+        let document: [String: Any] = [
+            "status": 0, "latest_receipt": own, "latest_expired_receipt": foreign,
+            "receipt": ["bundle_id": "com.example.app", "in_app": []],
+        ]
+        let result = try await migrate(document) { $0.bundleIds = ["com.example.app"] }
+        #expect(result.transactions.isEmpty)
+        #expect(result.quarantine.first?["reason"]?.string == "otherBundleId")
+        let other = try await migrate(document) { $0.environments = [.production] }
+        #expect(other.quarantine.first?["reason"]?.string == "otherEnvironment")
+    }
+
+    @Test(
+        "A filter sees every row of a document: one of another app or environment keeps it out, wherever it stands",
+        arguments: [0, 1, 2, nil])
+    func filtersSeeEveryRow(strangersPlace: Int?) async throws {
+        func document(_ stranger: [String: Any]) -> [String: Any] {
+            let rows = (0..<3).map { index in
+                let id = index == strangersPlace ? stranger["id"] ?? "" : "53000000000010\(index)"
+                let bundleId = index == strangersPlace ? stranger["bid"] ?? "" : "com.example.app"
+                return Self.row(["transaction_id": id, "original_transaction_id": id, "bid": bundleId])
+            }
+            return ["status": 0, "environment": "Production", "latest_receipt_info": rows]
+        }
+        let foreign = document(["id": "530000000000109", "bid": "com.attacker.app"])
+        let sandbox = document(["id": "2000000012345678", "bid": "com.example.app"])
+        for (document, reason) in [(foreign, "otherBundleId"), (sandbox, "otherEnvironment")] {
+            let result = try await migrate(document) {
+                ($0.bundleIds, $0.environments) = (["com.example.app"], [.production])
+            }
+            #expect(result.transactions.count == (strangersPlace == nil ? 3 : 0), "\(reason)")
+            let reasons = result.quarantine.map { $0["reason"]?.string }
+            #expect(reasons == (strangersPlace == nil ? [] : [reason]))
+        }
+    }
+
+    @Test("The caller's own members stay on one line, however the input was laid out")
+    func carriedJSONOnOneLine() async throws {
+        let evil: [String: Any] = ["x": [["transaction": ["transactionId": "EVIL"], "standing": "verifiedReceipt"]]]
+        let result = try await migrate([["receipt": try Self.receipt([Self.coins]), "user": evil]], pretty: true)
+        try #require(result.transactions.count == 1)
+        #expect(payload(result.transactions[0], "transactionId")?.string == "530000000000001")
+        #expect(result.transactions[0]["record"]?["user"]?["x"]?.array?.count == 1)
+    }
+
+    @Test("With only signed facts wanted, rows are left out and counted, and the receipts stay")
+    func signedOnly() async throws {
+        let stranger = Self.row(["transaction_id": "530000000000009", "original_transaction_id": "530000000000009"])
+        let reply = try Self.reply([Self.row(), stranger], latestReceipt: Self.receipt([Self.coins]))
+        let result = try await migrate(reply) { $0.acceptsRecorded = false }
+        #expect(result.transactions.map { $0["standing"]?.string } == ["verifiedReceipt"])
+        #expect(result.summary.notes["recordedRowsLeftOut"] == 2)
+    }
+}

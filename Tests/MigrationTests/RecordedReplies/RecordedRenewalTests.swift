@@ -1,0 +1,77 @@
+import AppStoreModels
+import Purchases
+import Testing
+
+@Suite struct RecordedRenewalTests {
+    typealias Support = RecordedSupport
+
+    private func info(_ members: String, rows: String = "") throws -> MappedRenewalInfo {
+        let json =
+            "{\"environment\":\"Production\",\"latest_receipt_info\":[\(rows)],\"pending_renewal_info\":[{\(members)}]}"
+        return try MappingSupport.unwrap(try Support.map(json).renewalInfos.first)
+    }
+
+    @Test func everyKeyIsCarriedWithItsName() throws {
+        let mapped = try info(
+            """
+            "auto_renew_product_id":"q","product_id":"p","original_transaction_id":"1","auto_renew_status":"0",
+            "expiration_intent":"2","is_in_billing_retry_period":"1","grace_period_expires_date_ms":"77",
+            "price_increase_status":"1","price_consent_status":"0"
+            """)
+        #expect(
+            mapped.payload
+                == JWSRenewalInfoDecodedPayload(
+                    expirationIntent: .billingError, originalTransactionId: "1", autoRenewProductId: "q",
+                    productId: "p",
+                    autoRenewStatus: .off, isInBillingRetryPeriod: true, priceIncreaseStatus: .consentedOrNotified,
+                    gracePeriodExpiresDate: 77, environment: .production))
+        #expect(
+            mapped.provenance[.priceIncreaseStatus].text == "recorded reply pending_renewal_info.price_increase_status")
+        #expect(mapped.provenance[.gracePeriodExpiresDate].text.hasSuffix(".grace_period_expires_date_ms"))
+        #expect(
+            mapped.provenance.absentFields.contains(.renewalDate)
+                && mapped.provenance.absentFields.contains(.signedDate))
+    }
+
+    @Test func theOlderNameOfThePriceConsentIsRead() throws {
+        let mapped = try info("\"price_consent_status\":\"0\"")
+        #expect(mapped.payload.priceIncreaseStatus == .pending)
+        #expect(mapped.provenance[.priceIncreaseStatus].text.hasSuffix("price_consent_status"))
+    }
+
+    @Test func theOfferOfTheNextRenewalIsPromotionalOrACode() throws {
+        let promo = try info("\"promotional_offer_id\":\"x\"")
+        #expect(promo.payload.offerType == .promotional && promo.payload.offerIdentifier == "x")
+        let code = try info("\"offer_code_ref_name\":\"y\"")
+        #expect(code.payload.offerType == .offerCode && code.payload.offerIdentifier == "y")
+    }
+
+    @Test func anIntentNobodyKnowsIsKept() throws {
+        #expect(try info("\"expiration_intent\":\"9\"").payload.expirationIntent?.rawValue == 9)
+    }
+
+    @Test func withoutAnOriginalIdTheOnlySubscriptionOfTheProductIsMeant() throws {
+        let one = "\(Support.row("1")),\(Support.row("2"))"
+        let inferred = try info("\"product_id\":\"p\"", rows: one)
+        #expect(inferred.payload.originalTransactionId == "1")
+        #expect(inferred.provenance[.originalTransactionId] == .inferred(.onlySubscriptionOfProduct))
+        let two = "\(one),\(Support.row("3", original: "3"))"
+        #expect(try info("\"product_id\":\"p\"", rows: two).payload.originalTransactionId == nil)
+    }
+
+    @Test func aNumberBeyond32BitsIsAnError() {
+        let json = "{\"pending_renewal_info\":[{\"expiration_intent\":\"5000000000\"}]}"
+        #expect(Support.error(json)?.keyPath == "pending_renewal_info[0].expiration_intent")
+    }
+
+    @Test func aDocumentCanBringItsChainAndItsRenewalTogether() throws {
+        let rows = Support.row("1", "\"purchase_date_ms\":\"10\",\"expires_date_ms\":\"20\"")
+        let mapped = try Support.map(
+            """
+            {"latest_receipt_info":[\(rows)],"pending_renewal_info":[{"original_transaction_id":"1",
+             "is_in_billing_retry_period":"1","grace_period_expires_date_ms":"30"}]}
+            """)
+        let chains = SubscriptionChain.chains(of: mapped.transactions, renewalInfos: mapped.renewalInfos)
+        #expect(chains.first?.state(at: 25)?.status == .billingGracePeriod)
+    }
+}

@@ -1,0 +1,271 @@
+import AppStoreModels
+import ProductCatalog
+import Purchases
+import Testing
+
+enum RecordedSupport {
+    static func map(_ json: String, catalog: ProductCatalog? = nil) throws -> RecordedMapping {
+        ReceiptMapper(catalog: catalog).map(try RecordedReply(json: Array(json.utf8)))
+    }
+
+    static func error(_ json: String) -> RecordedReplyError? {
+        do throws(RecordedReplyError) {
+            _ = try RecordedReply(json: Array(json.utf8))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    static func row(_ id: String?, original: String = "1", product: String = "p", _ more: String = "") -> String {
+        let transaction = id.map { "\"transaction_id\":\"\($0)\"," } ?? ""
+        let rest = more.isEmpty ? "" : ",\(more)"
+        return "{\(transaction)\"original_transaction_id\":\"\(original)\",\"product_id\":\"\(product)\"\(rest)}"
+    }
+}
+
+@Suite struct RecordedReplyTests {
+    typealias Support = RecordedSupport
+
+    @Test func everyKeyOfARowIsCarriedWithItsName() throws {
+        let row = Support.row(
+            "20", original: "10",
+            """
+            "quantity":"2","purchase_date_ms":"1000","original_purchase_date":"1970-01-01 00:00:02 Etc/GMT",
+            "expires_date_ms":3000,"web_order_line_item_id":"77","is_trial_period":"true",
+            "is_in_intro_offer_period":"false","in_app_ownership_type":"FAMILY_SHARED","app_account_token":"t",
+            "subscription_group_identifier":"5","offer_code_ref_name":"code"
+            """)
+        let mapped = try Support.map("{\"status\":0,\"environment\":\"Production\",\"latest_receipt_info\":[\(row)]}")
+        let transaction = mapped.transactions[0]
+        #expect(
+            transaction.payload
+                == JWSTransactionDecodedPayload(
+                    originalTransactionId: "10", transactionId: "20", webOrderLineItemId: "77", productId: "p",
+                    subscriptionGroupIdentifier: "5", purchaseDate: 1000, originalPurchaseDate: 2000, expiresDate: 3000,
+                    quantity: 2, type: .autoRenewableSubscription, appAccountToken: "t",
+                    inAppOwnershipType: .familyShared, offerType: .offerCode, offerIdentifier: "code",
+                    offerDiscountType: .freeTrial, environment: .production, transactionReason: .renewal))
+        #expect(transaction.standing == .recorded)
+        func key(_ name: String) -> Provenance { .recordedReply(RecordedKey(object: "latest_receipt_info", key: name)) }
+        #expect(transaction.provenance[.purchaseDate] == key("purchase_date_ms"))
+        #expect(transaction.provenance[.originalPurchaseDate] == key("original_purchase_date"))
+        #expect(transaction.provenance[.offerIdentifier] == key("offer_code_ref_name"))
+        #expect(transaction.provenance[.environment] == .recordedReply(RecordedKey(key: "environment")))
+        #expect(transaction.provenance[.type] == .inferred(.expiresDateMeansAutoRenewable))
+        #expect(transaction.provenance.entries.allSatisfy { !$0.provenance.isSigned })
+        #expect(key("x").text == "recorded reply latest_receipt_info.x")
+    }
+
+    @Test func listsAreMergedPerTransactionAndTheNewerStateWins() throws {
+        let old = Support.row(
+            "1",
+            "\"quantity\":\"1\",\"is_trial_period\":\"true\",\"cancellation_date_ms\":\"9\",\"expires_date_ms\":\"5\"")
+        let new = Support.row("1", "\"is_trial_period\":\"false\",\"expires_date_ms\":\"6\"")
+        let mapped = try Support.map(
+            """
+            {"status":0,"receipt":{"bundle_id":"b","in_app":[\(old),\(Support.row("2"))]},
+             "latest_receipt_info":[\(Support.row("3")),\(new)]}
+            """)
+        #expect(mapped.transactions.map(\.payload.transactionId) == ["1", "2", "3"])
+        let first = mapped.transactions[0]
+        #expect(first.notes == [.mergedRows])
+        #expect(first.payload.expiresDate == 6 && first.payload.offerType == nil)
+        // Apple's database has the last word on cancellations.
+        #expect(first.payload.revocationDate == nil)
+        #expect(first.payload.quantity == 1)
+        #expect(first.provenance[.quantity] == .recordedReply(RecordedKey(object: "receipt.in_app", key: "quantity")))
+        #expect(mapped.transactions.allSatisfy { $0.payload.bundleId == "b" })
+    }
+
+    @Test func anUpgradeIsNoRevocation() throws {
+        let row = Support.row(
+            "1",
+            "\"is_upgraded\":\"true\",\"cancellation_date_ms\":\"9\",\"cancellation_reason\":\"0\",\"expires_date_ms\":\"99\""
+        )
+        let payload = try Support.map("{\"latest_receipt_info\":[\(row)]}").transactions[0].payload
+        #expect(payload.isUpgraded == true && payload.revocationDate == nil && payload.revocationReason == nil)
+    }
+
+    @Test func theAppTransactionComesFromTheReceiptObject() throws {
+        let mapped = try Support.map(
+            """
+            {"status":0,"receipt":{"receipt_type":"ProductionVPP","adam_id":42,"app_item_id":42,"bundle_id":"b",
+             "application_version":"7","version_external_identifier":"9","receipt_creation_date_ms":"1000",
+             "original_purchase_date":"1970-01-01 00:00:02 Etc/GMT","original_application_version":"1",
+             "request_date_ms":"5000","in_app":[]}}
+            """)
+        #expect(mapped.transactions.isEmpty && mapped.recordedAt == 5000)
+        #expect(
+            mapped.appTransaction?.payload
+                == AppTransaction(
+                    receiptType: .production, appAppleId: 42, bundleId: "b", applicationVersion: "7",
+                    versionExternalIdentifier: 9, receiptCreationDate: 1000, originalPurchaseDate: 2000,
+                    originalApplicationVersion: "1"))
+        #expect(mapped.appTransaction?.standing == .recorded)
+        #expect(mapped.environment == .production)
+    }
+
+    @Test func iOS6RepliesHoldOnePurchaseAndMilliseconds() throws {
+        let receipt = """
+            {"bid":"com.example","bvrs":"1","product_id":"p","transaction_id":"1000000059630000","quantity":"1",
+             "original_transaction_id":"1000000059630000","expires_date":"1354436154000",
+             "expires_date_formatted":"2012-12-02 08:15:54 Etc/GMT","purchase_date_ms":"1354432554000"}
+            """
+        let mapped = try Support.map(
+            "{\"status\":21006,\"receipt\":\(receipt),\"latest_expired_receipt_info\":\(receipt),\"auto_renew_status\":0,\"auto_renew_product_id\":\"q\",\"expiration_intent\":\"1\",\"is_in_billing_retry_period\":\"0\"}"
+        )
+        #expect(mapped.transactions.count == 1 && mapped.appTransaction == nil)
+        let payload = mapped.transactions[0].payload
+        #expect(payload.expiresDate == 1_354_436_154_000 && payload.bundleId == "com.example")
+        // No environment is named; the id is one of the sandbox.
+        #expect(payload.environment == .sandbox)
+        #expect(mapped.transactions[0].provenance[.environment] == .inferred(.sandboxTransactionId))
+        #expect(payload.inAppOwnershipType == .purchased)
+        let info = try MappingSupport.unwrap(mapped.renewalInfos.first)
+        #expect(info.payload.autoRenewStatus == .off && info.payload.autoRenewProductId == "q")
+        #expect(info.payload.expirationIntent == .cancelled && info.payload.isInBillingRetryPeriod == false)
+        #expect(info.payload.originalTransactionId == "1000000059630000" && info.payload.productId == "p")
+        #expect(
+            info.provenance[.originalTransactionId]
+                == .recordedReply(RecordedKey(object: "latest_expired_receipt_info", key: "original_transaction_id")))
+    }
+
+    @Test func aCancellationBesideTheRowsBelongsToTheLatestOne() throws {
+        let mapped = try Support.map(
+            """
+            {"status":21006,"cancellation_date_ms":"15","cancellation_reason":"1",
+             "receipt":\(Support.row("1", "\"expires_date_ms\":\"10\"")),
+             "latest_expired_receipt_info":\(Support.row("2", "\"expires_date_ms\":\"20\""))}
+            """)
+        #expect(mapped.transactions.map(\.payload.revocationDate) == [nil, 15])
+        #expect(mapped.transactions[1].payload.revocationReason == .issueWithinApp)
+        #expect(mapped.transactions[1].provenance[.revocationDate].text == "recorded reply cancellation_date_ms")
+    }
+
+    @Test func notificationsAreReadInBothForms() throws {
+        let flat = try Support.map(
+            """
+            {"notification_type":"CANCEL","environment":"PROD","auto_renew_status":"false","password":"secret",
+             "auto_renew_product_id":"q","latest_receipt":"AA==","latest_receipt_info":\(Support.row("7", "\"bid\":\"b\""))}
+            """)
+        #expect(flat.kind == .notificationV1 && flat.environment == .production)
+        #expect(flat.transactions[0].payload.bundleId == "b")
+        #expect(
+            flat.transactions[0].provenance[.transactionId].text == "notification V1 latest_receipt_info.transaction_id"
+        )
+        #expect(flat.renewalInfos.map(\.payload.autoRenewStatus) == [.off])
+        #expect(flat.renewalInfos[0].payload.originalTransactionId == "1")
+        #expect(flat.embeddedReceipts.map(\.key) == ["latest_receipt"])
+        let unified = try Support.map(
+            """
+            {"notification_type":"RENEWAL","bid":"b","auto_renew_status":"true","unified_receipt":{"status":0,
+             "environment":"Sandbox","latest_receipt":"BB==","latest_receipt_info":[\(Support.row("8")),\(Support.row("7"))],
+             "pending_renewal_info":[{"auto_renew_status":"1","product_id":"p","original_transaction_id":"1"}]}}
+            """)
+        #expect(unified.transactions.map(\.payload.transactionId) == ["8", "7"])
+        #expect(unified.environment == .sandbox && unified.transactions[0].payload.bundleId == "b")
+        #expect(unified.renewalInfos.count == 1 && unified.renewalInfos[0].payload.autoRenewStatus == .on)
+        #expect(unified.embeddedReceipts.map(\.text) == ["BB=="])
+    }
+
+    @Test func rowsAloneAreReadAsAnArrayOrAsOne() throws {
+        let two = try Support.map("[\(Support.row("1")),\(Support.row("2"))]")
+        #expect(two.kind == .rows && two.transactions.count == 2)
+        #expect(two.transactions[0].provenance[.transactionId].text == "recorded reply transaction_id")
+        #expect(try Support.map(Support.row("1")).transactions.count == 1)
+    }
+
+    @Test func aRowWithoutTransactionIdKeepsWhatItHas() throws {
+        let mapped = try Support.map("[\(Support.row(nil, "\"purchase_date_ms\":\"5\""))]").transactions[0]
+        #expect(mapped.payload.transactionId == nil && mapped.payload.originalTransactionId == "1")
+        #expect(mapped.notes == [.missingTransactionId] && mapped.payload.transactionReason == nil)
+    }
+
+    @Test func stringsAndNumbersAreAcceptedForEachOther() throws {
+        let row = """
+            {"product_id":"p","transaction_id":1000000059630000,"original_transaction_id":99999999999999999999,
+             "quantity":3,"is_trial_period":1,"is_in_intro_offer_period":false,"purchase_date_ms":1354432554000}
+            """
+        let payload = try Support.map("[\(row)]").transactions[0].payload
+        #expect(payload.transactionId == "1000000059630000")
+        #expect(payload.originalTransactionId == "99999999999999999999")
+        #expect(payload.quantity == 3 && payload.offerDiscountType == .freeTrial)
+    }
+
+    @Test func aContradictedEnvironmentIsTheSandbox() throws {
+        let mapped = try Support.map(
+            "{\"environment\":\"PROD\",\"latest_receipt_info\":[\(Support.row("1000000059630000")),\(Support.row("250000287737863"))]}"
+        )
+        #expect(mapped.transactions.map(\.payload.environment) == [.sandbox, .production])
+        #expect(mapped.transactions[0].notes == [.environmentContradiction])
+    }
+
+    @Test func anEnvironmentNobodyKnowsIsAbsentAndNoted() throws {
+        let mapped = try Support.map("{\"environment\":\"Moon\",\"latest_receipt_info\":[\(Support.row("1"))]}")
+        #expect(mapped.notes == [.unknownEnvironment] && mapped.transactions[0].payload.environment == nil)
+    }
+
+    @Test func ownershipDefaultsOnlyForRepliesBefore2021() throws {
+        func ownership(_ requested: String) throws -> InAppOwnershipType? {
+            let json =
+                "{\"status\":0,\"receipt\":{\"bundle_id\":\"b\",\"request_date_ms\":\"\(requested)\",\"in_app\":[\(Support.row("1", "\"purchase_date_ms\":\"5\""))]}}"
+            return try Support.map(json).transactions[0].payload.inAppOwnershipType
+        }
+        #expect(try ownership("1609459199999") == .purchased)
+        #expect(try ownership("1609459200000") == nil)
+    }
+
+    @Test func onlyReplyNotificationOrRowsAreRecognised() {
+        for json in [
+            "{}", "[]x", "5", "\"text\"", "[5]", "[{}]", "{\"Store\":\"AppleAppStore\"}", "{\"receipt\":\"MII\"}",
+        ] {
+            let code = Support.error(json)?.code
+            #expect(code == (json == "[]x" ? .notJSON : .notRecognised), "\(json)")
+        }
+        #expect(Support.error("[]")?.code == .nothingInside)
+        #expect(Support.error("{\"status\":0}")?.code == .nothingInside)
+        #expect(Support.error("{\"latest_receipt_info\":[]}")?.code == .nothingInside)
+        #expect(Support.error("{]")?.offset == 1)
+    }
+
+    @Test(arguments: [21000, 21002, 21003, 21004, 21007, 21008, 21010, 21199, 1, -1])
+    func otherStatusesVouchForNothing(status: Int) {
+        let error = Support.error("{\"status\":\(status),\"latest_receipt_info\":[\(Support.row("1"))]}")
+        #expect(error?.code == .statusNotAccepted && error?.status == Int64(status))
+        #expect(error?.message.contains("\(status)") == true)
+    }
+
+    @Test(arguments: [
+        ("\"purchase_date_ms\":\"soon\"", RecordedReplyError.Code.badDate, "purchase_date_ms"),
+        ("\"purchase_date_ms\":\"9223372036854775807\"", .badDate, "purchase_date_ms"),
+        ("\"expires_date\":\"2020-02-30 00:00:00 Etc/GMT\"", .badDate, "expires_date"),
+        ("\"cancellation_date\":true", .badDate, "cancellation_date"),
+        ("\"quantity\":\"many\"", .badNumber, "quantity"), ("\"quantity\":1.5", .badNumber, "quantity"),
+        ("\"quantity\":{}", .wrongType, "quantity"), ("\"is_trial_period\":\"maybe\"", .badFlag, "is_trial_period"),
+        ("\"is_trial_period\":[]", .wrongType, "is_trial_period"),
+        ("\"web_order_line_item_id\":true", .wrongType, "web_order_line_item_id"),
+    ])
+    func aValueOfTheWrongFormIsNamed(member: String, code: RecordedReplyError.Code, key: String) {
+        let error = Support.error("{\"latest_receipt_info\":[\(Support.row("1")),\(Support.row("2", member))]}")
+        #expect(
+            error?.code == code && error?.keyPath == "latest_receipt_info[1].\(key)", "\(String(describing: error))")
+        #expect(error?.message.contains(key) == true)
+    }
+
+    @Test func aRowThatNothingNamesIsAnError() {
+        let noId = Support.error("{\"receipt\":{\"in_app\":[{\"product_id\":\"p\"}]}}")
+        #expect(noId?.code == .missingIdentifier && noId?.keyPath == "receipt.in_app[0].transaction_id")
+        let noProduct = Support.error("{\"latest_receipt_info\":[{\"transaction_id\":\"1\"}]}")
+        #expect(noProduct?.code == .missingIdentifier && noProduct?.keyPath == "latest_receipt_info[0].product_id")
+        #expect(Support.error("{\"latest_receipt_info\":[5]}")?.keyPath == "latest_receipt_info[0]")
+        #expect(Support.error("{\"latest_receipt_info\":\"x\"}")?.code == .wrongType)
+    }
+
+    @Test func nullAndEmptyTextAreAbsent() throws {
+        let row = Support.row(
+            "1", "\"expires_date_ms\":\"\",\"expires_date\":null,\"quantity\":null,\"is_trial_period\":\"\"")
+        let payload = try Support.map("[\(row)]").transactions[0].payload
+        #expect(payload.expiresDate == nil && payload.quantity == nil && payload.offerType == nil)
+    }
+}

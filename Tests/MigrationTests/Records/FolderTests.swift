@@ -1,0 +1,151 @@
+import Foundation
+import Migration
+import Testing
+
+@Suite("Files and folders")
+struct FolderTests {
+    @Test("a folder is read in the order of its paths' bytes, without hidden entries")
+    func order() throws {
+        let folder = try RecordFolder()
+        for (index, name) in ["b/z.b64", "b.b64", "b-1.b64", "a.b64", "B.b64", "b/a/x.b64", ".hidden", ".git/x.b64"]
+            .enumerated()
+        {
+            try folder.write(name, Made.receipt(index))
+        }
+        let reading = Reading([.path(folder.path)])
+        let names = reading.records.map { String($0.place.input.dropFirst(folder.path.count + 1)) }
+        #expect(names == ["B.b64", "a.b64", "b-1.b64", "b.b64", "b/a/x.b64", "b/z.b64"])
+        #expect(reading.statistics.inputs == 6)
+        #expect(Reading([.path(folder.path + "/")]).records.map(\.place.input) == reading.records.map(\.place.input))
+    }
+
+    @Test("symbolic links are followed, loops are not")
+    func links() throws {
+        let folder = try RecordFolder()
+        try folder.write("a/one.b64", Made.receipt(1))
+        try folder.link("a/loop", to: "..")
+        try folder.link("a/self", to: ".")
+        try folder.link("again", to: "a")
+        try folder.link("file", to: "a/one.b64")
+        let reading = Reading([.path(folder.path)])
+        #expect(reading.errors.isEmpty)
+        #expect(
+            reading.records.map { String($0.place.input.dropFirst(folder.path.count + 1)) } == ["a/one.b64", "file"])
+    }
+
+    @Test("what cannot be read in a folder is a record that names it, and the rest is read; an argument is an error")
+    func unreadable() throws {
+        let folder = try RecordFolder()
+        try folder.write("a.b64", Made.receipt(1))
+        try folder.link("b", to: "nowhere")
+        try folder.write("c.b64", Made.receipt(2))
+        let reading = Reading([.path(folder.path), .path(folder.path + "/absent")])
+        #expect(reading.receipts == [Made.receipt(1), "-", Made.receipt(2)])
+        #expect(reading.kinds == ["receipt", "unreadable", "receipt"])
+        #expect(reading.records[1].place.input == folder.path + "/b")
+        #expect(reading.errors.map(\.code) == [.notFound])
+        #expect(reading.errors.map(\.input) == [folder.path + "/absent"])
+        #expect(reading.errors.first?.systemError == ENOENT)
+    }
+
+    @Test("a name that is not UTF-8, and folders nested beyond the limit, are records of their own")
+    func namesAndDepth() throws {
+        let folder = try RecordFolder()
+        try folder.write("a.b64", Made.receipt(1))
+        let name = Array("\(folder.path)/b\\".utf8) + [0xFF, 0x0A]
+        let descriptor = (name + [0]).withUnsafeBytes { bytes -> Int32 in
+            guard let start = bytes.baseAddress else { return -1 }
+            return open(start.assumingMemoryBound(to: CChar.self), O_WRONLY | O_CREAT, 0o600)
+        }
+        // Not every file system takes such a name.
+        try #require(descriptor >= 0)
+        close(descriptor)
+        var deep = "d"
+        for _ in 0...InputLimits.folderDepth { deep += "/d" }
+        try folder.write(deep + "/too-deep.b64", Made.receipt(2))
+        try folder.write("e.b64", Made.receipt(3))
+        let reading = Reading([.path(folder.path)])
+        #expect(reading.errors.isEmpty)
+        #expect(reading.kinds == ["receipt", "unreadable", "unreadable", "receipt"])
+        #expect(reading.records[1].place.input == folder.path + #"/b\x5C\xFF\x0A"#)
+        #expect(reading.records[2].place.input.hasPrefix(folder.path + "/d/d/"))
+        #expect(reading.receipts.last == Made.receipt(3))
+    }
+
+    @Test("a file without permission is named", .enabled(if: getuid() != 0))
+    func permission() throws {
+        let folder = try RecordFolder()
+        try folder.write("a.b64", Made.receipt())
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: folder.path + "/a.b64")
+        #expect(Reading([.path(folder.path)]).kinds == ["unreadable"])
+    }
+
+    @Test("a FIFO inside a folder does not block")
+    func fifo() throws {
+        let folder = try RecordFolder()
+        try folder.write("a.b64", Made.receipt())
+        #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+        #expect(Reading([.path(folder.path)]).records.count == 1)
+    }
+
+    @Test("an error of a table does not take the files before it away")
+    func errorsKeepRecords() throws {
+        let folder = try RecordFolder()
+        try folder.write("a.b64", Made.receipt(1))
+        try folder.write("b.csv", "x,y\n1,2\n")
+        try folder.write("c.b64", Made.receipt(3))
+        let reading = Reading([.path(folder.path)])
+        #expect(reading.receipts == [Made.receipt(1), Made.receipt(3)])
+        #expect(reading.errors.map(\.code) == [.columnUndetectable])
+    }
+
+    @Test("a minus sign is standard input")
+    func minus() {
+        #expect(InputArgument("-") == .standardInput)
+        #expect(InputArgument("x") == .path("x"))
+    }
+
+    @Test("every real file is one record of the kind its folder says", .enabled(if: RealRecordFiles.folder != nil))
+    func realFiles() throws {
+        let folder = try #require(RealRecordFiles.folder)
+        let reading = Reading([.path(folder)])
+        #expect(reading.errors.isEmpty)
+        #expect(reading.statistics.inputs == reading.records.count)
+        for record in reading.records {
+            let expected: Set<String>
+            switch record.place.input.dropFirst(folder.count + 1).split(separator: "/").first {
+            case "index.json": expected = ["unknownForm"]
+            case "responses", "pairs": expected = ["reply"]
+            case "notifications-v1": expected = ["notification"]
+            default: expected = ["receipt"]
+            }
+            #expect(expected.contains(record.payload.kind), "\(record.place)")
+            #expect(record.original.count == record.length)
+        }
+    }
+
+    @Test(
+        "the real receipts give the same payloads out of NDJSON, CSV and a JSON array",
+        .enabled(if: RealRecordFiles.folder != nil))
+    func realReceiptsInContainers() throws {
+        let folder = try #require(RealRecordFiles.folder)
+        let expected = Reading(["production", "sandbox", "ios6", "xcode"].map { .path(folder + "/" + $0) }).receipts
+        #expect(!expected.isEmpty)
+        let objects = expected.enumerated().map {
+            "{\"user_id\":\($0),\"receipt\":\"\($1.replacing("/", with: "\\/"))\"}"
+        }
+        let csv = "user_id;receipt\n" + expected.enumerated().map { "\($0);\"\($1)\"\r\n" }.joined()
+        for text in [
+            objects.joined(separator: "\n"), "[" + objects.joined(separator: ",") + "]", csv,
+            expected.joined(separator: "\n"),
+        ] {
+            #expect(Reading(text).receipts == expected)
+        }
+        for receipt in expected {
+            for width in [64, 76] {
+                let wrapped = Made.wrapped(receipt, at: width)
+                #expect(Reading(wrapped + "\n").receipts == [wrapped])
+            }
+        }
+    }
+}

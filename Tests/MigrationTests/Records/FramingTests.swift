@@ -1,0 +1,228 @@
+import Migration
+import Testing
+
+@Suite("Inputs are cut into records")
+struct FramingTests {
+    private let a = Made.receipt(1)
+    private let b = Made.receipt(2)
+    private let c = Made.receipt(3)
+
+    @Test("NDJSON: one record per line, blank lines counted, a last line without end, CRLF, byte order mark")
+    func ndjson() {
+        let reading = Reading(
+            "\u{FEFF}{\"u\":1,\"receipt\":\"\(a)\"}\r\n\n  \r\n{\"u\":2,\"receipt\":\"\(b)\"}\n\"\(c)\"", name: "x")
+        #expect(reading.receipts == [a, b, c])
+        #expect(reading.places == ["x, line 1", "x, line 4", "x, line 5"])
+        #expect(reading.records[0].place.byteOffset == 3)
+        #expect(reading.originals[0] == "{\"u\":1,\"receipt\":\"\(a)\"}")
+        #expect(reading.statistics.blankLines == 2)
+        #expect(reading.statistics.records == 3)
+    }
+
+    @Test("a damaged line is a record with a problem and stops nothing, wherever it stands")
+    func damagedLines() {
+        let good = "{\"u\":1,\"receipt\":\"\(a)\"}"
+        for bad in ["{\"u\":1,\"receipt\":\"MII", "{]", "{\"u\":01}", "{\"u\":\"\u{1}\"}", "{\"a\":1} x"] {
+            #expect(Reading("\(good)\n\(bad)\n\(good)\n").kinds == ["receipt", "invalidJSON", "receipt"])
+            #expect(Reading("\(bad)\n\(good)\n\(good)\n").kinds == ["invalidJSON", "receipt", "receipt"])
+        }
+        let invalid = Array("\(good)\n{\"u\":\"".utf8) + [0xFF] + Array("\"}\n\(good)".utf8)
+        #expect(Reading([.bytes(invalid, name: "x")]).kinds == ["receipt", "invalidUTF8", "receipt"])
+    }
+
+    @Test("plain text: one receipt, JWS or id per line")
+    func lines() {
+        let reading = Reading("\(a)\n\(Made.jws)\r\n1000000123\n\n\(b)\nrubbish here\n")
+        #expect(reading.kinds == ["receipt", "jws", "id 1000000123", "receipt", "unknownForm"])
+        #expect(reading.places.last == "input, line 6")
+    }
+
+    @Test("a list of ids of the same width is not a wrapped receipt")
+    func listOfIDs() {
+        #expect(Reading("100000000000001\n100000000000002\n100000000000003\n").kinds.count == 3)
+    }
+
+    @Test(
+        "a wrapped receipt is one record, at any width and line end",
+        arguments: [20, 60, 64, 72, 76, 128, 400], ["\n", "\r\n"])
+    func wrapped(width: Int, lineEnd: String) {
+        for receipt in [a, Made.berReceipt(), Made.plistReceipt] where receipt.count > width {
+            let text = Made.wrapped(receipt, at: width, lineEnd: lineEnd)
+            let reading = Reading(text + lineEnd)
+            #expect(reading.receipts == [text])
+            #expect(reading.originals == [text])
+        }
+    }
+
+    @Test("pieces of a wrapped receipt that happen to begin as a property list does are pieces")
+    func accidentalStarts() {
+        // "ewo" is `{` and a line feed, "eyJ" is `{"`, "MIA" an indefinite length.
+        for accident in ["ewo/", "eyJ/", "MIA/", "e30K"] {
+            let receipt = Made.receipt(9)
+            let text = Made.wrapped(String(receipt.prefix(64)) + accident + String(receipt.dropFirst(68)), at: 64)
+            #expect(Reading(text).receipts == [text])
+        }
+    }
+
+    @Test("a line that begins with another SEQUENCE of the certificates is a piece, not a receipt")
+    func certificatePolicies() {
+        // SEQUENCE { OID 1.2.840.113635.100.5.1 }, as it stands in Apple's leaf certificates.
+        let policies = Made.base64([
+            0x30, 0x82, 0x01, 0x00, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x05, 0x01,
+        ])
+        let receipt = Made.receipt(9)
+        let text = Made.wrapped(String(receipt.prefix(76)) + policies + String(receipt.dropFirst(96)), at: 76)
+        #expect(Reading(text).receipts == [text])
+    }
+
+    @Test("a receipt whose length is a multiple of the width ends with its last full line")
+    func wrappedExactly() {
+        // 734 content bytes and a 4-byte header are 984 characters: 12 lines of 82.
+        let receipt = Made.receipt(5, size: 734)
+        let text = Made.wrapped(receipt, at: 82)
+        #expect(receipt.count == 984)
+        #expect(Reading(text + "\n" + text + "\n12345\n").receipts == [text, text, "-"])
+    }
+
+    @Test("wrapped receipts one after another, with and without blank lines, and mixed with whole ones")
+    func severalWrapped() {
+        let (x, y) = (Made.wrapped(a, at: 76), Made.wrapped(Made.berReceipt(), at: 64))
+        #expect(Reading("\(x)\n\(y)\n\n\(c)\n\(x)\n").receipts == [x, y, c, x])
+        #expect(Reading("\(x)\n\(y)\n\n\(c)\n\(x)\n").places.last == "input, line \(x.lineCount + y.lineCount + 3)")
+    }
+
+    @Test("whole receipts of equal length are not joined, nor are cut ones")
+    func equalLengths() {
+        #expect(Reading("\(a)\n\(b)\n\(c)\n").receipts == [a, b, c])
+        let cut = [a, b, c].map { String($0.prefix(60)) }
+        #expect(Reading(cut.joined(separator: "\n")).receipts == cut)
+        #expect(Reading("\(a.prefix(60))\n12345\n\(b)").kinds == ["receipt", "id 12345", "receipt"])
+    }
+
+    @Test("nothing is joined when lines were asked for")
+    func linesByOption() {
+        let text = Made.wrapped(a, at: 76)
+        #expect(Reading(text, options: .init(format: .lines)).records.count == text.lineCount)
+        #expect(Reading(text, options: .init(format: .file)).receipts == [text])
+    }
+
+    @Test("text with nothing recognisable in it is one unrecognised record")
+    func prose() {
+        let reading = Reading("Read me\n\nThese are receipts, or so they say.\n2024\n")
+        #expect(reading.kinds == ["unknownForm"])
+        #expect(reading.places == ["input"])
+        #expect(reading.originals == ["Read me\n\nThese are receipts, or so they say.\n2024\n"])
+    }
+
+    @Test("an empty input has no record and is counted")
+    func emptyInput() {
+        for text in ["", "\n\n", "\u{FEFF}"] {
+            let reading = Reading(text)
+            #expect(reading.records.isEmpty)
+            #expect(reading.statistics.emptyInputs == 1)
+        }
+    }
+
+    @Test("a JSON document over several lines is one record")
+    func document() {
+        let text = "{\n  \"status\": 0,\n  \"receipt\": {\"bundle_id\": \"b\"}\n}\n"
+        let reading = Reading(text)
+        #expect(reading.kinds == ["reply"])
+        #expect(reading.places == ["input"])
+        #expect(reading.originals == [text])
+    }
+
+    @Test("documents one after another are one record each")
+    func documents() {
+        let text = "{\n  \"status\": 0,\n  \"receipt\": {\"bundle_id\": \"b\"}\n}\n"
+        let reading = Reading(text + text + text)
+        #expect(reading.kinds == ["reply", "reply", "reply"])
+        #expect(reading.places.last == "input, element 3")
+    }
+
+    @Test("an array of payloads is one record per element")
+    func arrayOfEnvelopes() {
+        let text = "[\n{\"u\":1,\"receipt\":\"\(a)\"},\n {\"u\":2,\"x\":[\"]\"]} , \"\(b)\",17,\(Made.reply)\n]\n"
+        for options in [InputOptions(), InputOptions(format: .json)] {
+            let reading = Reading(text, options: options)
+            #expect(reading.kinds == ["receipt", "unknownForm", "receipt", "id 17", "reply"])
+            #expect(reading.places[1] == "input, element 2")
+            #expect(reading.originals[1] == "{\"u\":2,\"x\":[\"]\"]}")
+            #expect(
+                reading.records[1].place.byteOffset == text.utf8.count - Array(text.utf8).suffix(from: 0).count
+                    + offset(of: "{\"u\":2", in: text))
+        }
+        #expect(Reading(text.replacing("\n", with: "")).records.count == 5)
+    }
+
+    private func offset(of part: String, in text: String) -> Int {
+        text.range(of: part).map { text.utf8.distance(from: text.startIndex, to: $0.lowerBound) } ?? -1
+    }
+
+    @Test("an array in which nothing is recognised is one unrecognised record")
+    func arrayOfAnything() {
+        let reading = Reading("[\n {\"file\":\"a\"},\n {\"file\":\"b\"}\n]")
+        #expect(reading.kinds == ["unknownForm"])
+        #expect(reading.places == ["input"])
+    }
+
+    @Test("an array that ends early, and what follows an array, are records of their own")
+    func brokenArrays() {
+        #expect(Reading("[\"\(a)\",\"\(b)\"").kinds == ["receipt", "receipt", "truncatedInput"])
+        #expect(Reading("[\"\(a)\",{\"receipt\":\"MI").kinds == ["receipt", "invalidJSON", "truncatedInput"])
+        let rest = Reading("[\n\"\(a)\"]\n rest \n")
+        #expect(rest.kinds == ["receipt", "invalidJSON"])
+        #expect(rest.originals[1] == "rest \n")
+        #expect(Reading("[\n\"\(a)\"]\n[\"\(b)\"]").kinds == ["receipt", "receipt"])
+    }
+
+    @Test("one array per line is one record per line")
+    func arraysPerLine() {
+        #expect(Reading("[\(Made.row)]\n[\(Made.row),\(Made.row)]\n").kinds == ["transactions", "transactions"])
+    }
+
+    @Test("a large array of rows is read element by element")
+    func largeArrayOfRows() {
+        let count = InputLimits.detectionWindow / Made.row.utf8.count + 10
+        let reading = Reading("[" + [String](repeating: Made.row, count: count).joined(separator: ",") + "]")
+        #expect(reading.records.count == count)
+        #expect(Set(reading.kinds) == ["transactions"])
+    }
+
+    @Test("the size limit holds on both sides in every format, and a record over it stops nothing")
+    func tooLarge() {
+        let limit = 2000
+        let small = "\"\(a)\""
+        for (format, before, after) in [
+            (InputFormat.ndjson, "", "\n\(small)\n"), (.lines, "", "\r\n\(a)"), (.json, "[\(small),", ",\(small)]"),
+            (.file, "", ""), (.csv, "receipt,u\n", "\n\(a),1"),
+        ] {
+            for size in [limit - 1, limit, limit + 1, limit + 2, limit + 3, 100_000] {
+                let record =
+                    format == .csv
+                    ? String(repeating: "x", count: size - 2) + ",1"
+                    : "\"" + String(repeating: "x", count: size - 2) + "\""
+                let text = before + record + after
+                let reading = Reading(text, options: .init(format: format, maximumRecordSize: limit))
+                let found = reading.records.first { $0.length == size }
+                #expect(found != nil, "\(format) \(size)")
+                #expect((found?.payload.kind == "tooLarge") == (size > limit), "\(format) \(size)")
+                #expect(found?.original.count == min(size, size > limit ? InputLimits.oversizeExcerpt : size))
+                if format != .file { #expect(reading.receipts.last == a, "\(format) \(size)") }
+            }
+        }
+    }
+
+    @Test("batches are bounded by records and by bytes")
+    func batches() throws {
+        let many = RecordSource([.bytes(Array(String(repeating: "1\n", count: 1000).utf8), name: "x")])
+        #expect(try #require(try many.nextBatch()).count == InputLimits.batchRecords)
+        let line = "\"" + String(repeating: "x", count: 300_000) + "\"\n"
+        let large = RecordSource([.bytes(Array(String(repeating: line, count: 20).utf8), name: "x")])
+        #expect(try #require(try large.nextBatch()).count == 7)
+    }
+}
+
+extension String {
+    var lineCount: Int { utf8.count { $0 == 0x0A } + 1 }
+}

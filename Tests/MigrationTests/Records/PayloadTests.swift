@@ -1,0 +1,472 @@
+import AppStoreModels
+import Migration
+import Testing
+
+@Suite("What was stored is recognised")
+struct PayloadTests {
+    private func one(_ text: String, options: InputOptions = InputOptions()) throws -> InputRecord {
+        let reading = Reading(text, options: options)
+        try #require(reading.errors.isEmpty)
+        try #require(reading.records.count == 1)
+        return reading.records[0]
+    }
+
+    private func member(_ json: String) throws -> InputRecord { try one("{\"user_id\":42,\"data\":\(json)}") }
+
+    private func quoted(_ text: String) -> String {
+        "\""
+            + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+            .replacing("\t", with: "\\t") + "\""
+    }
+
+    @Test("a bare base64 receipt, DER, BER and property list")
+    func bareReceipts() throws {
+        for receipt in [Made.receipt(), Made.berReceipt(), Made.plistReceipt] {
+            let record = try one(receipt + "\n")
+            #expect(record.payload.kind == "receipt")
+            #expect(record.payload.receiptText == receipt)
+        }
+    }
+
+    @Test("raw DER is given with every byte, also when it ends in white space")
+    func rawDER() {
+        let der = Made.der().dropLast() + [0x0A]
+        let reading = Reading([.bytes(Array(der), name: "receipt")])
+        #expect(reading.records.map(\.payload) == [.receipt(Array(der)[...], wrapping: .none)])
+        #expect(reading.places == ["receipt"])
+    }
+
+    @Test("property list text, OpenStep and XML, is one record")
+    func propertyListText() throws {
+        for text in [
+            Made.propertyList, "<?xml version=\"1.0\"?>\n<plist><dict>\n</dict></plist>",
+            "{ signature = abc;\n pod = 2; }",
+        ] {
+            let record = try one(text)
+            #expect(record.payload.receiptText == text)
+            #expect(record.place.position == .file)
+        }
+    }
+
+    @Test("hexadecimal as databases print it is decoded")
+    func hexadecimal() throws {
+        let hex = Made.der().map {
+            String($0, radix: 16).count == 1 ? "0" + String($0, radix: 16) : String($0, radix: 16)
+        }.joined()
+        for text in ["\\x" + hex, "0x" + hex, hex, hex.uppercased()] {
+            #expect(try one(text).payload == .receipt(Made.der()[...], wrapping: .none))
+        }
+    }
+
+    @Test("a PEM block gives its base64")
+    func pem() throws {
+        let body = Made.wrapped(Made.receipt(), at: 64) + "\n"
+        #expect(try one("-----BEGIN PKCS7-----\n\(body)-----END PKCS7-----\n").payload.receiptText == body)
+    }
+
+    @Test("a JWS is told from an iOS 6 receipt that begins with the same letters")
+    func jws() throws {
+        #expect(try one(Made.jws).payload == .jws(Array(Made.jws.utf8)[...]))
+        let plist = Made.base64(Array("{\"signature\" = \"AiOwAiOw\"; }".utf8))
+        #expect(plist.hasPrefix("eyJ"))
+        #expect(try one(plist).payload.kind == "receipt")
+        for bad in ["eyJh.eyJh", "eyJh..abc", "eyJh.ab+c.abc", "eyJh.abc.abc.abc"] {
+            #expect(try one(bad).payload.kind == "unknownForm")
+        }
+    }
+
+    @Test("transaction ids of 1 to 20 digits, as text, string and number")
+    func transactionIDs() throws {
+        for id in ["1", "1000000123456789", "12345678901234567890"] {
+            #expect(try one(id).payload == .transactionID(id))
+            #expect(try one("\"\(id)\"").payload == .transactionID(id))
+            #expect(try one("{\"original_transaction_id\":\(id)}").payload == .transactionID(id))
+            #expect(try one("{\"transactionId\":\"\(id)\"}").payload == .transactionID(id))
+        }
+        #expect(try one("123456789012345678901").payload.kind == "receipt")
+        #expect(try one("{\"transaction_id\":1.5}").payload.kind == "unknownForm")
+        #expect(try one("{\"transaction_id\":-5}").payload.kind == "unknownForm")
+    }
+
+    @Test("of two ids the original one is taken and the other carried")
+    func originalIDFirst() throws {
+        let record = try one(#"{"transaction_id":"5","original_transaction_id":"4","user":"u"}"#)
+        #expect(record.payload == .transactionID("4"))
+        #expect(
+            record.carried == [
+                .init(name: "transaction_id", value: .text("5")), .init(name: "user", value: .text("u")),
+            ])
+    }
+
+    @Test("an envelope's payload is found by name, whatever the spelling")
+    func names() throws {
+        for name in [
+            "receipt", "receipt_data", "receiptData", "Receipt Data", "latest_receipt", "transactionReceipt", "PAYLOAD",
+            "base64",
+        ] {
+            let record = try one("{\"user_id\":42,\"\(name)\":\"\(Made.receipt())\"}")
+            #expect(record.payload.receiptText == Made.receipt())
+            #expect(record.carried == [CarriedColumn(name: "user_id", value: .json("42"))])
+        }
+    }
+
+    @Test("an envelope's payload is found by content under an unknown name")
+    func content() throws {
+        for text in [Made.receipt(), Made.jws, Made.plistReceipt, Made.berReceipt()] {
+            #expect(try member(quoted(text)).payload.receiptText == text)
+        }
+        #expect(try member(quoted(Made.propertyList)).payload.receiptText == Made.propertyList)
+        #expect(try member(Made.reply).payload.kind == "reply")
+        #expect(try member(quoted(Made.reply)).payload.kind == "reply")
+        #expect(try member("[\(Made.row),\(Made.row)]").payload.kind == "transactions")
+        #expect(try member("\"just words that are long enough\"").payload.kind == "unknownForm")
+    }
+
+    @Test("escapes in a receipt string are undone, other strings are slices of the record")
+    func escapes() throws {
+        let receipt = Made.receipt(3) + "/+//"
+        let record = try one("{\"receipt\":\"\(receipt.replacing("/", with: "\\/"))\"}")
+        #expect(record.payload.receiptText == receipt)
+        let plain = try one("{\"receipt\":\"\(receipt)\"}")
+        guard case .receipt(let slice, _) = plain.payload else { return }
+        #expect(plain.original.indices.contains(slice.startIndex), "a part of the record's own storage")
+    }
+
+    @Test("carried columns keep their type and their text")
+    func carried() throws {
+        let record = try one(
+            "{\"id\":18446744073709551616,\"name\":\"J\\u00f6rg\",\"ok\":true,\"none\":null,\"more\":{\"a\": [1]},\"receipt\":\"\(Made.receipt())\"}"
+        )
+        #expect(
+            record.carried == [
+                .init(name: "id", value: .json("18446744073709551616")), .init(name: "name", value: .text("Jörg")),
+                .init(name: "ok", value: .json("true")), .init(name: "none", value: .json("null")),
+                .init(name: "more", value: .json("{\"a\": [1]}")),
+            ])
+    }
+
+    @Test("of duplicate members the last wins, for payload and carried columns")
+    func duplicates() throws {
+        let record = try one("{\"u\":1,\"receipt\":\"\(Made.receipt(1))\",\"u\":2,\"receipt\":\"\(Made.receipt(2))\"}")
+        #expect(record.payload.receiptText == Made.receipt(2))
+        #expect(record.carried == [.init(name: "u", value: .json("2"))])
+        let many = (0..<40).map { "\"c\($0 % 20)\":\($0)" }.joined(separator: ",")
+        let wide = try one("{\(many),\"receipt\":\"\(Made.receipt())\"}")
+        #expect(wide.carried.count == 20)
+        #expect(wide.carried("c3") == .json("23"))
+    }
+
+    @Test("the named column is the only one looked at")
+    func namedColumn() throws {
+        let options = InputOptions(receiptColumn: "mine")
+        let text = "{\"receipt\":\"\(Made.receipt(1))\",\"mine\":\"\(Made.receipt(2))\"}"
+        #expect(try one(text, options: options).payload.receiptText == Made.receipt(2))
+        #expect(try one("{\"receipt\":\"\(Made.receipt())\"}", options: options).payload.kind == "missingColumn")
+        #expect(try one(Made.reply, options: options).payload.kind == "reply")
+        #expect(try one(Made.reply, options: InputOptions(receiptColumn: "receipt")).payload.kind == "reply")
+        let nested = "{\"receipt\":{\"Store\":\"AppleAppStore\",\"Payload\":\"\(Made.receipt())\"}}"
+        #expect(try one(nested, options: InputOptions(receiptColumn: "receipt")).payload.kind == "unity")
+    }
+
+    @Test("Unity's wrapper, plain, nested, in a string and with another store")
+    func unity() throws {
+        let wrapper = "{\"Store\":\"AppleAppStore\",\"TransactionID\":\"1\",\"Payload\":\"\(Made.receipt())\"}"
+        #expect(try one(wrapper).payload.kind == "unity")
+        #expect(try one(wrapper).payload.receiptText == Made.receipt())
+        #expect(try one(wrapper).carried.isEmpty)
+        let inString = try one("{\"user_id\":\"7\",\"receipt\":\(quoted(wrapper))}")
+        #expect(inString.payload.kind == "unity")
+        #expect(inString.carried == [.init(name: "user_id", value: .text("7"))])
+        let payload = quoted("{\"payload\":\"\(Made.receipt())\"}")
+        #expect(try one("{\"Store\":\"MacAppStore\",\"Payload\":\(payload)}").payload.receiptText == Made.receipt())
+        #expect(try one("{\"Store\":\"AppleAppStore\",\"Payload\":\"\(Made.jws)\"}").payload.kind == "jws")
+        #expect(try one(#"{"Store":"GooglePlay","Payload":"{}"}"#).payload.kind == "otherStore")
+    }
+
+    @Test("a request body gives its receipt and never its password")
+    func requestBody() throws {
+        let record = try one(
+            "{\"receipt-data\":\"\(Made.receipt())\",\"password\":\"secret\",\"exclude-old-transactions\":true,\"user\":1}"
+        )
+        #expect(record.payload.kind == "request")
+        #expect(record.carried == [.init(name: "user", value: .json("1"))])
+    }
+
+    @Test(
+        "every form of reply",
+        arguments: [
+            #"{"status":21002}"#, #"{"status":0,"receipt":{"bid":"b","product_id":"p"}}"#,
+            #"{"receipt":{"bid":"b","product_id":"p","transaction_id":"1"}}"#,
+            #"{"latest_receipt_info":[{"product_id":"p"}]}"#,
+            #"{"status":21006,"receipt":{"bid":"b"},"latest_expired_receipt_info":{"bid":"b"}}"#,
+            #"{"pending_renewal_info":[]}"#, #"{"status":0,"receipt":[{"product_id":"p"}]}"#,
+            #"{"receipt_type":"Production","bundle_id":"b","in_app":[]}"#,
+        ])
+    func replies(text: String) throws {
+        #expect(try one(text).payload.kind == "reply")
+        let row = try one("{\"user_id\":42,\"receipt\":\(text)}")
+        #expect(row.payload.kind == "reply")
+        #expect(row.carried == [.init(name: "user_id", value: .json("42"))])
+        #expect(try one("{\"user_id\":42,\"response\":\(quoted(text))}").payload.kind == "reply")
+    }
+
+    @Test("a table row with a status of its own is no reply")
+    func ownStatus() throws {
+        let record = try one("{\"status\":1,\"receipt\":\"\(Made.receipt())\"}")
+        #expect(record.payload.kind == "receipt")
+        #expect(record.carried == [.init(name: "status", value: .json("1"))])
+        #expect(try one(#"{"status":1,"user":2}"#).payload.kind == "unknownForm")
+    }
+
+    @Test("a reply's own keys are not carried, others are")
+    func replyColumns() throws {
+        let record = try one(#"{"status":0,"user_id":"7","receipt":{"bid":"b"},"environment":"Sandbox"}"#)
+        #expect(record.payload.kind == "reply")
+        #expect(record.carried == [.init(name: "user_id", value: .text("7"))])
+    }
+
+    @Test("a receipt beside its reply is a pair")
+    func pairs() throws {
+        for text in [
+            "{\"u\":1,\"receipt\":\"\(Made.receipt())\",\"response\":\(Made.reply)}",
+            "{\"u\":1,\"receipt\":\"\(Made.receipt())\",\"validated\":\(quoted(Made.reply))}",
+            "{\"u\":1,\"blob\":\"\(Made.receipt())\",\"verify_receipt_response\":\(Made.reply)}",
+            "{\"u\":1,\"receipt-data\":\"\(Made.receipt())\",\"password\":\"s\",\"status\":0,\"latest_receipt_info\":[]}",
+            "{\"u\":1,\"receipt\":\"\(Made.receipt())\",\"status\":0,\"latest_receipt_info\":[]}",
+        ] {
+            let record = try one(text)
+            #expect(record.payload.kind == "pair")
+            #expect(record.payload.receiptText == Made.receipt())
+            #expect(record.carried == [.init(name: "u", value: .json("1"))])
+            #expect(record.payload.pair?.reply["status"] == .integer(0))
+            #expect(record.payload.pair?.reply["receipt"]?.string == nil)
+        }
+    }
+
+    @Test("every document of an object is read, however many there are and whatever they are called")
+    func several() throws {
+        let (x, y) = (Made.receipt(1), Made.receipt(2))
+        let notification = #"{"notification_type":"RENEWAL","latest_receipt":"abc"}"#
+        let cases: [(String, String)] = [
+            ("{\"receipt\":\"\(x)\",\"latest_receipt\":\"\(y)\"}", "receipt+receipt"),
+            ("{\"receipt\":\"\(x)\",\"latest_receipt\":\"\(x)\"}", "receipt"),
+            ("{\"a\":\"\(x)\",\"b\":\"\(Made.jws)\"}", "receipt+jws"),
+            ("{\"receipt\":null,\"latest_receipt\":\"\(x)\"}", "receipt"),
+            ("{\"receipts\":[\"\(x)\",\"\(y)\"]}", "receipt+receipt"),
+            ("{\"receipts\":[{\"id\":1,\"receipt\":\"\(x)\"},{\"id\":2,\"receipt\":\"\(y)\"}]}", "receipt+receipt"),
+            ("{\"data\":{\"old\":\"\(x)\",\"new\":\"\(y)\"}}", "receipt+receipt"),
+            ("{\"receipt\":\"\(x)\",\"event\":\(notification)}", "receipt+notification"),
+            ("{\"receipt\":\"\(x)\",\"notification_type\":\"RENEWAL\",\"unified_receipt\":{}}", "notification+receipt"),
+            ("{\"receipt\":\"\(x)\",\"replies\":[\(Made.reply),\(Made.reply)]}", "receipt+reply+reply"),
+            ("{\"replies\":\(quoted("[\(Made.reply),\(Made.reply)]"))}", "reply+reply"),
+            ("{\"rows\":[\(Made.row),\"\(x)\",\(Made.row)]}", "receipt+transactions"),
+            ("{\"receipt\":\"\(x)\",\"latest_receipt_info\":\(quoted("[\(Made.row)]"))}", "pair"),
+            ("{\"receipt\":\"\(x)\",\"pending_renewal_info\":\(quoted(#"[{"product_id":"p"}]"#))}", "pair"),
+            ("{\"receipt\":\"\(x)\",\"purchase\":\(Made.row)}", "receipt+transactions"),
+            ("[\"\(x)\",\(Made.reply)]".replacing("\n", with: ""), "pair"),
+        ]
+        for (text, kind) in cases {
+            let payload = text.hasPrefix("[") ? try member(text).payload : try one(text).payload
+            #expect(payload.kind == kind, "\(text.prefix(40))")
+        }
+    }
+
+    @Test("columns of the caller's own stay with the document that they stand beside")
+    func carriedOfSeveral() throws {
+        let record = try one(
+            "{\"u\":1,\"receipts\":[{\"id\":1,\"receipt\":\"\(Made.receipt(1))\"},{\"id\":2,\"receipt\":\"\(Made.receipt(2))\"}]}"
+        )
+        #expect(record.carried == [.init(name: "u", value: .json("1"))])
+        #expect(record.payload.documents.map(\.path) == ["receipts[]", "receipts[]"])
+        #expect(
+            record.payload.documents.map(\.carried) == [
+                [.init(name: "receipts.id", value: .json("1"))], [.init(name: "receipts.id", value: .json("2"))],
+            ])
+    }
+
+    @Test("each column and member says what became of it; a text that holds a document unread is named")
+    func members() throws {
+        func fates(_ text: String, _ options: InputOptions = InputOptions()) throws -> [String: MemberFate] {
+            Dictionary(try one(text, options: options).members.map { ($0.path, $0.fate) }) { first, _ in first }
+        }
+        let x = Made.receipt()
+        #expect(
+            try fates(
+                "{\"u\":1,\"receipt\":\"\(x)\",\"response\":{\"status\":0,\"receipt\":{\"bid\":\"b\"},\"mine\":2}}")
+                == [
+                    "u": .carriedAlong, "receipt": .readAsReceipt, "response.status": .readAsReply,
+                    "response.receipt": .readAsReply, "response.mine": .carriedAlong,
+                ])
+        #expect(
+            try fates("{\"receipt-data\":\"\(x)\",\"password\":\"secret\"}") == [
+                "receipt-data": .readAsReceipt, "password": .ignored,
+            ])
+        #expect(try fates(x) == ["(record)": .readAsReceipt])
+        #expect(
+            try fates("{\"receipts\":[\"\(x)\",\"\(Made.receipt(2))\",\"n/a\"]}") == ["receipts[]": .readAsReceipt])
+        #expect(try fates("{\"receipt\":\"\(x)\",\"latest_receipt\":\"\"}")["latest_receipt"] == .empty)
+        for hidden in [
+            "\"error while checking \(x): timeout\"", "\"receipt-data=\(x.replacing("+", with: "%2B"))&password=s\"",
+            "\"data:application/octet-stream;base64,\(x)\"",
+            "{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{\"receipt\":\"\(x)\"}}}}}}",
+        ] {
+            let found = try fates("{\"receipt\":\"\(Made.receipt(3))\",\"log\":\(hidden)}")
+            #expect(found["log"] == .looksLikeDocument, "\(hidden.prefix(30))")
+            #expect(found["receipt"] == .readAsReceipt)
+        }
+        let chosen = try fates(
+            "{\"old\":\"\(x)\",\"new\":\"\(Made.receipt(2))\",\"u\":1}", InputOptions(receiptColumn: "new"))
+        #expect(chosen == ["old": .leftOut, "new": .readAsReceipt, "u": .carriedAlong])
+    }
+
+    @Test("a row in an array that holds a receipt is no mere row: the receipt is read, and the row travels along")
+    func rowsThatHoldReceipts() throws {
+        func row(_ id: Int, _ more: String = "") -> String {
+            "{\"product_id\":\"p\",\"transaction_id\":\"\(id)\"\(more)}"
+        }
+        func purchases(_ rows: String...) throws -> InputRecord {
+            try one("{\"user\":1,\"purchases\":[\(rows.joined(separator: ","))]}")
+        }
+        let (first, second) = (",\"receipt\":\"\(Made.receipt(1))\"", ",\"r\":{\"x\":\"\(Made.receipt(2))\"}")
+        let both = try purchases(row(5, first), row(6, second))
+        #expect(both.payload.documents.map(\.payload.kind) == ["receipt", "receipt"])
+        #expect(both.payload.documents.map(\.path) == ["purchases[]", "purchases[]"])
+        #expect(both.payload.documents[0].carried.contains(.init(name: "purchases.product_id", value: .text("p"))))
+        #expect(Set(both.members.filter { $0.fate == .readAsReceipt }.map(\.path)).contains("purchases[].receipt"))
+        let mixed = try purchases(row(5), row(6, first))
+        #expect(Set(mixed.payload.documents.map(\.payload.kind)) == ["receipt", "transactions"])
+        #expect(try purchases(row(5, first)).payload.receiptText == Made.receipt(1))
+        // A document without a signature does not drive out the row that it stands in.
+        let reply = try purchases(row(5), row(6, ",\"response\":\(Made.reply)"))
+        #expect(Set(reply.payload.documents.map(\.payload.kind)) == ["reply", "transactions"])
+        let rows = reply.payload.documents.compactMap { document -> Int? in
+            guard case .transactions(let rows) = document.payload else { return nil }
+            return rows.array?.count
+        }
+        #expect(rows == [2])
+    }
+
+    @Test("rows in an array with a text that holds a document unread are rows, and the text is named")
+    func rowsWithTraces() throws {
+        let row = "{\"product_id\":\"p\",\"transaction_id\":\"5\",\"meta\":{\"a\":1}"
+        let plain = try one("{\"user\":1,\"purchases\":[\(row)},\(row)}]}")
+        #expect(plain.members.contains { $0.path == "purchases" && $0.fate == .readAsRows })
+        #expect(!plain.members.contains { $0.fate == .looksLikeDocument })
+        let log = "\"log\":\"error while checking \(Made.receipt()): timeout\""
+        let record = try one("{\"user\":1,\"purchases\":[\(row)},\(row),\(log)}]}")
+        guard case .transactions(let rows) = record.payload else {
+            Issue.record("\(record.payload.kind)")
+            return
+        }
+        #expect(rows.array?.count == 2)
+        #expect(record.members.contains { $0.path == "purchases[].log" && $0.fate == .looksLikeDocument })
+    }
+
+    @Test("a document that a later member of the same name replaces is counted as not read", arguments: [0, 20])
+    func replacedMembers(others: Int) throws {
+        let more = (0..<others).map { "\"c\($0)\":\($0)," }.joined()
+        let record = try one(
+            "{\(more)\"u\":1,\"receipt\":\"\(Made.receipt(1))\",\"u\":2,\"receipt\":\"1000000539641112\"}")
+        #expect(record.members.filter { $0.path == "receipt" }.map(\.fate).contains(.looksLikeDocument))
+        #expect(record.members.filter { $0.path == "u" }.map(\.fate) == [.carriedAlong, .ignored])
+    }
+
+    @Test("names of members are cut, and their number within one record is bounded")
+    func hostileMembers() throws {
+        let long = String(repeating: "n", count: 100_000)
+        let record = try one("{\"\(long)\":1,\"receipt\":\"\(Made.receipt())\"}")
+        #expect(record.members.allSatisfy { $0.path.utf8.count < 200 })
+        let many = (0..<20_000).map { "\"c\($0)\":1" }.joined(separator: ",")
+        let wide = try one("{\(many),\"receipt\":\"\(Made.receipt())\"}")
+        #expect(Set(wide.members.map(\.path)).count <= InputLimits.memberPaths + 1)
+        #expect(wide.members.count == 20_001)
+    }
+
+    @Test(
+        "a purchase of another store is none of Apple's, in whatever shape",
+        arguments: [
+            #"{"store":"PLAY_STORE","product_id":"p","transaction_id":"1"}"#,
+            #"{"store":"stripe","product_id":"p","transaction_id":"in_1N"}"#,
+            #"{"product_id":"p","transaction_id":"GPA.3345-0000-1111-22222"}"#,
+            #"{"product_id":"p","transaction_id":"1","original_transaction_id":"GPA.3345-0000-1111-22222..0"}"#,
+            #"{"platform":"android","receipt":"abcdefghijklmnopqrstuvwxyz"}"#,
+            #"{"user":1,"transaction_id":"GPA.3345-0000-1111-22222"}"#, "GPA.3345-0000-1111-22222",
+            #"{"receipt":{"orderId":"GPA.3-1","packageName":"a.b","purchaseToken":"abcdefghijklmnop"}}"#,
+            #"{"packageName":"a.b","productId":"p","purchaseToken":"abcdefghijklmnopqrstuvwx"}"#,
+            #"{"store":"PLAY_STORE","latest_receipt_info":[{"product_id":"p","transaction_id":"1"}]}"#,
+            #"{"Store":"fake","store":"amazon","subscriptions":[{"product_id":"p","transaction_id":"1"}]}"#,
+        ])
+    func otherStores(text: String) throws {
+        #expect(try one(text).payload.kind == "otherStore")
+        let wrapped = text.hasPrefix("{") ? "\"data\":\(text)" : "\"receipt\":\(quoted(text))"
+        #expect(try one("{\"user_id\":42,\(wrapped)}").payload.kind == "otherStore")
+    }
+
+    @Test("what Apple signed is read whatever store is named beside it, and Apple's own stores are Apple's")
+    func ownStore() throws {
+        #expect(try one("{\"store\":\"PLAY_STORE\",\"receipt\":\"\(Made.receipt())\"}").payload.kind == "receipt")
+        for store in ["APP_STORE", "app_store", "MAC_APP_STORE", "AppleAppStore", "ios"] {
+            #expect(
+                try one("{\"store\":\"\(store)\",\"product_id\":\"p\",\"transaction_id\":\"1\"}").payload.kind
+                    == "transactions")
+        }
+    }
+
+    @Test("rows of latest_receipt_info, one or an array")
+    func rows() throws {
+        #expect(try one(Made.row).payload.kind == "transactions")
+        let array = try one("[\(Made.row),\(Made.row)]")
+        #expect(array.payload.kind == "transactions")
+        #expect(array.place.position == .file)
+        let row = try one(Made.row.dropLast() + ",\"user_id\":9}")
+        #expect(row.carried == [.init(name: "user_id", value: .json("9"))])
+        #expect(try one(Made.row.dropLast() + ",\"receipt\":\"\(Made.receipt())\"}").payload.kind == "receipt")
+    }
+
+    @Test("version 1 notifications")
+    func notifications() throws {
+        let record = try one(#"{"notification_type":"RENEWAL","latest_receipt":"abc","password":"s","shard":3}"#)
+        #expect(record.payload.kind == "notification")
+        #expect(record.carried == [.init(name: "shard", value: .json("3"))])
+        #expect(
+            try one(#"{"status":0,"receipt":{"bid":"b"},"unified_receipt":{"status":0}}"#).payload.kind
+                == "notification")
+    }
+
+    @Test("a version 2 notification is its JWS")
+    func versionTwo() throws {
+        #expect(try one("{\"signedPayload\":\"\(Made.jws)\"}").payload.kind == "jws")
+    }
+
+    @Test("wrappers around wrappers end at the limit on both sides")
+    func nesting() throws {
+        func nested(_ count: Int) -> String {
+            (0..<count).reduce("\"\(Made.receipt())\"") { inner, _ in "{\"receipt\":\(inner)}" }
+        }
+        #expect(try one(nested(InputLimits.payloadNesting)).payload.kind == "receipt")
+        #expect(try one(nested(InputLimits.payloadNesting + 1)).payload.kind == "nestedTooDeep")
+    }
+
+    @Test("an empty or null column is named as such")
+    func empty() throws {
+        for value in ["\"\"", "null", "\"  \"", "[]", "\"NULL\""] {
+            #expect(try one("{\"user\":1,\"receipt\":\(value)}").payload.kind == "empty")
+        }
+    }
+
+    @Test("compressed and UTF-16 files are told apart from damage")
+    func foreignFiles() {
+        func kind(_ bytes: [UInt8]) -> [String] { Reading([.bytes(bytes, name: "x")]).kinds }
+        #expect(kind([0x1F, 0x8B, 0x08, 0, 1, 2]) == ["compressed"])
+        #expect(kind([0x50, 0x4B, 0x03, 0x04, 0]) == ["compressed"])
+        #expect(kind([0xFF, 0xFE, 0x7B, 0]) == ["utf16"])
+        #expect(kind([0x80, 0x81, 0, 1]) == ["invalidUTF8"])
+    }
+
+    @Test("a problem names the byte in the record")
+    func problemOffset() throws {
+        guard case .unrecognised(let problem) = try one("  {\"a\":tru}").payload else { return }
+        #expect(problem.code == .invalidJSON)
+        #expect(problem.offset == 7)
+    }
+}

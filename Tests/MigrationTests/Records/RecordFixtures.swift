@@ -1,0 +1,137 @@
+import Foundation
+import Migration
+import SharedReceipts
+
+/// Made-up receipts: enough of the outside for the input side, nothing inside.
+enum Made {
+    /// Base64 of a DER ContentInfo of `size` content bytes, different for each seed.
+    static func receipt(_ seed: Int = 1, size: Int = 700) -> String {
+        base64(der(seed, size: size))
+    }
+
+    static func der(_ seed: Int = 1, size: Int = 700) -> [UInt8] {
+        let oid: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
+        return [0x30, 0x82, UInt8(size >> 8), UInt8(size & 0xFF)] + oid + noise(seed, count: size - oid.count)
+    }
+
+    /// The indefinite-length form, as Xcode writes it.
+    static func berReceipt(_ seed: Int = 1, size: Int = 600) -> String {
+        let oid: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
+        return base64([0x30, 0x80] + oid + noise(seed, count: size) + [0, 0, 0, 0, 0, 0])
+    }
+
+    static let propertyList = "{\n\t\"signature\" = \"AiOw\";\n\t\"purchase-info\" = \"ewoJ\";\n\t\"pod\" = \"100\";\n}"
+    static var plistReceipt: String { base64(Array((propertyList + String(repeating: "\n", count: 90) + "}").utf8)) }
+
+    static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+
+    static func wrapped(_ text: String, at width: Int, lineEnd: String = "\n") -> String {
+        var (lines, rest) = ([String](), Substring(text))
+        while !rest.isEmpty {
+            lines.append(String(rest.prefix(width)))
+            rest = rest.dropFirst(width)
+        }
+        return lines.joined(separator: lineEnd)
+    }
+
+    static let jws = "eyJhbGciOiJFUzI1NiJ9.eyJ0cmFuc2FjdGlvbklkIjoiMSJ9.c2lnbmF0dXJl-_"
+    static let row = #"{"product_id":"p","transaction_id":"1000000000000001","quantity":"1"}"#
+    static var reply: String { #"{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"b","in_app":[]}}"# }
+
+    private static func noise(_ seed: Int, count: Int) -> [UInt8] {
+        var state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 | 1
+        return (0..<count).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: state >> 56) | 1
+        }
+    }
+}
+
+/// Everything that is read from `text`, and the errors on the way.
+struct Reading {
+    var records: [InputRecord] = []
+    var errors: [InputError] = []
+    var statistics = InputStatistics()
+
+    init(_ arguments: [InputArgument], options: InputOptions = InputOptions(), chunkSize: Int = InputLimits.chunkSize) {
+        let source = RecordSource(arguments, options: options, chunkSize: chunkSize)
+        while true {
+            do throws(InputError) {
+                guard let batch = try source.nextBatch() else { break }
+                records += batch.records()
+            } catch { errors.append(error) }
+        }
+        statistics = source.statistics
+    }
+
+    init(
+        _ text: String, name: String = "input", options: InputOptions = InputOptions(),
+        chunkSize: Int = InputLimits.chunkSize
+    ) {
+        self.init([.bytes(Array(text.utf8), name: name)], options: options, chunkSize: chunkSize)
+    }
+
+    var places: [String] { records.map { $0.place.description } }
+    var originals: [String] { records.map { String(decoding: $0.original, as: UTF8.self) } }
+    var kinds: [String] { records.map { $0.payload.kind } }
+    var receipts: [String] { records.map { $0.payload.receiptText ?? "-" } }
+}
+
+extension InputPayload {
+    /// A short word per kind; for problems, the code.
+    var kind: String {
+        switch self {
+        case .receipt(_, .none): "receipt"
+        case .receipt(_, .unity): "unity"
+        case .receipt(_, .requestBody): "request"
+        case .reply: "reply"
+        case .several(let documents): pair == nil ? documents.map(\.payload.kind).joined(separator: "+") : "pair"
+        case .transactions: "transactions"
+        case .notification: "notification"
+        case .jws: "jws"
+        case .transactionID(let id): "id \(id)"
+        case .unrecognised(let problem): problem.code.rawValue
+        }
+    }
+
+    var receiptText: String? {
+        switch self {
+        case .receipt(let bytes, _), .jws(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .several: pair.map { String(decoding: $0.receipt, as: UTF8.self) }
+        default: nil
+        }
+    }
+}
+
+extension InputRecord {
+    func carried(_ name: String) -> CarriedColumn.Value? { carried.last { $0.name == name }?.value }
+}
+
+/// The folder of real receipts beside the repository, if it is there.
+enum RealRecordFiles {
+    static var folder: String? { SharedReceipts.folder?.path }
+}
+
+/// A folder that is gone when the test is over.
+final class RecordFolder {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("records-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func write(_ name: String, _ bytes: [UInt8]) throws {
+        let file = URL(fileURLWithPath: path + "/" + name)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: file)
+    }
+
+    func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
+
+    func link(_ name: String, to target: String) throws {
+        try FileManager.default.createSymbolicLink(atPath: path + "/" + name, withDestinationPath: target)
+    }
+}

@@ -1,0 +1,165 @@
+import AppStoreModels
+import Migration
+import Testing
+
+@Suite("Tables")
+struct TableTests {
+    private let a = Made.receipt(1)
+    private let b = Made.receipt(2)
+
+    private func failure(_ text: String, name: String = "t.csv", options: InputOptions = InputOptions()) -> InputError?
+    {
+        let reading = Reading(text, name: name, options: options)
+        #expect(reading.records.isEmpty)
+        return reading.errors.first
+    }
+
+    @Test("each delimiter is detected", arguments: [",", ";", "\t"])
+    func delimiters(delimiter: String) {
+        let rows = [["user_id", "receipt", "note"], ["42", a, "one"], ["43", b, "two"]]
+        let reading = Reading(rows.map { $0.joined(separator: delimiter) }.joined(separator: "\n"))
+        #expect(reading.receipts == [a, b])
+        #expect(reading.places == ["input, row 2", "input, row 3"])
+        #expect(
+            reading.records[1].carried == [
+                .init(name: "user_id", value: .text("43")), .init(name: "note", value: .text("two")),
+            ])
+        #expect(reading.originals[0] == ["42", a, "one"].joined(separator: delimiter))
+    }
+
+    @Test("quoted fields may hold delimiters, doubled quotes and line ends")
+    func quoting() {
+        let text = "\u{FEFF}\"user \"\"id\"\"\",receipt\r\n\"a,b\r\nc \"\"d\"\"\",\"\(a)\"\r\n\r\n\"\",\(b)\r\n"
+        let reading = Reading(text)
+        #expect(reading.receipts == [a, b])
+        #expect(reading.records[0].carried == [.init(name: "user \"id\"", value: .text("a,b\r\nc \"d\""))])
+        #expect(reading.records[1].carried == [.init(name: "user \"id\"", value: .text(""))])
+        #expect(reading.places == ["input, row 2", "input, row 4"])
+        #expect(reading.statistics.blankLines == 1)
+    }
+
+    @Test("a receipt wrapped inside a quoted field stays whole")
+    func wrappedField() {
+        let wrapped = Made.wrapped(a, at: 76)
+        #expect(Reading("id,receipt\n1,\"\(wrapped)\"\n2,\(b)\n").receipts == [wrapped, b])
+    }
+
+    @Test("JSON in a quoted field is recognised")
+    func json() {
+        let quoted = Made.reply.replacing("\"", with: "\"\"")
+        let reading = Reading("id,data\n1,\"\(quoted)\"\n2,\"{\"\"user\"\":5,\"\"receipt\"\":\"\"\(a)\"\"}\"\n")
+        #expect(reading.kinds == ["reply", "receipt"])
+        #expect(
+            reading.records[1].carried == [
+                .init(name: "id", value: .text("2")), .init(name: "data.user", value: .json("5")),
+            ])
+    }
+
+    @Test("the column is found by name, else by content, else the caller names it")
+    func columns() {
+        #expect(Reading("id,base64,x\n1,\(a),y\n").receipts == [a])
+        #expect(Reading("id,blob,x\n1,,y\n2,\(a),z\n").receipts == ["-", a])
+        #expect(Reading("id,one,two\n1,\(a),\(b)\n", options: .init(receiptColumn: "two")).receipts == [b])
+        #expect(Reading("receipt\n\(a)\n\(b)\n").receipts == [a, b])
+        #expect(Reading("\"receipt\"\n\"\(a)\"\n").receipts == [a])
+    }
+
+    @Test("every named column with content is read, whichever of them it is")
+    func twoColumns() {
+        #expect(Reading("receipt,latest_receipt\n,\(a)\n").receipts == [a])
+        let both = Reading("u,receipt,latest_receipt\n1,\(a),\(b)\n2,\(a),\(a)\n3,,\(b)\n")
+        #expect(both.kinds == ["receipt+receipt", "receipt", "receipt"])
+        #expect(both.records.allSatisfy { $0.carried("u") != nil })
+    }
+
+    @Test("a row is read as the object of the same members is, whatever stands in which column")
+    func likeObjects() throws {
+        let reply = Made.reply
+        let list = "[\(Made.row)]"
+        let notification = #"{"notification_type":"RENEWAL","latest_receipt":"abc"}"#
+        let rows: [[String: String]] = [
+            ["receipt": a, "response": reply], ["receipt": "", "response": reply], ["receipt": a, "response": ""],
+            ["receipt": a, "latest_receipt": b], ["receipt": a, "latest_receipt_info": list],
+            ["receipt": a, "pending_renewal_info": "[]", "note": "x"], ["body": notification, "receipt": a],
+            ["receipt": "", "latest_receipt_info": list], ["transaction_id": "5", "original_transaction_id": ""],
+            ["product_id": "p", "transaction_id": "7", "price": "1.99"], ["receipt": "", "response": ""],
+            ["store": "PLAY_STORE", "product_id": "p", "transaction_id": "7"], ["order_id": "GPA.1-2", "receipt": ""],
+            ["history": "[\"\(a)\",\"\(b)\"]", "receipt": ""], ["receipt": "see ticket 4711", "response": reply],
+        ]
+        for row in rows {
+            let names = row.keys.sorted()
+            let fields = names.map { "\"" + (row[$0] ?? "").replacing("\"", with: "\"\"") + "\"" }
+            let table = Reading("\(names.joined(separator: ","))\n\(fields.joined(separator: ","))\n", name: "t.csv")
+            let object = JSONValue.object(
+                JSONObject(members: names.map { .init(key: $0, value: .string(row[$0] ?? "")) }))
+            var writer = JSONWriter()
+            writer.value(object)
+            let lines = Reading(String(decoding: writer.bytes, as: UTF8.self) + "\n", name: "t.ndjson")
+            try #require(table.records.count == 1 && lines.records.count == 1, "\(row) \(table.errors)")
+            #expect(table.kinds == lines.kinds, "\(row)")
+            #expect(table.records[0].carried == lines.records[0].carried, "\(row)")
+            #expect(table.records[0].members == lines.records[0].members, "\(row)")
+        }
+    }
+
+    @Test("an undetectable or absent column is an error that lists the columns")
+    func undetectable() throws {
+        let none = try #require(failure("user,date\n1,2\n"))
+        #expect(none.code == .columnUndetectable)
+        #expect(none.message.contains("user, date"))
+        #expect(failure("user,date\n1,2\n3,4\n", name: "stdin")?.code == .columnUndetectable)
+        let absent = try #require(failure("user,receipt\n1,\(a)\n", options: .init(receiptColumn: "mine")))
+        #expect(absent.code == .columnNotFound)
+        #expect(absent.message.contains("user, receipt"))
+    }
+
+    @Test("ids are taken when there is no receipt, the original one first")
+    func ids() {
+        let reading = Reading("user,transaction_id,original_transaction_id\n1,20,10\n2,21,\n")
+        #expect(reading.kinds == ["id 10", "id 21"])
+        #expect(reading.records[0].carried("transaction_id") == .text("20"))
+    }
+
+    @Test("a table without header is read from its first row")
+    func noHeader() {
+        let reading = Reading("42,\(a)\n43,\(b)\n")
+        #expect(reading.receipts == [a, b])
+        #expect(reading.places == ["input, row 1", "input, row 2"])
+        #expect(reading.records[0].carried == [.init(name: "column 1", value: .text("42"))])
+    }
+
+    @Test("a row of another width than the header is a problem, since its columns have moved")
+    func width() {
+        #expect(
+            Reading("u,receipt\n1,\(a)\n1,x,\(a)\n\(a)\n2,\(b)\n").kinds == [
+                "receipt", "columnCount", "columnCount", "receipt",
+            ])
+    }
+
+    @Test("a quote that never closes costs one row")
+    func unterminated() {
+        let reading = Reading("u,receipt\n1,\(a)\n\"2,\(a)\n3,\(b)\n4,\(b)\n")
+        #expect(reading.kinds == ["receipt", "unterminatedQuote", "receipt", "receipt"])
+        #expect(reading.places.last == "input, row 5")
+        let limited = Reading(
+            "u,receipt\n\"2,\(a)\n3,\(b)\n" + String(repeating: "4,\(b)\n", count: 9),
+            options: .init(maximumRecordSize: 3000))
+        #expect(limited.kinds == ["unterminatedQuote"] + [String](repeating: "receipt", count: 10))
+    }
+
+    @Test("a stray quote inside a field is itself")
+    func strayQuotes() {
+        #expect(Reading("u,receipt\n5\" disk,\(a)\n6,\(b)\n").records[0].carried("u") == .text("5\" disk"))
+    }
+
+    @Test("a carried column that is not UTF-8 is a problem of its row")
+    func invalidUTF8() {
+        let bytes = Array("u,receipt\n".utf8) + [0xE9] + Array(",\(a)\n2,\(b)\n".utf8)
+        #expect(Reading([.bytes(bytes, name: "x")]).kinds == ["invalidUTF8", "receipt"])
+    }
+
+    @Test("prose with commas is no table")
+    func prose() {
+        #expect(Reading("Hello, world\nThis is text, and, so on\n").kinds == ["unknownForm"])
+    }
+}

@@ -1,0 +1,157 @@
+import AppStoreModels
+import Purchases
+import Testing
+
+/// Which periods another product replaced. Times are days.
+@Suite struct UpgradeRuleTests {
+    private typealias Period = UpgradeRule.Period
+    private typealias Statement = UpgradeRule.Statement
+
+    private static let day: Int64 = 86_400_000
+
+    private static func period(
+        _ product: String, _ start: Double, _ end: Double, original: String = "1", order: String? = nil,
+        isShared: Bool = false, isUpgraded: Bool = false, cancelled: Double? = nil,
+        _ statement: Statement = Statement(isSigned: true)
+    ) -> Period {
+        func date(_ days: Double) -> Int64 { Int64(days * Double(day)) }
+        return Period(
+            originalTransactionId: original, productId: product, start: date(start), end: date(end),
+            webOrderLineItemId: order, isFamilyShared: isShared, isUpgraded: isUpgraded,
+            cancellationDate: cancelled.map(date), statement: statement)
+    }
+
+    /// The upgrades as `index@day`, whatever the order of the periods.
+    private func upgrades(_ periods: [Period]) -> [String] {
+        let found = UpgradeRule.upgrades(among: periods)
+        let reversed = UpgradeRule.upgrades(among: Array(periods.reversed()))
+        #expect(
+            Set(found.map { "\($0.place) \($0.date)" })
+                == Set(reversed.map { "\(periods.count - 1 - $0.place) \($0.date)" }))
+        return found.map { "\($0.place)@\(Double($0.date) / Double(Self.day))" }
+    }
+
+    @Test func aPeriodInWhichAnotherProductBeginsIsUpgradedThen() {
+        #expect(upgrades([Self.period("year", 0, 365), Self.period("month", 100, 130)]) == ["0@100.0"])
+        // The nearest beginning counts, of whichever other product.
+        #expect(
+            upgrades([
+                Self.period("year", 0, 365), Self.period("week", 200, 207), Self.period("month", 100, 130),
+            ]) == ["0@100.0"])
+        let found = UpgradeRule.upgrades(among: [Self.period("year", 0, 365), Self.period("month", 100, 130)])
+        #expect(found.map(\.rule) == [.replacedWhileRunning])
+    }
+
+    @Test func whatBeginsAtTheEndOrLaterIsNoUpgrade() {
+        for start in [30, 30.5, 99] {
+            #expect(upgrades([Self.period("month", 0, 30), Self.period("year", start, 400)]).isEmpty)
+        }
+        // A receipt has whole seconds; the end of a signed transaction has milliseconds.
+        let end = Self.period("month", 0, 30.000_005_8)
+        #expect(upgrades([end, Self.period("year", 30, 400)]).isEmpty)
+        // The same product again is a renewal, early or not.
+        #expect(upgrades([Self.period("month", 0, 30), Self.period("month", 29, 60)]).isEmpty)
+    }
+
+    @Test func aRenewalThatWasChargedAheadReplacesNothing() {
+        // "lite" renews at its end, 33 seconds after the upgrade to "full".
+        let periods = [
+            Self.period("lite", 0, 30), Self.period("full", 29, 59), Self.period("lite", 30, 60),
+        ]
+        #expect(upgrades(periods) == ["0@29.0"])
+        let renewal = Self.period("lite", 31, 61, Statement(isSigned: true, isRenewal: true))
+        #expect(upgrades([Self.period("full", 29, 59), renewal]).isEmpty)
+    }
+
+    @Test func aRefundIsNoUpgrade() {
+        let revoked = Self.period("year", 0, 365, cancelled: 50, Statement(isSigned: true, explainsCancellation: true))
+        #expect(upgrades([revoked, Self.period("month", 100, 130)]).isEmpty)
+        // Not even where the other product begins in the second of the refund: the App Store says what it was.
+        #expect(upgrades([revoked, Self.period("month", 50, 80)]).isEmpty)
+        // A receipt does not say; there only the same second makes an upgrade of it.
+        let cancelled = Self.period("year", 0, 365, cancelled: 50)
+        #expect(upgrades([cancelled, Self.period("month", 100, 130)]).isEmpty)
+        let found = UpgradeRule.upgrades(among: [cancelled, Self.period("month", 50, 80)])
+        #expect(found.map(\.rule) == [.cancelledWhenNextPeriodBegan])
+    }
+
+    @Test func familySharingAndOtherSubscriptionsAreLookedAtApart() {
+        let year = Self.period("year", 0, 365)
+        #expect(upgrades([year, Self.period("month", 100, 130, isShared: true)]).isEmpty)
+        #expect(upgrades([year, Self.period("month", 100, 130, original: "2")]).isEmpty)
+        #expect(
+            upgrades([
+                Self.period("year", 0, 365, isShared: true), Self.period("month", 100, 130, isShared: true),
+            ]) == ["0@100.0"])
+    }
+
+    @Test func whatNobodySignedDoesNotEndASignedPeriod() {
+        let unsigned = Statement(isSigned: false)
+        #expect(upgrades([Self.period("year", 0, 365), Self.period("month", 100, 130, unsigned)]).isEmpty)
+        #expect(upgrades([Self.period("year", 0, 365, unsigned), Self.period("month", 100, 130)]) == ["0@100.0"])
+        #expect(
+            upgrades([Self.period("year", 0, 365, unsigned), Self.period("month", 100, 130, unsigned)])
+                == ["0@100.0"])
+    }
+
+    @Test func whatNobodySignedDoesNotMoveTheBeginningOfASignedPeriod() {
+        let unsigned = Statement(isSigned: false)
+        // A downgrade at renewal. The unsigned row of the same order line begins in the middle of the signed year.
+        let year = Self.period("year", 0, 365)
+        let month = Self.period("month", 365, 395, order: "7")
+        let row = Self.period("month", 150, 180, order: "7", unsigned)
+        #expect(upgrades([year, month, row]).isEmpty)
+        // Where the year is unsigned, all that is known decides.
+        let unsignedYear = Self.period("year", 0, 365, unsigned)
+        #expect(upgrades([unsignedYear, month, row]) == ["0@150.0"])
+    }
+
+    @Test func whatNobodySignedDoesNotMakeARenewalOfASignedPeriod() {
+        let unsigned = Statement(isSigned: false)
+        let month = Self.period("month", 100, 130)
+        let earlier = Self.period("month", 70, 100, unsigned)
+        #expect(upgrades([Self.period("year", 70, 435), month, earlier]) == ["0@100.0"])
+        #expect(upgrades([Self.period("year", 70, 435, unsigned), month, earlier]).isEmpty)
+    }
+
+    @Test func whatNobodySignedDoesNotExplainASignedCancellation() {
+        let unsigned = Statement(isSigned: false)
+        let month = Self.period("month", 50, 80, unsigned)
+        #expect(upgrades([Self.period("year", 0, 365, cancelled: 50), month]).isEmpty)
+        #expect(upgrades([Self.period("year", 0, 365, cancelled: 50, unsigned), month]) == ["0@50.0"])
+    }
+
+    @Test func whatTheAppStoreStatedLaterStands() {
+        func year(_ days: Int64) -> Period {
+            Self.period("year", 0, 365, Statement(isSigned: true, notUpgradedAsOf: days * Self.day))
+        }
+        #expect(upgrades([year(99), Self.period("month", 100, 130)]) == ["0@100.0"])
+        #expect(upgrades([year(101), Self.period("month", 100, 130)]).isEmpty)
+        // A later change is another one.
+        #expect(
+            upgrades([year(101), Self.period("month", 100, 130), Self.period("week", 120, 127)])
+                .contains("0@120.0"))
+    }
+
+    @Test func anUpgradeThatIsStatedGetsItsDate() {
+        let stated = Self.period("year", 0, 365, isUpgraded: true, Statement(isSigned: true))
+        let found = UpgradeRule.upgrades(among: [stated, Self.period("month", 100, 130)])
+        #expect(found.map(\.date) == [100 * Self.day] && found.map(\.rule) == [nil])
+        #expect(upgrades([stated]).isEmpty)
+    }
+
+    @Test func aRestoredCopyHasTheBeginningOfItsPeriod() {
+        // Old receipts gave copies the date of the restoration.
+        let copy = Self.period("year", 110, 365, order: "7")
+        #expect(
+            upgrades([Self.period("year", 0, 365, order: "7"), Self.period("month", 100, 130), copy])
+                == ["0@100.0", "2@100.0"])
+    }
+
+    @Test func manyPeriodsTakeLittleTime() {
+        // All periods of one product run at once; a quadratic search would look at 10^10 pairs.
+        var periods = (0..<100_000).map { Self.period("year", Double($0) / 1_000, 400) }
+        periods.append(Self.period("month", 200, 230))
+        #expect(UpgradeRule.upgrades(among: periods).count == 100_000)
+    }
+}
