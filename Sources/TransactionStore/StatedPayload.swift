@@ -71,6 +71,8 @@ extension JWSTransactionDecodedPayload {
         case .advancedCommerceInfo: advancedCommerceInfo = nil
         case .billingPlanType: billingPlanType = nil
         case .commitmentInfo: commitmentInfo = nil
+        case .multiSeatInfo: multiSeatInfo = nil
+        case .additionalTransactionReason: additionalTransactionReason = nil
         }
     }
 }
@@ -102,6 +104,8 @@ extension JWSRenewalInfoDecodedPayload {
         case .advancedCommerceInfo: advancedCommerceInfo = nil
         case .renewalBillingPlanType: renewalBillingPlanType = nil
         case .commitmentInfo: commitmentInfo = nil
+        case .renewalQuantity: renewalQuantity = nil
+        case .multiSeatInfo: multiSeatInfo = nil
         }
     }
 }
@@ -122,6 +126,7 @@ extension AppTransaction {
         case .preorderDate: preorderDate = nil
         case .appTransactionId: appTransactionId = nil
         case .originalPlatform: originalPlatform = nil
+        case .storeType: storeType = nil
         }
     }
 }

@@ -9,7 +9,8 @@ extension JWSTransactionDecodedPayload {
         "type", "appAccountToken", "inAppOwnershipType", "signedDate", "revocationReason", "revocationDate",
         "revocationType", "revocationPercentage", "isUpgraded", "offerType", "offerIdentifier", "offerDiscountType",
         "offerPeriod", "environment", "storefront", "storefrontId", "transactionReason", "currency", "price",
-        "appTransactionId", "advancedCommerceInfo", "billingPlanType", "commitmentInfo",
+        "appTransactionId", "advancedCommerceInfo", "billingPlanType", "commitmentInfo", "multiSeatInfo",
+        "additionalTransactionReason",
     ]
 
     /// Texts that the transactions of a customer have in common, so that each is made once and not for each of them.
@@ -65,6 +66,8 @@ extension JWSTransactionDecodedPayload {
         case 31: advancedCommerceInfo = try object.decoded()
         case 32: billingPlanType = try object.text()
         case 33: commitmentInfo = try object.decoded()
+        case 34: multiSeatInfo = try object.decoded()
+        case 35: additionalTransactionReason = try object.text()
         default: break
         }
     }
@@ -76,7 +79,7 @@ extension JWSRenewalInfoDecodedPayload {
         "isInBillingRetryPeriod", "priceIncreaseStatus", "gracePeriodExpiresDate", "offerType", "offerIdentifier",
         "offerDiscountType", "offerPeriod", "signedDate", "environment", "recentSubscriptionStartDate", "renewalDate",
         "currency", "renewalPrice", "eligibleWinBackOfferIds", "appAccountToken", "appTransactionId",
-        "advancedCommerceInfo", "renewalBillingPlanType", "commitmentInfo",
+        "advancedCommerceInfo", "renewalBillingPlanType", "commitmentInfo", "renewalQuantity", "multiSeatInfo",
     ]
 
     /// Reads what `FactEncoder` wrote.
@@ -113,6 +116,8 @@ extension JWSRenewalInfoDecodedPayload {
         case 21: advancedCommerceInfo = try object.decoded()
         case 22: renewalBillingPlanType = try object.text()
         case 23: commitmentInfo = try object.decoded()
+        case 24: renewalQuantity = try object.int32()
+        case 25: multiSeatInfo = try object.decoded()
         default: break
         }
     }
@@ -122,7 +127,7 @@ extension AppTransaction {
     private static let names: [StaticString] = [
         "receiptType", "appAppleId", "bundleId", "applicationVersion", "versionExternalIdentifier",
         "receiptCreationDate", "originalPurchaseDate", "originalApplicationVersion", "deviceVerification",
-        "deviceVerificationNonce", "preorderDate", "appTransactionId", "originalPlatform",
+        "deviceVerificationNonce", "preorderDate", "appTransactionId", "originalPlatform", "storeType",
     ]
 
     /// Reads what `FactEncoder` wrote.
@@ -148,6 +153,7 @@ extension AppTransaction {
         case 10: preorderDate = try object.int64()
         case 11: appTransactionId = try object.string()
         case 12: originalPlatform = try object.text()
+        case 13: storeType = try object.text()
         default: break
         }
     }

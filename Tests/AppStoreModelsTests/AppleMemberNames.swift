@@ -9,11 +9,17 @@ enum AppleMemberNames {
             appAccountToken inAppOwnershipType revocationDate revocationReason revocationType revocationPercentage
             isUpgraded offerType offerIdentifier offerDiscountType offerPeriod environment storefront storefrontId
             transactionReason price currency appTransactionId advancedCommerceInfo billingPlanType commitmentInfo
+            multiSeatInfo additionalTransactionReason
             """
         )
         .union(
             names(
                 "billingPeriodNumber totalBillingPeriods commitmentExpiresDate commitmentPrice", in: "commitmentInfo")
+        )
+        .union(
+            names(
+                "invitationManagement priceTiers priceTiers.price priceTiers.quantity revokedSeatQuantity",
+                in: "multiSeatInfo")
         )
         .union(
             names(
@@ -36,7 +42,11 @@ enum AppleMemberNames {
             priceIncreaseStatus gracePeriodExpiresDate recentSubscriptionStartDate renewalDate signedDate offerType
             offerIdentifier offerDiscountType offerPeriod environment renewalPrice currency eligibleWinBackOfferIds
             appAccountToken appTransactionId advancedCommerceInfo renewalBillingPlanType commitmentInfo
+            renewalQuantity multiSeatInfo
             """
+        )
+        .union(
+            names("renewalPriceTiers renewalPriceTiers.price renewalPriceTiers.quantity", in: "multiSeatInfo")
         )
         .union(
             names(
@@ -63,13 +73,14 @@ enum AppleMemberNames {
         """
         receiptType appAppleId bundleId originalApplicationVersion appTransactionId receiptCreationDate
         originalPurchaseDate preorderDate originalPlatform applicationVersion versionExternalIdentifier
-        deviceVerification deviceVerificationNonce
+        deviceVerification deviceVerificationNonce storeType
         """)
 
     static let notification =
         names(
             """
             notificationType subtype notificationUUID version signedDate data summary externalPurchaseToken appData
+            unclaimInfo
             """
         )
         .union(
@@ -92,6 +103,7 @@ enum AppleMemberNames {
                 in: "externalPurchaseToken")
         )
         .union(names("appAppleId bundleId environment signedAppTransactionInfo", in: "appData"))
+        .union(names("unclaimSeatIds", in: "unclaimInfo"))
 
     private static func names(_ text: String, in parent: String? = nil) -> Set<String> {
         let names = text.split(whereSeparator: \.isWhitespace).map(String.init)

@@ -80,6 +80,7 @@ struct Enumerations: Sendable {
         Enumerations(NotificationTypeV2.self), Enumerations(Subtype.self), Enumerations(AdvancedCommercePeriod.self),
         Enumerations(AdvancedCommerceOfferPeriod.self), Enumerations(AdvancedCommerceOfferReason.self),
         Enumerations(AdvancedCommerceRefundReason.self), Enumerations(AdvancedCommerceRefundType.self),
-        Enumerations(AdvancedCommercePriceIncreaseInfoStatus.self),
+        Enumerations(AdvancedCommercePriceIncreaseInfoStatus.self), Enumerations(AdditionalTransactionReason.self),
+        Enumerations(InvitationManagement.self), Enumerations(StoreType.self),
     ]
 }

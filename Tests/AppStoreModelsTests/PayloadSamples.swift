@@ -46,7 +46,12 @@ enum Sample {
         billingPlanType: .monthly,
         commitmentInfo: TransactionCommitmentInfo(
             billingPeriodNumber: 4, totalBillingPeriods: 12, commitmentExpiresDate: 1_720_000_000_000,
-            commitmentPrice: 119_880))
+            commitmentPrice: 119_880),
+        multiSeatInfo: TransactionMultiSeatInfo(
+            invitationManagement: .developer,
+            priceTiers: [SeatPriceTier(price: 9_990, quantity: 10), SeatPriceTier(price: 10_990)],
+            revokedSeatQuantity: 2),
+        additionalTransactionReason: .seatAddition)
 
     static let item = AdvancedCommerceTransactionItem(
         SKU: "sku/1", description: "First item", displayName: "One", offer: offer, price: 4_990,
@@ -92,7 +97,9 @@ enum Sample {
         commitmentInfo: RenewalCommitmentInfo(
             commitmentAutoRenewProductId: "com.example.legacy.yearly", commitmentAutoRenewStatus: .on,
             commitmentRenewalBillingPlanType: .monthly, commitmentRenewalDate: 1_720_000_000_000,
-            commitmentRenewalPrice: 119_880))
+            commitmentRenewalPrice: 119_880),
+        renewalQuantity: 12,
+        multiSeatInfo: RenewalMultiSeatInfo(renewalPriceTiers: [SeatPriceTier(price: 8_990, quantity: 12)]))
 
     static let appTransaction = AppTransaction(
         receiptType: .production,
@@ -107,9 +114,10 @@ enum Sample {
         deviceVerificationNonce: "48c8b92d-ce0d-4229-bedf-e61b4f9cfc92",
         preorderDate: 1_399_000_000_000,
         appTransactionId: "704000000000000001",
-        originalPlatform: .visionOS)
+        originalPlatform: .visionOS,
+        storeType: .consumer)
 
-    /// Apple sends one of the four objects; all four are here so that each is exercised.
+    /// Apple sends one of the objects; all of them are here so that each is exercised.
     static let notification = ResponseBodyV2DecodedPayload(
         notificationType: .consumptionRequest,
         subtype: .billingRecovery,
@@ -129,5 +137,6 @@ enum Sample {
             bundleId: "com.example.legacy", tokenExpirationDate: 1_698_148_960_000, tokenType: "SERVICES"),
         appData: AppData(
             appAppleId: 41234, bundleId: "com.example.legacy", environment: .production,
-            signedAppTransactionInfo: "g.h.i"))
+            signedAppTransactionInfo: "g.h.i"),
+        unclaimInfo: UnclaimInfo(unclaimSeatIds: ["a1b2c3d4-e5f6-4789-8abc-def012345678"]))
 }

@@ -231,6 +231,35 @@ import VerifyReceipt
         #expect(ids(reply) == ["530001234580000"])
     }
 
+    @Test func excludingOldTransactionsKeepsAllTransactionsOfThePeriodThatCounts() async throws {
+        func transaction(_ id: String, at date: ForgedInstant, until end: ForgedInstant, isShared: Bool)
+            -> TransactionFact
+        {
+            let payload = JWSTransactionDecodedPayload(
+                originalTransactionId: "530001234567000", transactionId: id, productId: monthly,
+                subscriptionGroupIdentifier: "20662382", purchaseDate: date.milliseconds,
+                originalPurchaseDate: created.adding(months: -2).milliseconds, expiresDate: end.milliseconds,
+                quantity: 3,
+                type: .autoRenewableSubscription, inAppOwnershipType: .purchased, transactionReason: .purchase,
+                additionalTransactionReason: isShared ? .seatAddition : nil)
+            let origin = FactOrigin(source: .appStoreServerAPI, signedDate: created.adding(days: 70).milliseconds)
+            return TransactionFact(payload: payload, legacy: nil, origin: origin)
+        }
+        let (renewed, end) = (created.adding(days: 40), created.adding(days: 70))
+        let store = MemoryStore()
+        // The transaction that began the period was signed before the seats were added.
+        let facts = [
+            transaction("530001234570000", at: created.adding(days: 10), until: renewed, isShared: false),
+            transaction("530001234580000", at: renewed, until: end, isShared: false),
+            transaction("530001234590000", at: created.adding(days: 45), until: end, isShared: true),
+        ]
+        _ = try await store.apply([FactSet(scope: StoreTests.scope, transactions: facts)])
+        let endpoint = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
+        let request = body(try appReceipt([month(0)]), #","exclude-old-transactions":true"#)
+        let reply = try await endpoint.ask(request, now: created.adding(days: 50).milliseconds)
+        #expect(Set(ids(reply)) == ["530001234580000", "530001234590000"])
+    }
+
     @Test func excludingOldTransactionsDoesNothingWithoutAutoRenewables() async throws {
         let again = nonConsumable.with { $0.transactionId = "530001234500009" }
         let octets = try appReceipt([nonConsumable, again])

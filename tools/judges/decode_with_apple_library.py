@@ -42,12 +42,22 @@ MODELS = {
     "notification": ResponseBodyV2DecodedPayload,
 }
 
-# Members that Apple documents but its library lacks (App Store Server Notifications 2.16 and later).
+# Members that Apple documents but its library lacks (App Store Server Notifications 2.16 and later, App Store Server API 1.22
+# and later).
 DOCUMENTED_ONLY = {
-    "JWSTransactionDecodedPayload": {"previousOriginalTransactionId"},
+    "AppTransaction": {"storeType"},
+    "JWSRenewalInfoDecodedPayload": {"multiSeatInfo", "renewalQuantity"},
+    "JWSTransactionDecodedPayload": {
+        "additionalTransactionReason", "multiSeatInfo", "previousOriginalTransactionId"},
+    "ResponseBodyV2DecodedPayload": {"unclaimInfo"},
     "ExternalPurchaseToken": {"tokenExpirationDate", "tokenType"},
 }
-DOCUMENTED_ONLY_VALUES = {"Subtype": {"CREATED", "ACTIVE_TOKEN_REMINDER"}}
+DOCUMENTED_ONLY_VALUES = {
+    "InAppOwnershipType": {"ASSIGNED"},
+    "NotificationTypeV2": {"UNCLAIM_SEATS"},
+    "Subtype": {"CREATED", "ACTIVE_TOKEN_REMINDER", "SEATS", "INCREASE_QUANTITY", "DECREASE_QUANTITY"},
+}
+DOCUMENTED_ONLY_ENUMERATIONS = {"AdditionalTransactionReason", "InvitationManagement", "StoreType"}
 
 # Our names where they differ from those of Apple's Python library.
 ENUMERATION_NAMES = {"ProductType": "Type", "SubscriptionStatus": "Status"}
@@ -143,7 +153,11 @@ def judge_enumeration(name, values):
     try:
         module = importlib.import_module(f"appstoreserverlibrary.models.{apples_name}")
     except ModuleNotFoundError:
+        if name in DOCUMENTED_ONLY_ENUMERATIONS:
+            return
         raise Disagreement(name, "no such enumeration in Apple's library") from None
+    if name in DOCUMENTED_ONLY_ENUMERATIONS:
+        raise Disagreement(name, "Apple's library knows it now: take it out of DOCUMENTED_ONLY_ENUMERATIONS")
     apples = {member.value for member in getattr(module, apples_name)}
     extra = DOCUMENTED_ONLY_VALUES.get(name, set())
     if extra & apples:

@@ -52,6 +52,8 @@ public struct NotificationTypeV2: OpenEnum {
     public static let migration = Self(rawValue: "MIGRATION")
     /// An Advanced Commerce price change took effect.
     public static let priceChange = Self(rawValue: "PRICE_CHANGE")
+    /// The App Store unclaimed seats (App Store Server Notifications 2.23): take away the access of ``UnclaimInfo``.
+    public static let unclaimSeats = Self(rawValue: "UNCLAIM_SEATS")
     /// A test notification that the developer asked for.
     public static let test = Self(rawValue: "TEST")
 
@@ -60,7 +62,8 @@ public struct NotificationTypeV2: OpenEnum {
         .subscribed, .didRenew, .didChangeRenewalPref, .didChangeRenewalStatus, .offerRedeemed,
         .didFailToRenew, .gracePeriodExpired, .expired, .priceIncrease, .refund, .refundDeclined,
         .refundReversed, .consumptionRequest, .revoke, .renewalExtended, .renewalExtension, .oneTimeCharge,
-        .externalPurchaseToken, .rescindConsent, .metadataUpdate, .migration, .priceChange, .test,
+        .externalPurchaseToken, .rescindConsent, .metadataUpdate, .migration, .priceChange, .unclaimSeats,
+        .test,
     ]
 }
 
@@ -112,12 +115,20 @@ public struct Subtype: OpenEnum {
     public static let created = Self(rawValue: "CREATED")
     /// With EXTERNAL_PURCHASE_TOKEN: the monthly reminder of a custom-link token.
     public static let activeTokenReminder = Self(rawValue: "ACTIVE_TOKEN_REMINDER")
+    /// With REFUND: some seats were refunded (App Store Server Notifications 2.23). The transaction stays valid for the others,
+    /// see ``TransactionMultiSeatInfo/revokedSeatQuantity``.
+    public static let seats = Self(rawValue: "SEATS")
+    /// The number of seats goes up (App Store Server Notifications 2.23).
+    public static let increaseQuantity = Self(rawValue: "INCREASE_QUANTITY")
+    /// The number of seats goes down at the next renewal (App Store Server Notifications 2.23).
+    public static let decreaseQuantity = Self(rawValue: "DECREASE_QUANTITY")
 
     /// The values this package knows.
     public static let knownValues: [Self] = [
         .initialBuy, .resubscribe, .upgrade, .downgrade, .autoRenewEnabled, .autoRenewDisabled, .voluntary,
         .billingRetry, .priceIncrease, .productNotForSale, .gracePeriod, .billingRecovery, .pending,
-        .accepted, .summary, .failure, .unreported, .created, .activeTokenReminder,
+        .accepted, .summary, .failure, .unreported, .created, .activeTokenReminder, .seats, .increaseQuantity,
+        .decreaseQuantity,
     ]
 }
 

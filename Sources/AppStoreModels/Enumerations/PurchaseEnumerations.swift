@@ -48,7 +48,7 @@ public struct ProductType: OpenEnum {
     ]
 }
 
-/// Whether the customer bought the product or has it through Family Sharing (App Store Server API, inAppOwnershipType).
+/// How the customer came to have the product (App Store Server API, inAppOwnershipType).
 public struct InAppOwnershipType: OpenEnum {
     /// The value as it stands in the JSON.
     public let rawValue: String
@@ -62,10 +62,13 @@ public struct InAppOwnershipType: OpenEnum {
     public static let purchased = Self(rawValue: "PURCHASED")
     /// The customer is a family member of the purchaser.
     public static let familyShared = Self(rawValue: "FAMILY_SHARED")
+    /// An organization or group assigned the purchase to the customer (App Store Server API 1.22). It gives this customer
+    /// access like a purchase. Send Consumption Information and Set App Account Token refuse it.
+    public static let assigned = Self(rawValue: "ASSIGNED")
 
     /// The values this package knows.
     public static let knownValues: [Self] = [
-        .purchased, .familyShared,
+        .purchased, .familyShared, .assigned,
     ]
 }
 
@@ -177,5 +180,65 @@ public struct BillingPlanType: OpenEnum {
     /// The values this package knows.
     public static let knownValues: [Self] = [
         .billedUpfront, .monthly,
+    ]
+}
+
+/// Why several transactions represent a subscription period (App Store Server API 1.23, additionalTransactionReason). None of
+/// them replaces another; the seats of the period are the sum of their quantities, less the revoked ones.
+public struct AdditionalTransactionReason: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The customer added seats. That is no upgrade.
+    public static let seatAddition = Self(rawValue: "SEAT_ADDITION")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .seatAddition
+    ]
+}
+
+/// Who invites people to the seats of a multiseat subscription (App Store Server API 1.23, invitationManagement).
+public struct InvitationManagement: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The App Store.
+    public static let apple = Self(rawValue: "APPLE")
+    /// The developer, by the seat endpoints of the App Store Server API.
+    public static let developer = Self(rawValue: "DEVELOPER")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .apple, .developer,
+    ]
+}
+
+/// The store from which the customer obtained the app (App Store Server API 1.22, storeType).
+public struct StoreType: OpenEnum {
+    /// The value as it stands in the JSON.
+    public let rawValue: String
+
+    /// Any raw value, known to this package or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The App Store for consumers.
+    public static let consumer = Self(rawValue: "CONSUMER")
+
+    /// The values this package knows.
+    public static let knownValues: [Self] = [
+        .consumer
     ]
 }

@@ -1,4 +1,4 @@
-/// The content of a version 2 notification (App Store Server Notifications 2.21, responseBodyV2DecodedPayload).
+/// The content of a version 2 notification (App Store Server Notifications 2.23, responseBodyV2DecodedPayload).
 ///
 /// Exactly one of ``data``, ``summary``, ``externalPurchaseToken`` and ``appData`` is present in what Apple sends. The
 /// signed strings inside must each be verified before they are believed.
@@ -30,6 +30,9 @@ public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
     /// For RESCIND_CONSENT.
     public var appData: AppData?
 
+    /// For UNCLAIM_SEATS.
+    public var unclaimInfo: UnclaimInfo?
+
     /// Members of the JSON object that this package does not know. They are kept and written again.
     public var unknownMembers = UnknownMembers()
 
@@ -43,7 +46,8 @@ public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
         signedDate: Int64? = nil,
         summary: Summary? = nil,
         externalPurchaseToken: ExternalPurchaseToken? = nil,
-        appData: AppData? = nil
+        appData: AppData? = nil,
+        unclaimInfo: UnclaimInfo? = nil
     ) {
         self.notificationType = notificationType
         self.subtype = subtype
@@ -54,13 +58,14 @@ public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
         self.summary = summary
         self.externalPurchaseToken = externalPurchaseToken
         self.appData = appData
+        self.unclaimInfo = unclaimInfo
     }
 }
 
 extension ResponseBodyV2DecodedPayload {
     private enum CodingKeys: String, CodingKey {
         case notificationType, subtype, notificationUUID, data, version, signedDate, summary, externalPurchaseToken,
-            appData
+            appData, unclaimInfo
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
@@ -76,6 +81,7 @@ extension ResponseBodyV2DecodedPayload {
         summary = try values.value(.summary)
         externalPurchaseToken = try values.value(.externalPurchaseToken)
         appData = try values.value(.appData)
+        unclaimInfo = try values.value(.unclaimInfo)
         unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
     }
 
@@ -91,6 +97,7 @@ extension ResponseBodyV2DecodedPayload {
         try values.encodeIfPresent(summary, forKey: .summary)
         try values.encodeIfPresent(externalPurchaseToken, forKey: .externalPurchaseToken)
         try values.encodeIfPresent(appData, forKey: .appData)
+        try values.encodeIfPresent(unclaimInfo, forKey: .unclaimInfo)
         try unknownMembers.encode(to: encoder)
     }
 }

@@ -43,6 +43,9 @@ public struct AppTransaction: Codable, Hashable, Sendable {
     /// The platform on which the customer first obtained the app.
     public var originalPlatform: PurchasePlatform?
 
+    /// The store from which the customer obtained the app (App Store Server API 1.22).
+    public var storeType: StoreType?
+
     /// Members of the JSON object that this package does not know. They are kept and written again.
     public var unknownMembers = UnknownMembers()
 
@@ -63,7 +66,8 @@ public struct AppTransaction: Codable, Hashable, Sendable {
         deviceVerificationNonce: String? = nil,
         preorderDate: Int64? = nil,
         appTransactionId: String? = nil,
-        originalPlatform: PurchasePlatform? = nil
+        originalPlatform: PurchasePlatform? = nil,
+        storeType: StoreType? = nil
     ) {
         self.receiptType = receiptType
         self.appAppleId = appAppleId
@@ -78,6 +82,7 @@ public struct AppTransaction: Codable, Hashable, Sendable {
         self.preorderDate = preorderDate
         self.appTransactionId = appTransactionId
         self.originalPlatform = originalPlatform
+        self.storeType = storeType
     }
 }
 
@@ -85,7 +90,7 @@ extension AppTransaction {
     private enum CodingKeys: String, CodingKey {
         case receiptType, appAppleId, bundleId, applicationVersion, versionExternalIdentifier, receiptCreationDate,
             originalPurchaseDate, originalApplicationVersion, deviceVerification, deviceVerificationNonce, preorderDate,
-            appTransactionId, originalPlatform
+            appTransactionId, originalPlatform, storeType
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
@@ -105,6 +110,7 @@ extension AppTransaction {
         preorderDate = try values.milliseconds(.preorderDate)
         appTransactionId = try values.value(.appTransactionId)
         originalPlatform = try values.value(.originalPlatform)
+        storeType = try values.value(.storeType)
         unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
     }
 
@@ -124,6 +130,7 @@ extension AppTransaction {
         try values.encodeIfPresent(preorderDate, forKey: .preorderDate)
         try values.encodeIfPresent(appTransactionId, forKey: .appTransactionId)
         try values.encodeIfPresent(originalPlatform, forKey: .originalPlatform)
+        try values.encodeIfPresent(storeType, forKey: .storeType)
         try unknownMembers.encode(to: encoder)
     }
 }
@@ -144,6 +151,7 @@ extension AppTransaction: JSONWritable {
         writer.member("preorderDate", preorderDate)
         writer.member("appTransactionId", appTransactionId)
         writer.member("originalPlatform", originalPlatform)
+        writer.member("storeType", storeType)
         unknownMembers.write(to: &writer)
         writer.endObject()
     }

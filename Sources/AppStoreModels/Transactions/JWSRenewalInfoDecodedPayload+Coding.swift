@@ -4,7 +4,7 @@ extension JWSRenewalInfoDecodedPayload {
             isInBillingRetryPeriod, priceIncreaseStatus, gracePeriodExpiresDate, offerType, offerIdentifier,
             offerDiscountType, offerPeriod, signedDate, environment, recentSubscriptionStartDate, renewalDate, currency,
             renewalPrice, eligibleWinBackOfferIds, appAccountToken, appTransactionId, advancedCommerceInfo,
-            renewalBillingPlanType, commitmentInfo
+            renewalBillingPlanType, commitmentInfo, renewalQuantity, multiSeatInfo
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
@@ -35,6 +35,8 @@ extension JWSRenewalInfoDecodedPayload {
         advancedCommerceInfo = try values.value(.advancedCommerceInfo)
         renewalBillingPlanType = try values.value(.renewalBillingPlanType)
         commitmentInfo = try values.value(.commitmentInfo)
+        renewalQuantity = try values.value(.renewalQuantity)
+        multiSeatInfo = try values.value(.multiSeatInfo)
         unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
     }
 
@@ -65,6 +67,8 @@ extension JWSRenewalInfoDecodedPayload {
         try values.encodeIfPresent(advancedCommerceInfo, forKey: .advancedCommerceInfo)
         try values.encodeIfPresent(renewalBillingPlanType, forKey: .renewalBillingPlanType)
         try values.encodeIfPresent(commitmentInfo, forKey: .commitmentInfo)
+        try values.encodeIfPresent(renewalQuantity, forKey: .renewalQuantity)
+        try values.encodeIfPresent(multiSeatInfo, forKey: .multiSeatInfo)
         try unknownMembers.encode(to: encoder)
     }
 }
@@ -96,6 +100,8 @@ extension JWSRenewalInfoDecodedPayload: JSONWritable {
         writer.member("advancedCommerceInfo", advancedCommerceInfo)
         writer.member("renewalBillingPlanType", renewalBillingPlanType)
         writer.member("commitmentInfo", commitmentInfo)
+        writer.member("renewalQuantity", renewalQuantity)
+        writer.member("multiSeatInfo", multiSeatInfo)
         unknownMembers.write(to: &writer)
         writer.endObject()
     }

@@ -1,4 +1,4 @@
-/// What will happen at the next renewal of a subscription (App Store Server API 1.21, JWSRenewalInfoDecodedPayload).
+/// What will happen at the next renewal of a subscription (App Store Server API 1.23, JWSRenewalInfoDecodedPayload).
 ///
 /// The names of the properties are the names of the JSON members. A field that is not known is absent (`nil`); nothing
 /// is filled in.
@@ -55,7 +55,8 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
     /// The currency of ``renewalPrice``, ISO 4217.
     public var currency: String?
 
-    /// The price at the next renewal. In milliunits of the currency: 10.99 is 10990.
+    /// The price at the next renewal; of several seats the average price of one. In milliunits of the currency: 10.99 is
+    /// 10990.
     public var renewalPrice: Int64?
 
     /// The win-back offers the customer may redeem, the best first.
@@ -76,6 +77,12 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
 
     /// The commitment that follows (App Store Server API 1.21).
     public var commitmentInfo: RenewalCommitmentInfo?
+
+    /// How many seats will renew (App Store Server API 1.23).
+    public var renewalQuantity: Int32?
+
+    /// The seats at the next renewal (App Store Server API 1.23).
+    public var multiSeatInfo: RenewalMultiSeatInfo?
 
     /// Members of the JSON object that this package does not know. They are kept and written again.
     public var unknownMembers = UnknownMembers()
@@ -105,7 +112,9 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
         appTransactionId: String? = nil,
         advancedCommerceInfo: AdvancedCommerceRenewalInfo? = nil,
         renewalBillingPlanType: RenewalBillingPlanType? = nil,
-        commitmentInfo: RenewalCommitmentInfo? = nil
+        commitmentInfo: RenewalCommitmentInfo? = nil,
+        renewalQuantity: Int32? = nil,
+        multiSeatInfo: RenewalMultiSeatInfo? = nil
     ) {
         self.expirationIntent = expirationIntent
         self.originalTransactionId = originalTransactionId
@@ -131,5 +140,7 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
         self.advancedCommerceInfo = advancedCommerceInfo
         self.renewalBillingPlanType = renewalBillingPlanType
         self.commitmentInfo = commitmentInfo
+        self.renewalQuantity = renewalQuantity
+        self.multiSeatInfo = multiSeatInfo
     }
 }

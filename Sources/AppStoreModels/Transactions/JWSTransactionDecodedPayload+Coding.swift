@@ -5,7 +5,7 @@ extension JWSTransactionDecodedPayload {
             appAccountToken, inAppOwnershipType, signedDate, revocationReason, revocationDate, revocationType,
             revocationPercentage, isUpgraded, offerType, offerIdentifier, offerDiscountType, offerPeriod, environment,
             storefront, storefrontId, transactionReason, currency, price, appTransactionId, advancedCommerceInfo,
-            billingPlanType, commitmentInfo
+            billingPlanType, commitmentInfo, multiSeatInfo, additionalTransactionReason
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
@@ -46,6 +46,8 @@ extension JWSTransactionDecodedPayload {
         advancedCommerceInfo = try values.value(.advancedCommerceInfo)
         billingPlanType = try values.value(.billingPlanType)
         commitmentInfo = try values.value(.commitmentInfo)
+        multiSeatInfo = try values.value(.multiSeatInfo)
+        additionalTransactionReason = try values.value(.additionalTransactionReason)
         unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
     }
 
@@ -86,6 +88,8 @@ extension JWSTransactionDecodedPayload {
         try values.encodeIfPresent(advancedCommerceInfo, forKey: .advancedCommerceInfo)
         try values.encodeIfPresent(billingPlanType, forKey: .billingPlanType)
         try values.encodeIfPresent(commitmentInfo, forKey: .commitmentInfo)
+        try values.encodeIfPresent(multiSeatInfo, forKey: .multiSeatInfo)
+        try values.encodeIfPresent(additionalTransactionReason, forKey: .additionalTransactionReason)
         try unknownMembers.encode(to: encoder)
     }
 }
@@ -127,6 +131,8 @@ extension JWSTransactionDecodedPayload: JSONWritable {
         writer.member("advancedCommerceInfo", advancedCommerceInfo)
         writer.member("billingPlanType", billingPlanType)
         writer.member("commitmentInfo", commitmentInfo)
+        writer.member("multiSeatInfo", multiSeatInfo)
+        writer.member("additionalTransactionReason", additionalTransactionReason)
         unknownMembers.write(to: &writer)
         writer.endObject()
     }

@@ -1,4 +1,4 @@
-/// One In-App Purchase transaction (App Store Server API 1.21, JWSTransactionDecodedPayload).
+/// One In-App Purchase transaction (App Store Server API 1.23, JWSTransactionDecodedPayload).
 ///
 /// The names of the properties are the names of the JSON members. A field that is not known is absent (`nil`); nothing
 /// is filled in.
@@ -36,7 +36,7 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// UTC.
     public var expiresDate: Int64?
 
-    /// How many consumables were bought.
+    /// How many consumables, or how many seats of a subscription, were bought.
     public var quantity: Int32?
 
     /// The type of the product.
@@ -46,7 +46,7 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// or given: neither its case nor its form is changed.
     public var appAccountToken: String?
 
-    /// Whether the customer bought the product or has it through Family Sharing.
+    /// Whether the customer bought the product, has it through Family Sharing, or has it from an organization or group.
     public var inAppOwnershipType: InAppOwnershipType?
 
     /// When the App Store signed this payload. In milliseconds since 1970-01-01 00:00 UTC.
@@ -94,7 +94,8 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// The currency of ``price``, ISO 4217.
     public var currency: String?
 
-    /// The price of the product or offer. In milliunits of the currency: 10.99 is 10990.
+    /// The price of the product or offer; of several seats the average price of one. In milliunits of the currency: 10.99
+    /// is 10990.
     public var price: Int64?
 
     /// The identifier of the app download, unique per Apple Account and app (App Store Server API 1.15).
@@ -115,11 +116,22 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
         set { rareCommitmentInfo = newValue.map { .value($0) } }
     }
 
+    /// The seats of a multiseat subscription (App Store Server API 1.23).
+    public var multiSeatInfo: TransactionMultiSeatInfo? {
+        get { rareMultiSeatInfo?.value }
+        set { rareMultiSeatInfo = newValue.map { .value($0) } }
+    }
+
+    /// Why several transactions represent the period (App Store Server API 1.23). All of them have it as soon as there are
+    /// several, the one that began the period too.
+    public var additionalTransactionReason: AdditionalTransactionReason?
+
     /// Members of the JSON object that this package does not know. They are kept and written again.
     public var unknownMembers = UnknownMembers()
 
     private var rareAdvancedCommerceInfo: Rare<AdvancedCommerceTransactionInfo>?
     private var rareCommitmentInfo: Rare<TransactionCommitmentInfo>?
+    private var rareMultiSeatInfo: Rare<TransactionMultiSeatInfo>?
 
     /// Without any field: what a migration begins with, for each of millions.
     package init() {}
@@ -159,7 +171,9 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
         appTransactionId: String? = nil,
         advancedCommerceInfo: AdvancedCommerceTransactionInfo? = nil,
         billingPlanType: BillingPlanType? = nil,
-        commitmentInfo: TransactionCommitmentInfo? = nil
+        commitmentInfo: TransactionCommitmentInfo? = nil,
+        multiSeatInfo: TransactionMultiSeatInfo? = nil,
+        additionalTransactionReason: AdditionalTransactionReason? = nil
     ) {
         self.originalTransactionId = originalTransactionId
         self.transactionId = transactionId
@@ -195,11 +209,13 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
         self.advancedCommerceInfo = advancedCommerceInfo
         self.billingPlanType = billingPlanType
         self.commitmentInfo = commitmentInfo
+        self.multiSeatInfo = multiSeatInfo
+        self.additionalTransactionReason = additionalTransactionReason
     }
 }
 
 /// Keeps a member that few transactions have outside of the structure: migrations and stores move hundreds of transactions
-/// about, of whose 680 bytes these two members would take 208.
+/// about, of whose bytes these members would take a third.
 private indirect enum Rare<Value: Hashable & Sendable>: Hashable, Sendable {
     case value(Value)
 

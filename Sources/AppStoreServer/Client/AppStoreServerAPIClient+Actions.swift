@@ -2,7 +2,8 @@ public import AppStoreModels
 
 /// What the developer tells Apple.
 extension AppStoreServerAPIClient {
-    /// Answers a CONSUMPTION_REQUEST; Apple wants it within 12 hours.
+    /// Answers a CONSUMPTION_REQUEST; Apple wants it within 12 hours. Apple refuses it for a transaction with
+    /// ``InAppOwnershipType/assigned`` (`InvalidAssignedTransactionNotSupportedError`, whose number is not published).
     public func sendConsumptionInformation(
         _ transactionId: String, _ request: ConsumptionRequest
     ) async throws {
@@ -10,6 +11,7 @@ extension AppStoreServerAPIClient {
     }
 
     /// Answers a CONSUMPTION_REQUEST in the form that Apple deprecated, and that Advanced Commerce transactions still need.
+    /// Apple refuses it for a transaction with ``InAppOwnershipType/assigned``.
     public func sendConsumptionInformationV1(
         _ transactionId: String, _ request: ConsumptionRequestV1
     ) async throws {
@@ -37,7 +39,8 @@ extension AppStoreServerAPIClient {
         try await pipeline.call(.getStatusOfRenewalDateExtensions, productId, requestIdentifier)
     }
 
-    /// Sets the app account token of a purchase that was made outside of the app, or without one.
+    /// Sets the app account token of a purchase that was made outside of the app, or without one. Apple refuses it for a
+    /// transaction with ``InAppOwnershipType/assigned``.
     public func setAppAccountToken(
         _ originalTransactionId: String, _ request: UpdateAppAccountTokenRequest
     ) async throws {

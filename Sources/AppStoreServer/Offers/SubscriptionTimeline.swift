@@ -60,7 +60,7 @@ struct SubscriptionTimeline {
 
     private init(group: String?, entries: [PurchaseHistory.Entry]) {
         self.group = group
-        var dated: [(entry: PurchaseHistory.Entry, start: Int64, end: Int64)] = []
+        var dated: [Dated] = []
         var undated: [PurchaseHistory.Entry] = []
         for entry in entries {
             guard let start = entry.transaction.purchaseDate, var end = entry.transaction.expiresDate,
@@ -73,6 +73,7 @@ struct SubscriptionTimeline {
             // Receipts before 2015 gave restored transactions the date of the restoration.
             dated.append((entry, min(start, end), end))
         }
+        dated = Self.mergingSharedPeriods(dated)
         dated.sort { left, right in
             if left.start != right.start { return left.start < right.start }
             if left.end != right.end { return left.end < right.end }
@@ -93,6 +94,63 @@ struct SubscriptionTimeline {
             SubscriptionPeriodSpan(entry: dated[$0].entry, start: dated[$0].start, end: ends[$0])
         }
         self.undated = undated
+    }
+
+    private typealias Dated = (entry: PurchaseHistory.Entry, start: Int64, end: Int64)
+
+    /// Makes one period of the transactions that represent it together (App Store Server API 1.23,
+    /// additionalTransactionReason): adding seats in a period makes one more transaction, and none of them replaces another.
+    /// The period is revoked only if each of them is. Those that the App Store signed before the seats were added do not have
+    /// the member.
+    private static func mergingSharedPeriods(_ dated: [Dated]) -> [Dated] {
+        struct Period: Hashable {
+            let subscription: String?
+            let product: String?
+            let expiresDate: Int64?
+            let ownership: InAppOwnershipType?
+
+            init(_ entry: PurchaseHistory.Entry) {
+                subscription = entry.subscriptionId
+                product = entry.transaction.productId
+                expiresDate = entry.transaction.expiresDate
+                ownership = entry.transaction.inAppOwnershipType
+            }
+        }
+        let shared = Set(
+            dated.lazy.filter { $0.entry.transaction.additionalTransactionReason != nil }.map { Period($0.entry) })
+        guard !shared.isEmpty else { return dated }
+        var places: [Period: Int] = [:]
+        var result: [Dated] = []
+        for other in dated {
+            let period = Period(other.entry)
+            guard shared.contains(period) else {
+                result.append(other)
+                continue
+            }
+            guard let place = places[period] else {
+                places[period] = result.count
+                result.append(other)
+                continue
+            }
+            let known = result[place]
+            result[place] = (
+                represents(known.entry, before: other.entry) ? known.entry : other.entry, min(known.start, other.start),
+                max(known.end, other.end)
+            )
+        }
+        return result
+    }
+
+    /// Which of two transactions stands for the period that they share: one that was not revoked, one that was upgraded, the one
+    /// that began it.
+    private static func represents(_ left: PurchaseHistory.Entry, before right: PurchaseHistory.Entry) -> Bool {
+        let (one, other) = (left.transaction, right.transaction)
+        let revocations = (one.revocationDate ?? .max, other.revocationDate ?? .max)
+        if revocations.0 != revocations.1 { return revocations.0 > revocations.1 }
+        if (one.isUpgraded == true) != (other.isUpgraded == true) { return one.isUpgraded == true }
+        let starts = (one.purchaseDate ?? .max, other.purchaseDate ?? .max)
+        if starts.0 != starts.1 { return starts.0 < starts.1 }
+        return id(left) <= id(right)
     }
 
     private static func id(_ entry: PurchaseHistory.Entry) -> (Int, String) {

@@ -4,13 +4,14 @@ public protocol MappedField: CaseIterable, Hashable, Sendable, RawRepresentable 
     var name: StaticString { get }
 }
 
-/// Every field of `JWSTransactionDecodedPayload` (App Store Server API 1.21; Reference.md S5.1).
+/// Every field of `JWSTransactionDecodedPayload` (App Store Server API 1.23; Reference.md S5.1).
 public enum TransactionField: UInt8, MappedField {
     case originalTransactionId, transactionId, previousOriginalTransactionId, webOrderLineItemId, bundleId, productId
     case subscriptionGroupIdentifier, purchaseDate, originalPurchaseDate, expiresDate, quantity, type, appAccountToken
     case inAppOwnershipType, signedDate, revocationReason, revocationDate, revocationType, revocationPercentage
     case isUpgraded, offerType, offerIdentifier, offerDiscountType, offerPeriod, environment, storefront, storefrontId
     case transactionReason, currency, price, appTransactionId, advancedCommerceInfo, billingPlanType, commitmentInfo
+    case multiSeatInfo, additionalTransactionReason
 
     public var name: StaticString {
         switch self {
@@ -48,17 +49,19 @@ public enum TransactionField: UInt8, MappedField {
         case .advancedCommerceInfo: "advancedCommerceInfo"
         case .billingPlanType: "billingPlanType"
         case .commitmentInfo: "commitmentInfo"
+        case .multiSeatInfo: "multiSeatInfo"
+        case .additionalTransactionReason: "additionalTransactionReason"
         }
     }
 }
 
-/// Every field of `JWSRenewalInfoDecodedPayload` (App Store Server API 1.21; Reference.md S5.2).
+/// Every field of `JWSRenewalInfoDecodedPayload` (App Store Server API 1.23; Reference.md S5.2).
 public enum RenewalInfoField: UInt8, MappedField {
     case expirationIntent, originalTransactionId, autoRenewProductId, productId, autoRenewStatus
     case isInBillingRetryPeriod, priceIncreaseStatus, gracePeriodExpiresDate, offerType, offerIdentifier
     case offerDiscountType, offerPeriod, signedDate, environment, recentSubscriptionStartDate, renewalDate, currency
     case renewalPrice, eligibleWinBackOfferIds, appAccountToken, appTransactionId, advancedCommerceInfo
-    case renewalBillingPlanType, commitmentInfo
+    case renewalBillingPlanType, commitmentInfo, renewalQuantity, multiSeatInfo
 
     public var name: StaticString {
         switch self {
@@ -86,6 +89,8 @@ public enum RenewalInfoField: UInt8, MappedField {
         case .advancedCommerceInfo: "advancedCommerceInfo"
         case .renewalBillingPlanType: "renewalBillingPlanType"
         case .commitmentInfo: "commitmentInfo"
+        case .renewalQuantity: "renewalQuantity"
+        case .multiSeatInfo: "multiSeatInfo"
         }
     }
 }
@@ -94,7 +99,7 @@ public enum RenewalInfoField: UInt8, MappedField {
 public enum AppTransactionField: UInt8, MappedField {
     case receiptType, appAppleId, bundleId, applicationVersion, versionExternalIdentifier, receiptCreationDate
     case originalPurchaseDate, originalApplicationVersion, deviceVerification, deviceVerificationNonce, preorderDate
-    case appTransactionId, originalPlatform
+    case appTransactionId, originalPlatform, storeType
 
     public var name: StaticString {
         switch self {
@@ -111,6 +116,7 @@ public enum AppTransactionField: UInt8, MappedField {
         case .preorderDate: "preorderDate"
         case .appTransactionId: "appTransactionId"
         case .originalPlatform: "originalPlatform"
+        case .storeType: "storeType"
         }
     }
 }

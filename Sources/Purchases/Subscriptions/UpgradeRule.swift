@@ -16,6 +16,7 @@ package import AppStoreModels
 /// A crossgrade that takes effect at once looks the same, and the App Store treats it alike. These are no upgrades:
 /// - a downgrade or crossgrade at renewal, and a purchase after a lapse or a billing retry: they begin at the end or later;
 /// - a revocation that the App Store's own model states;
+/// - seats that the customer added: that transaction is of the same product (`additionalTransactionReason`);
 /// - a renewal of the other product, which the App Store may have charged ahead of time: its reason is `RENEWAL`, or it
 ///   begins in the second in which a period of its own product ends;
 /// - a purchase of another family member: own and shared periods are looked at apart;

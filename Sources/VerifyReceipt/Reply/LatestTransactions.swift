@@ -145,7 +145,8 @@ struct LatestTransactions {
     /// nothing takes its place. A subscription is what shares an original transaction id, as in `pending_renewal_info`.
     ///
     /// That is a period that runs at `now`, before one that is over, was refunded or upgraded: the newest id alone does not
-    /// say so. Of several the one that ends last, of these the newest id.
+    /// say so. Of several the one that ends last, of these the newest id. If that period has several transactions, because seats
+    /// were added, all of them stay: none replaces another.
     mutating func excludeOld(now: Int64) {
         guard hasAutoRenewable else { return }
         var counting: [String: Int] = [:]
@@ -157,11 +158,12 @@ struct LatestTransactions {
             }
             if entries[other].isOutlived(by: entry, now: now) { counting[id] = index }
         }
-        let kept = Set(counting.values)
+        let all = entries
         var index = -1
-        entries = entries.filter { entry in
+        entries = all.filter { entry in
             index += 1
-            return !entry.isAutoRenewable || entry.subscriptionId == nil || kept.contains(index)
+            guard entry.isAutoRenewable, let id = entry.subscriptionId, let kept = counting[id] else { return true }
+            return index == kept || entry.isOfPeriod(of: all[kept])
         }
     }
 }
@@ -230,5 +232,10 @@ extension TransactionEntry {
         )
         if period != otherPeriod { return otherPeriod > period }
         return TransactionIdOrder.compare(transactionId, other.transactionId) == .before
+    }
+
+    /// Whether both are transactions of one period of a subscription.
+    fileprivate func isOfPeriod(of other: TransactionEntry) -> Bool {
+        (sharesPeriod || other.sharesPeriod) && productId == other.productId && expiresDate == other.expiresDate
     }
 }

@@ -22,6 +22,8 @@ struct TransactionEntry {
     var cancellationDate: Int64?
     var cancellationReason: Int64?
     var isUpgraded = false
+    /// Whether the period has several transactions, such as one for seats that were added (`additionalTransactionReason`).
+    var sharesPeriod = false
     var subscriptionGroupIdentifier: String?
     var appAccountToken: String?
     var itemId: String?
@@ -138,6 +140,7 @@ extension TransactionEntry {
             legacy.promotionalOfferId ?? (payload.offerType == .promotional ? payload.offerIdentifier : nil)
         offerCodeRefName = legacy.offerCodeRefName ?? (payload.offerType == .offerCode ? payload.offerIdentifier : nil)
         isUpgraded = payload.isUpgraded == true
+        sharesPeriod = payload.additionalTransactionReason != nil
         cancellationDate = payload.revocationDate ?? legacy.cancellationDate
         cancellationReason =
             cancellationDate == nil
@@ -173,6 +176,7 @@ extension TransactionEntry {
         isUpgraded = isUpgraded || other.isUpgraded
         // Only the App Store's own model states these, and an older statement is as good.
         statement.isRenewal = statement.isRenewal || other.statement.isRenewal
+        sharesPeriod = sharesPeriod || other.sharesPeriod
         if let stated = other.statement.notUpgradedAsOf {
             statement.notUpgradedAsOf = max(statement.notUpgradedAsOf ?? .min, stated)
         }

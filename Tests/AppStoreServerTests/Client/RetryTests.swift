@@ -50,7 +50,7 @@ import Testing
         }
         let once: Set<APIEndpoint> = [
             .requestTestNotification, .uploadImage, .uploadMessage, .deleteImage, .deleteMessage, .deleteDefaultMessage,
-            .deleteRealtimeURL, .initiatePerformanceTest,
+            .deleteRealtimeURL, .initiatePerformanceTest, .unclaimSeat,
         ]
         #expect(endpoint.isIdempotent == !once.contains(endpoint))
     }

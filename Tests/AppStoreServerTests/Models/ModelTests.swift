@@ -31,6 +31,21 @@ import Testing
             try read(StatusResponse.self, String(decoding: JSONEncoder().encode(response), as: UTF8.self)) == response)
     }
 
+    @Test("Seats are read with everything that Apple adds, and requests leave out what is nil")
+    func seats() throws {
+        let json = #"{"totalSeatCount":3,"availableSeatCount":1,"assignedSeatClaimIds":["a","b"],"new":{"x":[1]}}"#
+        let info = try read(GetSeatInfoResponse.self, json)
+        #expect(info.totalSeatCount == 3 && info.availableSeatCount == 1 && info.assignedSeatClaimIds == ["a", "b"])
+        #expect(try object(info) == object(json))
+        let claim = try read(ClaimSeatResponse.self, #"{"seatClaimId":"a","new":2}"#)
+        #expect(claim.seatClaimId == "a" && claim.unknownMembers.names == ["new"])
+        #expect(try object(ClaimSeatRequest(requestIdentifier: "r")) == object(#"{"requestIdentifier":"r"}"#))
+        #expect(
+            try object(ClaimSeatRequest(requestIdentifier: "r", appTransactionId: "7"))
+                == object(#"{"requestIdentifier":"r","appTransactionId":"7"}"#))
+        #expect(try object(AssociateSeatRequest(appTransactionId: "7")) == object(#"{"appTransactionId":"7"}"#))
+    }
+
     @Test("null counts as absent, and what is absent is not written")
     func absent() throws {
         let response = try read(HistoryResponse.self, #"{"revision":null,"hasMore":false,"appAppleId":null}"#)

@@ -37,6 +37,77 @@ struct EntitlementTests {
         #expect(Samples.history(Samples.monthly(0..<2)).entitlements(at: Samples.month(0) - 1).isEmpty)
     }
 
+    /// Seats added halfway through the first month; the App Store then states the reason on both transactions.
+    private func shared(
+        _ began: (inout JWSTransactionDecodedPayload) -> Void = { _ in },
+        _ added: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> [JWSTransactionDecodedPayload] {
+        let first = Samples.period(0, 1) {
+            $0.additionalTransactionReason = .seatAddition
+            began(&$0)
+        }
+        let second = Samples.period(0, 1) {
+            $0.transactionId = "added"
+            $0.purchaseDate = Samples.month(0) + 15 * Samples.day
+            $0.additionalTransactionReason = .seatAddition
+            added(&$0)
+        }
+        return [first, second]
+    }
+
+    @Test("A refund of seats revokes nothing")
+    func seatRefund() throws {
+        let refunded = Samples.period(0, 1) {
+            $0.quantity = 5
+            $0.multiSeatInfo = TransactionMultiSeatInfo(invitationManagement: .developer, revokedSeatQuantity: 5)
+        }
+        let standing = try best([refunded], at: Samples.month(0) + 20 * Samples.day)
+        #expect(standing.status == .active && standing.accessEnds == Samples.month(1))
+    }
+
+    @Test("A period with several transactions is revoked only if each of them is, in any order")
+    func sharedPeriod() throws {
+        let (refund, date) = (Samples.month(0) + 20 * Samples.day, Samples.month(0) + 25 * Samples.day)
+        let isRefunded = { (payload: inout JWSTransactionDecodedPayload) in payload.revocationDate = refund }
+        let cases: [([JWSTransactionDecodedPayload], SubscriptionStatus)] = [
+            (shared(), .active), (shared(isRefunded), .active), (shared({ _ in }, isRefunded), .active),
+            (shared(isRefunded, isRefunded), .revoked),
+        ]
+        for (transactions, status) in cases {
+            for order in [transactions, transactions.reversed()] {
+                let standing = try best(order, at: date)
+                #expect(standing.status == status)
+                #expect(standing.accessEnds == (status == .active ? Samples.month(1) : refund))
+                #expect(try #require(Samples.history(order).entitlements(at: date).first).subscriptions.count == 1)
+            }
+        }
+    }
+
+    @Test("A purchase that an organization assigned gives access like one of the customer's own")
+    func assigned() throws {
+        let assigned = Samples.period(0, 1) { $0.inAppOwnershipType = .assigned }
+        let own = Samples.period(0, 1)
+        let date = Samples.month(0) + Samples.day
+        #expect(try best([assigned], at: date) == best([own], at: date))
+        #expect(try best([assigned], at: date).hasAccess)
+    }
+
+    @Test("An unknown ownership or additional reason gives no more than a purchase")
+    func unknownOwnership() throws {
+        let unknown = Samples.period(0, 1) {
+            $0.inAppOwnershipType = InAppOwnershipType(rawValue: "NEW")
+            $0.additionalTransactionReason = AdditionalTransactionReason(rawValue: "NEW")
+            $0.revocationReason = RevocationReason(rawValue: 99)
+        }
+        for days in [0, 29, 31, 40] as [Int64] {
+            let date = Samples.month(0) + days * Samples.day
+            #expect(try best([unknown], at: date) == best([Samples.period(0, 1)], at: date))
+        }
+        var revoked = unknown
+        revoked.revocationDate = Samples.month(0) + Samples.day
+        #expect(try best([revoked], at: Samples.month(0) + 2 * Samples.day).status == .revoked)
+    }
+
     @Test("Grace period, then billing retry, then, after 60 days, expired")
     func grace() throws {
         func standing(_ days: Int64) throws -> SubscriptionStanding {

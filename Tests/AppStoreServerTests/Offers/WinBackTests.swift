@@ -41,6 +41,28 @@ struct WinBackTests {
         #expect(late.changesAt == nil)
     }
 
+    @Test("Seats that were added, and refunded or for free, do not interrupt the paid months and count no month twice")
+    func seatsInAPaidPeriod() {
+        let added: [(inout JWSTransactionDecodedPayload) -> Void] = [
+            { $0.price = 9990 }, { $0.price = 0 },
+            {
+                $0.revocationDate = Samples.month(1) + 20 * Samples.day
+                $0.revocationType = .refundFull
+            },
+        ]
+        for change in added {
+            let seats = Samples.period(1, 2) {
+                $0.transactionId = "added"
+                $0.purchaseDate = Samples.month(1) + 10 * Samples.day
+                $0.additionalTransactionReason = .seatAddition
+                change(&$0)
+            }
+            let verdict = verdict(Samples.monthly(0..<3) + [seats], at: 5)
+            #expect(verdict.reason(.paidMonths)?.months == 3)
+            #expect(verdict.eligibility == .eligible)
+        }
+    }
+
     @Test("After redeeming and lapsing again: only once 6 months have passed since the offer period ended")
     func workedExampleAgain() {
         let redeemed = Samples.period("premium", 6, 9, price: 9990) {

@@ -15,6 +15,7 @@ enum Calls {
     static func call(_ endpoint: APIEndpoint, _ client: AppStoreServerAPIClient) async throws {
         if try await purchases(endpoint, client) { return }
         if try await actions(endpoint, client) { return }
+        if try await seats(endpoint, client) { return }
         if try await messaging(endpoint, client) { return }
         try await advancedCommerce(endpoint, client)
     }
@@ -55,6 +56,19 @@ enum Calls {
         case .setAppAccountToken:
             try await client.setAppAccountToken(transactionId, UpdateAppAccountTokenRequest(appAccountToken: uuid))
         case .finishTransaction: try await client.finishTransaction(transactionId)
+        default: return false
+        }
+        return true
+    }
+
+    private static func seats(_ endpoint: APIEndpoint, _ client: AppStoreServerAPIClient) async throws -> Bool {
+        switch endpoint {
+        case .getSeatInfo: _ = try await client.getSeatInfo(transactionId)
+        case .claimSeat: _ = try await client.claimSeat(transactionId, ClaimSeatRequest(requestIdentifier: otherUUID))
+        case .unclaimSeat: try await client.unclaimSeat(transactionId, seatClaimId: uuid)
+        case .associateSeat:
+            try await client.associateSeat(
+                transactionId, seatClaimId: uuid, AssociateSeatRequest(appTransactionId: "704000000000000001"))
         default: return false
         }
         return true

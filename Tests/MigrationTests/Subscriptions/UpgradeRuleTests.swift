@@ -63,6 +63,16 @@ import Testing
         #expect(upgrades([Self.period("full", 29, 59), renewal]).isEmpty)
     }
 
+    @Test func seatsAddedToAPeriodAreNoUpgrade() {
+        #expect(upgrades([Self.period("team", 0, 30), Self.period("team", 10, 30)]).isEmpty)
+        // Nor do they hide the upgrade to their product, or move its date.
+        let upgraded = [Self.period("lite", 0, 30), Self.period("team", 10, 40), Self.period("team", 12, 40)]
+        #expect(upgrades(upgraded) == ["0@10.0"])
+        // Both transactions of a period end when another product takes its place.
+        let left = [Self.period("team", 0, 30), Self.period("team", 10, 30), Self.period("full", 20, 50)]
+        #expect(upgrades(left) == ["0@20.0", "1@20.0"])
+    }
+
     @Test func aRefundIsNoUpgrade() {
         let revoked = Self.period("year", 0, 365, cancelled: 50, Statement(isSigned: true, explainsCancellation: true))
         #expect(upgrades([revoked, Self.period("month", 100, 130)]).isEmpty)

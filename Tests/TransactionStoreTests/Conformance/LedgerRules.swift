@@ -19,7 +19,7 @@ extension StoreConformance {
     private static func period(
         _ id: String, _ product: String, days: ClosedRange<Int64>, cancelledAt day: Int64? = nil,
         isShared: Bool = false,
-        source: FactSource = .receipt, reason: TransactionReason? = nil
+        source: FactSource = .receipt, reason: TransactionReason? = nil, sharesPeriod: Bool = false
     ) -> TransactionFact {
         var legacy = LegacyTransactionFields()
         legacy.cancellationDate = day.map { Samples.june + $0 * Samples.day }
@@ -32,6 +32,7 @@ extension StoreConformance {
             $0.expiresDate = Samples.june + days.upperBound * Samples.day
             $0.inAppOwnershipType = isShared ? .familyShared : .purchased
             $0.transactionReason = reason
+            $0.additionalTransactionReason = sharesPeriod ? .seatAddition : nil
         }
     }
 
@@ -60,6 +61,38 @@ extension StoreConformance {
             _ = try await store.apply([Samples.set(revoked("1", at: 3))])
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 4, legacy: cancelled()))])
             #expect(try await store.text == "1 purchased, 1 revoked")
+        },
+        StoreRule(opened: "a refund of seats revokes nothing") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
+            let refunded = Samples.fact("1", source: .notificationV2, at: 2) {
+                $0.multiSeatInfo = TransactionMultiSeatInfo(revokedSeatQuantity: 3)
+            }
+            _ = try await store.apply([Samples.set(refunded)])
+            #expect(try await store.text == "1 purchased")
+        },
+        StoreRule(opened: "seats that are added are purchased, and upgrade nothing") { store in
+            let june = period("1", "team", days: 0...30, source: .notificationV2, reason: .purchase)
+            let seats = period(
+                "2", "team", days: 10...30, source: .notificationV2, reason: .purchase, sharesPeriod: true)
+            _ = try await store.apply([Samples.set(june)])
+            _ = try await store.apply([Samples.set(seats)])
+            #expect(try await store.text == "1 purchased, 2 purchased")
+        },
+        StoreRule(opened: "an assigned purchase is granted, and an unknown ownership gets no more than that") { store in
+            for (id, ownership) in [("1", "ASSIGNED"), ("2", "NEW")] {
+                let fact = Samples.fact(id, source: .notificationV2, at: 1) {
+                    $0.inAppOwnershipType = InAppOwnershipType(rawValue: ownership)
+                }
+                _ = try await store.apply([Samples.set(fact)])
+            }
+            #expect(try await store.text == "1 purchased, 2 purchased")
+            let revoked = Samples.fact("2", source: .notificationV2, at: 2) {
+                $0.inAppOwnershipType = InAppOwnershipType(rawValue: "NEW")
+                $0.revocationDate = Samples.june + 5000
+                $0.revocationReason = RevocationReason(rawValue: 99)
+            }
+            _ = try await store.apply([Samples.set(revoked)])
+            #expect(try await store.text == "1 purchased, 2 purchased, 2 revoked")
         },
         StoreRule(opened: "what was revoked when it became known is never purchased") { store in
             _ = try await store.apply([Samples.set(revoked("1", at: 2), Samples.fact("2"))])

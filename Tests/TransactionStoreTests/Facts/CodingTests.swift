@@ -28,7 +28,9 @@ struct CodingTests {
             "offerIdentifier":"21","offerDiscountType":"ONE_TIME","offerPeriod":"P1M","environment":"Production",
             "storefront":"USA","storefrontId":"26","transactionReason":"RENEWAL","currency":"EUR","price":1990,
             "appTransactionId":"30","advancedCommerceInfo":{"taxCode":"c","items":[{"SKU":"s","price":5}]},
-            "billingPlanType":"MONTHLY","commitmentInfo":{"billingPeriodNumber":2,"commitmentPrice":9}}
+            "billingPlanType":"MONTHLY","commitmentInfo":{"billingPeriodNumber":2,"commitmentPrice":9},
+            "multiSeatInfo":{"priceTiers":[{"price":3,"quantity":4}],"revokedSeatQuantity":1,"new":[true]},
+            "additionalTransactionReason":"SEAT_ADDITION"}
             """)
         assertComplete(payload)
         var legacy = LegacyTransactionFields()
@@ -71,7 +73,8 @@ struct CodingTests {
             "environment":"Production","recentSubscriptionStartDate":15,"renewalDate":16,"currency":"USD","renewalPrice":18,
             "eligibleWinBackOfferIds":["a","b"],"appAccountToken":"20","appTransactionId":"21",
             "advancedCommerceInfo":{"taxCode":"c"},"renewalBillingPlanType":"MONTHLY",
-            "commitmentInfo":{"commitmentRenewalDate":5}}
+            "commitmentInfo":{"commitmentRenewalDate":5},"renewalQuantity":25,
+            "multiSeatInfo":{"renewalPriceTiers":[{"price":26,"quantity":27}]}}
             """)
         assertComplete(payload)
         var model = ModelStore()
@@ -87,7 +90,7 @@ struct CodingTests {
             {"receiptType":"Production","appAppleId":1,"bundleId":"com.example.app","applicationVersion":"2",
             "versionExternalIdentifier":3,"receiptCreationDate":4,"originalPurchaseDate":5,"originalApplicationVersion":"6",
             "deviceVerification":"7","deviceVerificationNonce":"8","preorderDate":9,"appTransactionId":"10",
-            "originalPlatform":"visionOS"}
+            "originalPlatform":"visionOS","storeType":"CONSUMER"}
             """)
         assertComplete(payload)
         var model = ModelStore()
@@ -95,6 +98,28 @@ struct CodingTests {
         model.apply(StoreSamples.set(app: AppTransactionFact(payload: payload, origin: origin)))
         let identity = CustomerIdentity(.appTransactionId, "10")
         #expect(try model.customer([identity], in: StoreSamples.scope)?.appTransaction?.payload == payload)
+    }
+
+    /// Apple names these members of a transaction from a bundle in StoreKit and does not document their JSON.
+    @Test func membersOfABundleTransactionThatAppleDoesNotDocumentComeBack() throws {
+        let payload: JWSTransactionDecodedPayload = try full(
+            """
+            {"transactionId":"2","originalTransactionId":"1","bundleProductID":"bundle","bundleTransactionID":"7",
+            "bundleOriginalTransactionID":"6","bundleSubscriptionGroupID":"5","previousOriginalTransactionID":"4",
+            "inAppOwnershipType":"NEW"}
+            """)
+        let names = [
+            "bundleOriginalTransactionID", "bundleProductID", "bundleSubscriptionGroupID", "bundleTransactionID",
+            "previousOriginalTransactionID",
+        ]
+        #expect(payload.unknownMembers.names == names)
+        var model = ModelStore()
+        model.apply(
+            StoreSamples.set(
+                TransactionFact(
+                    payload: payload, legacy: nil, origin: FactOrigin(source: .notificationV2, signedDate: 1))))
+        let found = try model.customer([StoreSamples.original("1")], in: StoreSamples.scope)?.transactions.first
+        #expect(found?.payload == payload)
     }
 
     @Test(arguments: [

@@ -54,6 +54,10 @@ extension NotificationCase {
 
     static let refunds: [NotificationCase] = [
         refund,
+        // The transaction stays valid for the other seats.
+        NotificationCase(
+            "REFUND", "SEATS",
+            { $0.transaction.multiSeatInfo = TransactionMultiSeatInfo(revokedSeatQuantity: 1) }),
         NotificationCase("REFUND_DECLINED"),
         NotificationCase(
             "REFUND_REVERSED", after: [refund],
@@ -103,6 +107,13 @@ extension NotificationCase {
                     draft.content.appData = AppData(
                         appAppleId: Signed.appleId, bundleId: Signed.bundleId, environment: .production,
                         signedAppTransactionInfo: try Signed.jws(app))
+                    return draft
+                }),
+            NotificationCase(
+                "UNCLAIM_SEATS",
+                draft: { subscription in
+                    var draft = try NotificationDraft("UNCLAIM_SEATS", nil, subscription)
+                    draft.content.unclaimInfo = UnclaimInfo(unclaimSeatIds: ["b2158121-7af9-49d4-9561-1f588205523e"])
                     return draft
                 }),
             NotificationCase(

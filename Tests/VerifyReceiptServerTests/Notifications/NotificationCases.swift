@@ -107,6 +107,18 @@ extension NotificationCase {
             "DID_CHANGE_RENEWAL_PREF", after: [downgrade],
             changes: ["pending/O/auto_renew_product_id = \(Signed.monthly)"],
             { $0.renewal.autoRenewProductId = Signed.monthly }),
+        // Seats that are added have a transaction of their own, which replaces none. The type is a guess: Apple's pages name
+        // the two subtypes only.
+        NotificationCase(
+            "DID_CHANGE_RENEWAL_PREF", "INCREASE_QUANTITY", changes: ["latest/1 new: \(Signed.monthly)"],
+            {
+                $0.transaction.transactionId = $0.id(1)
+                $0.transaction.purchaseDate = $0.now
+                $0.transaction.quantity = 2
+                $0.transaction.additionalTransactionReason = .seatAddition
+                $0.renewal.renewalQuantity = 3
+            }),
+        NotificationCase("DID_CHANGE_RENEWAL_PREF", "DECREASE_QUANTITY", { $0.renewal.renewalQuantity = 1 }),
         renewalDisabled,
         NotificationCase(
             "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", after: [renewalDisabled],

@@ -69,7 +69,8 @@ import VerifyReceiptServer
         #expect(Set(NotificationCase.all.compactMap(\.subtype)) == Set(Subtype.knownValues.map(\.rawValue)))
         let table = [
             "SUBSCRIBED": ["INITIAL_BUY", "RESUBSCRIBE"], "DID_RENEW": [nil, "BILLING_RECOVERY"],
-            "DID_CHANGE_RENEWAL_PREF": ["UPGRADE", "DOWNGRADE", nil],
+            "DID_CHANGE_RENEWAL_PREF": ["UPGRADE", "DOWNGRADE", nil, "INCREASE_QUANTITY", "DECREASE_QUANTITY"],
+            "REFUND": [nil, "SEATS"],
             "DID_CHANGE_RENEWAL_STATUS": ["AUTO_RENEW_ENABLED", "AUTO_RENEW_DISABLED"],
             "OFFER_REDEEMED": [nil, "UPGRADE", "DOWNGRADE", "INITIAL_BUY", "RESUBSCRIBE"],
             "DID_FAIL_TO_RENEW": [nil, "GRACE_PERIOD"], "PRICE_INCREASE": ["PENDING", "ACCEPTED"],

@@ -7,14 +7,14 @@ extension APIEndpoint {
     public var pathTemplate: String { facts.path }
 
     /// How many requests a second Apple takes for one app in production. It counts them by the hour, so a short burst may be
-    /// faster. The sandbox takes a tenth. Apple may change the numbers. For Get Status of Subscription Renewal Date
-    /// Extensions Apple lists none; 1 is a guess on the safe side.
+    /// faster. The sandbox takes a tenth. Apple may change the numbers. Apple lists none for
+    /// Get Status of Subscription Renewal Date Extensions and for the seat endpoints; 1 is a guess on the safe side.
     public var productionRequestsPerSecond: Double { facts.requestsPerSecond }
 
     /// Whether sending the same request twice does no more than sending it once.
     ///
-    /// Reading does not change anything; setting a value sets the same value again; extensions carry a request identifier and
-    /// Advanced Commerce requests a reference, by which Apple knows a repetition. Uploads are refused the second time
+    /// Reading does not change anything; setting a value sets the same value again; extensions and seat claims carry a
+    /// request identifier and Advanced Commerce requests a reference, by which Apple knows a repetition. Uploads are refused the second time
     /// (HTTP 409), deletions find nothing the second time, and tests would be made twice.
     public var isIdempotent: Bool { facts.isIdempotent }
 
@@ -72,6 +72,10 @@ extension APIEndpoint {
         case .getTestNotificationStatus: .get("/inApps/v1/notifications/test/{}", 1)
         case .setAppAccountToken: .put("/inApps/v1/transactions/{}/appAccountToken", 20)
         case .finishTransaction: .post("/inApps/v1/transactions/{}/finish", 50)
+        case .getSeatInfo: .get("/groups/v1/transactions/{}/seats", 1)
+        case .claimSeat: .post("/groups/v1/transactions/{}/seats", 1)
+        case .unclaimSeat: .delete("/groups/v1/transactions/{}/seats/{}", 1)
+        case .associateSeat: .post("/groups/v1/transactions/{}/seats/{}/associate", 1)
         case .uploadImage: .put("/inApps/v1/messaging/image/{}", 1, repeatable: false)
         case .deleteImage: .delete("/inApps/v1/messaging/image/{}", 1)
         case .getImageList: .get("/inApps/v1/messaging/image/list", 1)

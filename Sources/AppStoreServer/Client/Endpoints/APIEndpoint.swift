@@ -37,6 +37,14 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable, Codable {
     case setAppAccountToken
     /// Finish Transaction.
     case finishTransaction
+    /// Get Seat Info.
+    case getSeatInfo
+    /// Claim Seat.
+    case claimSeat
+    /// Unclaim Seat.
+    case unclaimSeat
+    /// Associate Seat.
+    case associateSeat
     /// Upload Image.
     case uploadImage
     /// Delete Image.
