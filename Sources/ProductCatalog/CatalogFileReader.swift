@@ -35,6 +35,20 @@ public import Foundation
 ///         period: P3M
 ///         referenceName: Winter sale
 ///         price: "4.99"
+///       - type: winBack
+///         id: come-back
+///         paymentMode: free
+///         period: P1M
+///         paidMonths: 3                # win-back only, all from here: most recent consecutive months paid, at least
+///         monthsSince:                 # months since the last subscription ended
+///           minimum: 2
+///           maximum: 24                # no bound if left out
+///         monthsBetweenOffers: 6       # months since this offer was last redeemed and ended; no wait if left out
+///         waitScope: offer             # offer (if left out): this offer; group: any win-back offer of the group
+///         startDate: 2026-03-01        # first day, US Pacific time
+///         endDate: 2026-03-31          # last day
+///         storefronts: [USA, CAN]      # ISO 3166-1 alpha-3; all if left out
+///         priority: high               # high or normal (if left out)
 ///   com.example.season:
 ///     type: non-renewing
 ///     duration: P3M                    # non-renewing: the term
@@ -229,6 +243,7 @@ public enum CatalogFileReader {
         offer.numberOfPeriods = Int(try mapping.takeInteger("numberOfPeriods", in: 1...1_000) ?? 1)
         offer.referenceName = try mapping.takeString("referenceName")
         offer.price = try mapping.takeString("price")
+        if known == .winBack { offer.winBackRules = try mapping.takeWinBackRules() }
         try mapping.requireAllTaken()
         return offer
     }

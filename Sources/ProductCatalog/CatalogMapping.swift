@@ -1,3 +1,5 @@
+package import AppStoreModels
+
 /// A mapping of a catalogue whose keys are taken one by one, so that what is left over is known to be unknown.
 package struct CatalogMapping {
     package struct Member {
@@ -108,4 +110,97 @@ package struct CatalogMapping {
         }
         return period
     }
+
+    /// When a day like 2026-03-01 begins in US Pacific time, in milliseconds since 1970; with `addingDays`, so many days
+    /// later.
+    mutating func takeDay(_ key: String, addingDays days: Int64 = 0) throws(CatalogError) -> Int64? {
+        guard let value = try takeText(key) else { return nil }
+        guard let day = CivilDay(iso8601: value.text), (1_970...9_998).contains(day.year) else {
+            throw CatalogError(
+                .badValue, at: value.place,
+                "\(key) has to be a day like 2026-03-01, not \(CatalogText.quoted(value.text))")
+        }
+        return PacificTime.instant(local: (day.daysSince1970 + days) * .millisecondsPerDay)
+    }
+
+    /// A value of an enumeration by its raw value.
+    mutating func takeChoice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String
+    ) throws(CatalogError) -> Choice? where Choice.RawValue == String {
+        guard let value = try takeText(key) else { return nil }
+        guard let choice = Choice(rawValue: value.text) else {
+            let known = Choice.allCases.map(\.rawValue).joined(separator: " or ")
+            throw CatalogError(
+                .badValue, at: value.place, "\(key) has to be \(known), not \(CatalogText.quoted(value.text))")
+        }
+        return choice
+    }
+
+    /// A list of storefronts, ISO 3166-1 alpha-3 codes such as USA.
+    mutating func takeStorefronts(_ key: String) throws(CatalogError) -> Set<String>? {
+        guard let member = take(key) else { return nil }
+        let place = place(key, line: member.line)
+        guard case .sequence(let nodes) = member.node.value else {
+            throw CatalogError(.wrongType, at: place, "\(key) has to be a list of storefronts such as [USA, CAN]")
+        }
+        guard !nodes.isEmpty else {
+            throw CatalogError(.missingValue, at: place, "\(key) is empty; leave the key out for all storefronts")
+        }
+        var codes: Set<String> = []
+        for node in nodes {
+            let place = self.place(key, line: node.line)
+            guard case .scalar(let code, _) = node.value else {
+                throw CatalogError(.wrongType, at: place, "a storefront has to be text such as USA")
+            }
+            guard code.utf8.count == 3, code.utf8.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
+            else {
+                throw CatalogError(
+                    .badValue, at: place,
+                    "a storefront is three capital letters such as USA, not \(CatalogText.quoted(code))")
+            }
+            guard codes.insert(code).inserted else {
+                throw CatalogError(.duplicate, at: place, "the storefront \(code) is there twice")
+            }
+        }
+        return codes
+    }
+
+    /// The rules of a win-back offer, from the keys of the offer's own mapping; nil if it has none of them. With one of them,
+    /// `paidMonths` and `monthsSince` with its `minimum` have to be there.
+    package mutating func takeWinBackRules() throws(CatalogError) -> WinBackRules? {
+        guard Self.winBackKeys.contains(where: { members[$0] != nil }) else { return nil }
+        let months = 0...Int64(WinBackRules.maximumMonths)
+        func missing(_ key: String) -> CatalogError {
+            CatalogError(.missingValue, at: place(key, line: line), "\(key) is missing")
+        }
+        guard let paid = try takeInteger("paidMonths", in: months) else { throw missing("paidMonths") }
+        guard let member = take("monthsSince") else { throw missing("monthsSince") }
+        var since = try CatalogMapping(member.node, file: file, element: "\(element).monthsSince")
+        guard let minimum = try since.takeInteger("minimum", in: months) else { throw missing("monthsSince.minimum") }
+        let maximum = try since.takeInteger("maximum", in: months)
+        if let maximum, maximum <= minimum {
+            throw CatalogError(
+                .badValue, at: since.place("maximum", line: since.line), "maximum has to be more than minimum")
+        }
+        try since.requireAllTaken()
+        var rules = WinBackRules(
+            minimumPaidMonths: Int(paid), minimumMonthsSince: Int(minimum), maximumMonthsSince: maximum.map { Int($0) })
+        rules.monthsBetweenOffers = try takeInteger("monthsBetweenOffers", in: months).map { Int($0) }
+        rules.waitScope = try takeChoice("waitScope") ?? rules.waitScope
+        rules.startDate = try takeDay("startDate")
+        let endPlace = members["endDate"].map { place("endDate", line: $0.line) }
+        // The last day is part of the offer.
+        rules.endDate = try takeDay("endDate", addingDays: 1)
+        if let start = rules.startDate, let end = rules.endDate, let endPlace, end <= start {
+            throw CatalogError(.badValue, at: endPlace, "endDate is before startDate")
+        }
+        rules.storefronts = try takeStorefronts("storefronts")
+        rules.priority = try takeChoice("priority") ?? rules.priority
+        return rules
+    }
+
+    private static let winBackKeys = [
+        "paidMonths", "monthsSince", "monthsBetweenOffers", "waitScope", "startDate", "endDate", "storefronts",
+        "priority",
+    ]
 }

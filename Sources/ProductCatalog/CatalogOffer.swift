@@ -16,10 +16,13 @@ public struct CatalogOffer: Hashable, Sendable {
     public var referenceName: String?
     /// The price as the source writes it; absent when free.
     public var price: String?
+    /// Who is eligible for a win-back offer, when and where; absent where the source does not say.
+    public var winBackRules: WinBackRules?
 
     public init(
         type: OfferType, identifier: String? = nil, paymentMode: OfferDiscountType? = nil,
-        period: SubscriptionPeriod? = nil, numberOfPeriods: Int = 1, referenceName: String? = nil, price: String? = nil
+        period: SubscriptionPeriod? = nil, numberOfPeriods: Int = 1, referenceName: String? = nil, price: String? = nil,
+        winBackRules: WinBackRules? = nil
     ) {
         self.type = type
         self.identifier = identifier
@@ -28,6 +31,7 @@ public struct CatalogOffer: Hashable, Sendable {
         self.numberOfPeriods = numberOfPeriods
         self.referenceName = referenceName
         self.price = price
+        self.winBackRules = winBackRules
     }
 
     /// What makes two statements speak of one offer: type and identifier, or for an introductory offer how it is paid,
@@ -44,11 +48,13 @@ public struct CatalogOffer: Hashable, Sendable {
         guard identity == other.identity, numberOfPeriods == other.numberOfPeriods else { return nil }
         if let period, let otherPeriod = other.period, !period.isSameLength(as: otherPeriod) { return nil }
         if let paymentMode, let otherMode = other.paymentMode, paymentMode != otherMode { return nil }
+        if let winBackRules, let otherRules = other.winBackRules, winBackRules != otherRules { return nil }
         var result = self
         result.period = period ?? other.period
         result.paymentMode = paymentMode ?? other.paymentMode
         result.referenceName = referenceName ?? other.referenceName
         result.price = price ?? other.price
+        result.winBackRules = winBackRules ?? other.winBackRules
         return result
     }
 }

@@ -64,6 +64,17 @@ public struct CatalogProduct: Sendable {
         offers.first { $0.type == type && $0.identifier == identifier }
     }
 
+    /// The win-back offers of the product that have rules.
+    /// - Parameter group: the identifier of the product's subscription group, in which eligibility is decided.
+    public func winBackOffers(group: String) -> [WinBackOffer] {
+        offers.compactMap { offer in
+            guard offer.type == .winBack, let identifier = offer.identifier, let rules = offer.winBackRules else {
+                return nil
+            }
+            return WinBackOffer(offerIdentifier: identifier, group: group, productId: productId, rules: rules)
+        }
+    }
+
     /// The introductory offers: usually one, several where the product's offer changed over the years.
     public var introductoryOffers: [CatalogOffer] { offers.filter { $0.type == .introductory } }
 

@@ -138,7 +138,7 @@ struct CatalogMerger {
             }
             guard joined else {
                 let label = offer.identifier ?? offer.paymentMode?.rawValue ?? "introductory"
-                throw contradiction(.offers, "offer \(label) differs in period or number of periods", entry)
+                throw contradiction(.offers, "offer \(label) differs in period, number of periods or rules", entry)
             }
         }
     }

@@ -103,6 +103,7 @@ struct OffersTests {
             ),
             (yaml + "\n    paid: 3", "the key \"paid\" is not known"),
             (yaml.replacing("maximum: 24", with: "maximum: 2"), "maximum has to be more than minimum"),
+            (yaml + "\n    priority: low", "offers.yaml:13: winBackOffers.sooner.priority: priority has to be high or"),
             (yaml.replacing("paidMonths: 3", with: "paidMonths: 9999"), "has to be 0 to 1200"),
         ] {
             try folder.write("offers.yaml", text.utf8)
@@ -110,6 +111,83 @@ struct OffersTests {
             #expect(outcome.status == 2 && outcome.output.isEmpty)
             #expect(outcome.error.contains(message), "\(outcome.error)")
         }
+    }
+
+    @Test("win-back: a catalog with rules needs no other file, and lists offers of high priority first")
+    func catalogRules() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let yaml = """
+            version: 1
+            groups: {g: {identifier: "\(StoredPurchases.group)"}}
+            products:
+              premium:
+                type: auto-renewable
+                group: g
+                offers:
+                - {type: winBack, id: autumn, paidMonths: 1, monthsSince: {minimum: 1}}
+                - type: winBack
+                  id: come-back
+                  paidMonths: 3
+                  monthsSince: {minimum: 2, maximum: 24}
+                  monthsBetweenOffers: 6
+                  startDate: 2023-09-15
+                  endDate: 2023-09-15
+                  priority: high
+                - {type: winBack, id: bare}
+            """
+        try folder.write("products.yaml", yaml.utf8)
+        func listed(_ date: String) async throws -> [String] {
+            let arguments = ["--kind", "win-back", "--catalog", "products.yaml", "--at", date]
+            return try table(try await offers(arguments, in: folder)).map {
+                "\($0["originalTransactionIds"] ?? "") \($0["offerIdentifier"] ?? "") \($0["eligibleUntil"] ?? "")"
+            }
+        }
+        // The last day is part of the offer, in US Pacific time.
+        #expect(
+            try await listed(Self.september) == ["100 come-back 2023-09-16T07:00:00Z", "100 autumn ", "200 autumn "])
+        #expect(try await listed("2023-09-16T06:59:59Z").first == "100 come-back 2023-09-16T07:00:00Z")
+        #expect(try await listed("2023-09-16T07:00:00Z") == ["100 autumn ", "200 autumn "])
+        for (text, message) in [
+            (yaml.replacing(" {identifier: \"\(StoredPurchases.group)\"}", with: " {name: Premium}"), "no identifier"),
+            ("version: 1", "has no win-back offer with rules"),
+        ] {
+            try folder.write("products.yaml", text.utf8)
+            let outcome = try await offers(["--kind", "win-back", "--catalog", "products.yaml"], in: folder)
+            #expect(outcome.status == 2 && outcome.output.isEmpty)
+            #expect(outcome.error.contains(message), "\(outcome.error)")
+        }
+    }
+
+    @Test("promotional: who turned auto-renewal off or lapsed, with the expiration intent; --all lists the others")
+    func promotional() async throws {
+        let folder = try Folder()
+        let sets = StoredPurchases.sets
+        let changed = [
+            StoredPurchases.set(sets[0].transactions, tokens: [StoredPurchases.token]) {
+                $0.expirationIntent = .cancelled
+            },
+            StoredPurchases.set(sets[1].transactions) {
+                $0.expirationIntent = .billingError
+                $0.isInBillingRetryPeriod = true
+            },
+            StoredPurchases.set(sets[2].transactions) { $0.autoRenewStatus = .on }, sets[3],
+        ]
+        try await StoredPurchases.makeStore(changed, in: folder)
+        let arguments = ["--kind", "promotional", "--at", "2023-04-20"]
+        let outcome = try await offers(arguments, in: folder)
+        let rows = try table(outcome)
+        #expect(rows.map { $0["originalTransactionId"] } == ["100", "200", "400"])
+        #expect(rows.map { $0["situation"] } == ["lapsed", "billingRetry", "autoRenewOff"])
+        #expect(rows.map { $0["expirationIntent"] } == ["1", "2", ""])
+        #expect(rows.map { $0["status"] } == ["expired", "billingRetry", "active"])
+        #expect(rows[0]["appAccountTokens"] == StoredPurchases.token)
+        #expect(outcome.error == "Verdicts: 1 autoRenewOff, 1 billingRetry, 1 lapsed, 1 renewing.\n")
+        let all = try table(try await offers(arguments + ["--all"], in: folder))
+        #expect(all.map { $0["situation"] } == ["lapsed", "billingRetry", "renewing", "autoRenewOff"])
+        #expect(try table(try await offers(arguments + ["--group", "other"], in: folder)).isEmpty)
+        let later = try table(try await offers(["--kind", "promotional", "--at", "2023-05-20"], in: folder))
+        #expect(later.map { $0["situation"] } == ["lapsed", "lapsed", "autoRenewOff"])
     }
 
     @Test("introductory: who had none in the group and does not subscribe")

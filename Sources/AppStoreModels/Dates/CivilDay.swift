@@ -19,6 +19,19 @@ package struct CivilDay {
         self.day = day
     }
 
+    /// A day written as 2026-03-01; nil for anything else, and for days that no calendar has.
+    package init?(iso8601 text: String) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.map(\.count) == [4, 2, 2] else { return nil }
+        let numbers = parts.compactMap { part -> Int64? in
+            guard part.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+            return part.reduce(Int64(0)) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        }
+        guard numbers.count == 3, (1...12).contains(numbers[1]) else { return nil }
+        self.init(year: numbers[0], month: numbers[1], day: numbers[2])
+        guard (1...daysInMonth).contains(day) else { return nil }
+    }
+
     package init(daysSince1970 days: Int64) {
         let shifted = days + Self.epochShift
         let era = shifted.flooredQuotient(Self.daysInEra)

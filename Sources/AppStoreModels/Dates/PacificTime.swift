@@ -30,7 +30,7 @@ package enum PacificTime {
 
     /// The instant at which a clock in California shows `local`: of two the earlier; where the clock leaps over it, the one
     /// that standard time would have had.
-    static func instant(local: Int64) -> Int64 {
+    package static func instant(local: Int64) -> Int64 {
         let summer = local + 7 * hour
         return self.local(summer) == local ? summer : local + 8 * hour
     }

@@ -55,7 +55,8 @@ public struct SandboxCatalog: Sendable {
         return SandboxOffer(
             type: source.type, identifier: source.identifier, discountType: mode, period: period,
             numberOfPeriods: source.numberOfPeriods,
-            price: try source.price.map { try price($0, id, "\(name).price") } ?? 0)
+            price: try source.price.map { try price($0, id, "\(name).price") } ?? 0,
+            winBackRules: source.winBackRules ?? WinBackRules())
     }
 
     private static func price(_ text: String, _ id: String, _ field: String) throws -> Int64 {

@@ -61,11 +61,14 @@ public struct SandboxOffer: Hashable, Sendable {
     public var numberOfPeriods: Int
     /// In milliunits of the currency; 0 when free.
     public var price: Int64
+    /// Who is eligible for a win-back offer, when and where. Without a condition, each customer whose subscription in the
+    /// group has ended.
+    public var winBackRules: WinBackRules
 
     /// An offer of these facts.
     public init(
         type: OfferType, identifier: String? = nil, discountType: OfferDiscountType, period: SubscriptionPeriod,
-        numberOfPeriods: Int = 1, price: Int64 = 0
+        numberOfPeriods: Int = 1, price: Int64 = 0, winBackRules: WinBackRules = WinBackRules()
     ) {
         self.type = type
         self.identifier = identifier
@@ -73,6 +76,7 @@ public struct SandboxOffer: Hashable, Sendable {
         self.period = period
         self.numberOfPeriods = numberOfPeriods
         self.price = price
+        self.winBackRules = winBackRules
     }
 
     /// How many transactions the offer covers: pay-as-you-go is paid in each of its periods, the others once for all.

@@ -1,11 +1,12 @@
 internal import AppStoreModels
+internal import AppStoreServer
 
 extension SandboxEngine {
     /// The offer that an order redeems.
     ///
     /// An introductory offer is for customers who never had one in the group; a promotional offer for those who have or had
-    /// a subscription, with the developer's signature; an offer code for everybody; a win-back offer for those whose
-    /// subscription in the group has ended.
+    /// a subscription, with the developer's signature; an offer code for each customer; a win-back offer for those who are
+    /// eligible by its rules.
     mutating func redeemedOffer(
         _ order: SandboxOrder, _ product: SandboxProduct, customer: SandboxCustomer?, current: SandboxSubscription?
     ) throws -> SandboxOffer? {
@@ -30,11 +31,43 @@ extension SandboxEngine {
         case .offerCode(let identifier): return try offered(product, .offerCode, identifier)
         case .winBack(let identifier):
             let offer = try offered(product, .winBack, identifier)
-            guard let current, current.hasEnded, current.sharedFrom == nil else {
-                throw SandboxError(.notEligible, "a win-back offer is for a customer whose subscription has ended")
+            let eligible = current.map { eligibleWinBackOffers(of: $0, with: nextRenewal(of: $0)) } ?? []
+            guard eligible.contains(where: { $0.productId == product.id && $0.offerIdentifier == identifier }) else {
+                throw SandboxError(
+                    .notEligible,
+                    "the win-back offer \(identifier.quoted) is for customers whose subscription has ended and who meet "
+                        + "its rules")
             }
             return offer
         }
+    }
+
+    /// The win-back offers of a subscription's group that its customer may have now, the best first, as
+    /// `PurchaseHistory` decides it. The sandbox knows the whole history, and which periods were paid.
+    func eligibleWinBackOffers(
+        of subscription: SandboxSubscription, with info: JWSRenewalInfoDecodedPayload
+    ) -> [WinBackOffer] {
+        guard subscription.hasEnded, subscription.sharedFrom == nil, let customer = customers[subscription.customer]
+        else {
+            return []
+        }
+        let offers = catalog.products(inGroup: subscription.group).flatMap { product in
+            product.offers.filter { $0.type == .winBack }.compactMap { offer in
+                offer.identifier.map {
+                    WinBackOffer(
+                        offerIdentifier: $0, group: subscription.group, productId: product.id, rules: offer.winBackRules
+                    )
+                }
+            }
+        }
+        guard !offers.isEmpty else { return [] }
+        var signed = info
+        signed.signedDate = now
+        let history = PurchaseHistory(
+            entries: transactions(of: customer).map { PurchaseHistory.Entry($0.payload) }, renewalInfos: [signed],
+            completeThrough: now, countsUnpricedPeriodsAsPaid: true,
+            monthLength: configuration.pace.monthLength(at: now))
+        return history.eligibleWinBackOffers(offers, at: now)
     }
 
     private func isIntroduced(_ customer: SandboxCustomer?, _ product: SandboxProduct) -> Bool {

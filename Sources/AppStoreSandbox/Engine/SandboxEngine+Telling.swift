@@ -1,4 +1,4 @@
-internal import AppStoreModels
+package import AppStoreModels
 
 extension SandboxEngine {
     /// Notes what happened to a subscription.
@@ -34,7 +34,17 @@ extension SandboxEngine {
     }
 
     /// The next renewal of a subscription as it looks now, but for `signedDate` (Reference.md S5.2).
-    func renewalInfo(of subscription: SandboxSubscription) -> JWSRenewalInfoDecodedPayload {
+    package func renewalInfo(of subscription: SandboxSubscription) -> JWSRenewalInfoDecodedPayload {
+        var info = nextRenewal(of: subscription)
+        let offers = eligibleWinBackOffers(of: subscription, with: info).map(\.offerIdentifier)
+        // Several products may have an offer of one identifier.
+        let unique = offers.enumerated().filter { !offers[..<$0.offset].contains($0.element) }.map(\.element)
+        if !unique.isEmpty { info.eligibleWinBackOfferIds = unique }
+        return info
+    }
+
+    /// ``renewalInfo(of:)`` without the offers that depend on it.
+    func nextRenewal(of subscription: SandboxSubscription) -> JWSRenewalInfoDecodedPayload {
         var info = JWSRenewalInfoDecodedPayload()
         info.originalTransactionId = subscription.originalTransactionId
         info.autoRenewProductId = subscription.autoRenewProductId
@@ -68,7 +78,6 @@ extension SandboxEngine {
         case .expired(let intent):
             info.isInBillingRetryPeriod = false
             info.expirationIntent = intent
-            info.eligibleWinBackOfferIds = winBackOffers(for: subscription)
         case .revoked:
             info.isInBillingRetryPeriod = false
             // A refund ends renewal as a cancellation does; Apple's documentation names no intent of its own for it.
@@ -89,13 +98,5 @@ extension SandboxEngine {
             return price
         }
         return catalog[subscription.autoRenewProductId]?.price
-    }
-
-    private func winBackOffers(for subscription: SandboxSubscription) -> [String]? {
-        let products = catalog.products(inGroup: subscription.group)
-        let ids = products.flatMap(\.offers).filter { $0.type == .winBack }.compactMap(\.identifier)
-        // Several products may have an offer of one name.
-        let unique = ids.enumerated().filter { !ids[..<$0.offset].contains($0.element) }.map(\.element)
-        return unique.isEmpty || subscription.sharedFrom != nil ? nil : unique
     }
 }

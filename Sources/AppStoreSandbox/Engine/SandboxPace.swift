@@ -1,3 +1,4 @@
+internal import AppStoreServer
 internal import ProductCatalog
 
 /// How fast time passes for subscriptions.
@@ -32,6 +33,13 @@ public enum SandboxPace: Hashable, Sendable {
 
     /// So many real days, in milliseconds of this pace.
     func days(_ days: Int64) -> Int64 { scaled(days.multipliedSaturating(by: .millisecondsPerDay)) }
+
+    /// How long a month lasts where the rules of an offer count months. A pace of 1 has calendar months.
+    func monthLength(at date: Int64) -> PurchaseHistory.MonthLength {
+        if self == .accelerated(by: 1) { return .calendar }
+        guard let month = SubscriptionPeriod(value: 1, unit: .month) else { return .calendar }
+        return .fixed(milliseconds: max(1, end(of: month, from: date) - date))
+    }
 
     private static func unit(_ unit: SubscriptionPeriod.Unit) -> Int64 {
         switch unit {

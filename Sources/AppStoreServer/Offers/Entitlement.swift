@@ -24,6 +24,8 @@ public struct SubscriptionStanding: Hashable, Sendable {
     public let accessEnds: Int64
     /// When the status becomes another one if nothing happens until then; nil if time alone does not change it.
     public let changesAt: Int64?
+    /// What was last stated about the renewal of the period; nil if nothing was.
+    public let renewalInfo: JWSRenewalInfoDecodedPayload?
     /// Whether a renewal information decided.
     public let restsOnRenewalInfo: Bool
     /// Whether the history reaches far enough to be sure. If not, the subscription may have been renewed, billed or
@@ -68,18 +70,20 @@ extension PurchaseHistory {
         // An upgraded period of the same moment as its successor is over at once; the successor stands behind it.
         guard let last = spans.indices.max(by: { (spans[$0].end, $0) < (spans[$1].end, $1) }) else { return nil }
         let span = spans[last]
+        let stated = renewalInfo(of: span)
         func outcome(
             _ status: SubscriptionStatus, ends: Int64, changesAt: Int64?, byInfo: Bool = false
         ) -> SubscriptionStanding {
             SubscriptionStanding(
                 status: status, originalTransactionId: span.transaction.originalTransactionId,
                 transactionId: span.transaction.transactionId, productId: span.transaction.productId,
-                isFamilyShared: span.isShared, accessEnds: ends, changesAt: changesAt, restsOnRenewalInfo: byInfo,
+                isFamilyShared: span.isShared, accessEnds: ends, changesAt: changesAt, renewalInfo: stated,
+                restsOnRenewalInfo: byInfo,
                 isCurrent: status == .active || status == .revoked || (currentThrough(span) ?? .min) >= span.end)
         }
         if span.end > now { return outcome(.active, ends: span.end, changesAt: span.end) }
         if span.isRevoked { return outcome(.revoked, ends: span.end, changesAt: nil) }
-        guard let info = renewalInfo(of: span), info.isInBillingRetryPeriod == true else {
+        guard let info = stated, info.isInBillingRetryPeriod == true else {
             return outcome(.expired, ends: span.end, changesAt: nil)
         }
         if let grace = info.gracePeriodExpiresDate, grace > now {

@@ -8,7 +8,7 @@ extension PurchaseHistory {
     /// Whether the customer's own subscription of a group has ended: `lapsed`, and `historyCurrent` where the history does
     /// not reach that far. There is at least one period.
     func lapseReasons(_ timeline: SubscriptionTimeline, at now: Int64) -> [OfferReason] {
-        guard let last = timeline.own.filter({ $0.start <= now }).max(by: { $0.end < $1.end }) else { return [] }
+        guard let last = timeline.lastOwn(at: now) else { return [] }
         let id = last.transaction.transactionId
         if last.end > now { return [OfferReason(.lapsed, .failed, transactionId: id, from: last.end)] }
         let info = renewalInfo(of: last)

@@ -56,14 +56,21 @@ public struct OfferReason: Hashable, Sendable {
         /// The last subscription of the group has ended, and billing is not being retried (Apple, eligibleWinBackOfferIds:
         /// neither in the grace period nor in billing retry).
         case lapsed
-        /// Paid for at least so many consecutive months in the group (paidSubscriptionDurationInMonths).
+        /// The most recent consecutive months that were paid in the group are at least so many
+        /// (customerEligibilityPaidSubscriptionDurationInMonths).
         case paidMonths
-        /// At least so many months since the last subscription of the group ended (timeSinceLastSubscribedInMonths).
+        /// At least so many months since the last subscription of the group ended
+        /// (customerEligibilityTimeSinceLastSubscribedInMonths).
         case minimumMonthsSince
         /// At most so many months since then.
         case maximumMonthsSince
-        /// At least so many months since the last win-back offer of the group ended (waitBetweenOffersInMonths).
+        /// At least so many months since this offer, when it was last redeemed, ended
+        /// (customerEligibilityWaitBetweenOffersInMonths); any win-back offer of the group, if the rules say so.
         case monthsBetweenOffers
+        /// The offer has begun and has not ended.
+        case offerDates
+        /// The customer's storefront has the offer: that of the newest purchase that states one.
+        case storefront
         /// The group of every subscription is known.
         case groupsKnown
         /// The dates of every subscription of the group are known.

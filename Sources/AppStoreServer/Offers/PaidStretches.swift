@@ -27,76 +27,88 @@ extension SubscriptionPeriodSpan {
     }
 }
 
-/// A stretch of paid periods without a lapse.
+/// Consecutive paid periods without a lapse.
 struct PaidStretch {
-    /// Whole calendar months, see ``PacificTime``.
+    /// Whole months, see ``PurchaseHistory/MonthLength``.
     let months: Int64
-    let firstTransactionId: String?
     let lastTransactionId: String?
+    /// When it ends, in milliseconds since 1970.
+    let end: Int64
 }
 
 extension SubscriptionTimeline {
-    /// The longest stretch of paid periods of the customer up to a time.
+    /// The customer's most recent stretch of paid periods up to a time: the shortest and the longest that it can be, since
+    /// each period with an unknown payment may or may not have been paid. Nil if it may be, or is, none.
     ///
-    /// A period belongs to the stretch if it begins by the end of the one before, whatever the product: going up or down
-    /// within the group does not end it. Nor does a renewal that succeeded late (`transactionReason` RENEWAL after a failed
-    /// billing): the subscription had not ended, but the days between are not counted. After 60 days it cannot be that, so
-    /// that something is missing in between, which ends the stretch. A free period ends it.
+    /// A period continues the stretch if it begins by the end of the one before, whatever the product: an upgrade or
+    /// downgrade within the group does not end it. Nor does a renewal that succeeded late (`transactionReason` RENEWAL after
+    /// a failed billing): the subscription had not ended, but the days between are not counted. Billing is retried for
+    /// 60 days, so a longer pause ends the stretch, and so does a free period.
     ///
     /// Months are those from the beginning to the end of each run without a gap, added up, whatever the length of the
     /// periods: four weeks and a few days are one month, not one period.
-    /// - Parameter countsUnknownAsPaid: what a period counts as of which nobody knows whether it was paid.
-    func longestPaidStretch(
-        until now: Int64, countsUnpricedAsPaid: Bool, countsUnknownAsPaid: Bool
-    ) -> PaidStretch? {
-        var stretches = StretchCounter()
+    func latestPaidStretch(
+        until now: Int64, countsUnpricedAsPaid: Bool, monthLength: PurchaseHistory.MonthLength
+    ) -> (shortest: PaidStretch?, longest: PaidStretch?) {
+        // The stretch that ends with the current period, without and with the unknown periods before it.
+        var certain = StretchCounter(monthLength: monthLength)
+        var possible = StretchCounter(monthLength: monthLength)
+        var shortest: PaidStretch?
+        var longest: PaidStretch?
         for span in own where span.start <= now && span.end > span.start {
             switch span.payment(countsUnpricedAsPaid: countsUnpricedAsPaid) {
-            case .paid: stretches.add(span, until: now)
-            case .unknown where countsUnknownAsPaid: stretches.add(span, until: now)
-            case .free, .unknown: stretches.finish()
+            case .paid:
+                certain.add(span, until: now)
+                possible.add(span, until: now)
+                (shortest, longest) = (certain.stretch, possible.stretch)
+            case .free:
+                certain.reset()
+                possible.reset()
+            case .unknown:
+                // If the period was paid, the most recent stretch ends with it; if not, the stretch before it stays.
+                certain.add(span, until: now)
+                possible.add(span, until: now)
+                if let known = shortest, certain.months < known.months { shortest = certain.stretch }
+                if possible.months > longest?.months ?? -1 { longest = possible.stretch }
+                certain.reset()
             }
         }
-        stretches.finish()
-        return stretches.longest
+        return (shortest, longest)
     }
 }
 
 private struct StretchCounter {
-    private(set) var longest: PaidStretch?
-    private var first: String?
-    private var last: String?
-    private var months: Int64 = 0
+    let monthLength: PurchaseHistory.MonthLength
+    private var monthsBefore: Int64 = 0
     private var run: (start: Int64, end: Int64)?
+    private var last: String?
+
+    init(monthLength: PurchaseHistory.MonthLength) {
+        self.monthLength = monthLength
+    }
+
+    var months: Int64 { monthsBefore + (run.map { monthLength.wholeMonths(from: $0.start, to: $0.end) } ?? 0) }
+
+    var stretch: PaidStretch? {
+        run.map { PaidStretch(months: months, lastTransactionId: last, end: $0.end) }
+    }
 
     mutating func add(_ span: SubscriptionPeriodSpan, until now: Int64) {
         let end = min(span.end, now)
+        last = span.transaction.transactionId
         if let known = run {
             if span.start <= known.end + PurchaseHistory.tolerance {
                 run = (known.start, max(known.end, end))
-                last = span.transaction.transactionId
                 return
             }
             let isLateRenewal =
                 span.transaction.transactionReason == .renewal && span.canRenew(periodUntil: known.end)
-            if isLateRenewal { endRun() } else { finish() }
+            monthsBefore = isLateRenewal ? months : 0
         }
-        if first == nil, last == nil { first = span.transaction.transactionId }
-        last = span.transaction.transactionId
         run = (span.start, end)
     }
 
-    private mutating func endRun() {
-        if let run { months += PacificTime.wholeMonths(from: run.start, to: run.end) }
-        run = nil
-    }
-
-    mutating func finish() {
-        guard run != nil else { return }
-        endRun()
-        if months > longest?.months ?? -1 {
-            longest = PaidStretch(months: months, firstTransactionId: first, lastTransactionId: last)
-        }
-        (months, first, last) = (0, nil, nil)
+    mutating func reset() {
+        (monthsBefore, run, last) = (0, nil, nil)
     }
 }

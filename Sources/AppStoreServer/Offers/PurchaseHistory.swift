@@ -36,6 +36,27 @@ public struct PurchaseHistory: Sendable {
         }
     }
 
+    /// How long a month lasts where a rule counts months.
+    public enum MonthLength: Hashable, Sendable {
+        /// Calendar months in US Pacific time, by which the App Store counts periods: 31 January and one month is the last
+        /// day of February.
+        case calendar
+        /// So many milliseconds, as in the sandbox, where a month lasts minutes; at least 1.
+        case fixed(milliseconds: Int64)
+
+        func adding(months: Int64, to date: Int64) -> Int64 {
+            guard case .fixed(let length) = self else { return PacificTime.adding(months: months, to: date) }
+            let (span, isSpanOverflowing) = max(1, length).multipliedReportingOverflow(by: months)
+            let (end, isOverflowing) = date.addingReportingOverflow(span)
+            return isSpanOverflowing || isOverflowing ? .max : end
+        }
+
+        func wholeMonths(from start: Int64, to end: Int64) -> Int64 {
+            guard case .fixed(let length) = self else { return PacificTime.wholeMonths(from: start, to: end) }
+            return max(0, end - start) / max(1, length)
+        }
+    }
+
     /// In any order; of several with the same transaction id the one signed last counts.
     public var entries: [Entry]
     /// The one of a subscription that was signed last counts. One without `signedDate`, or signed before the period in
@@ -53,10 +74,13 @@ public struct PurchaseHistory: Sendable {
     /// Whether a period without a price, and without an offer, counts as paid. Nothing is guessed unless this is set: legacy
     /// receipts and early JWS have no prices.
     public var countsUnpricedPeriodsAsPaid: Bool
+    /// How long a month lasts where a rule counts months.
+    public var monthLength: MonthLength
 
     public init(
         entries: [Entry], renewalInfos: [JWSRenewalInfoDecodedPayload] = [], groups: [String: String] = [:],
-        completeThrough: Int64? = nil, coverage: [String: Coverage] = [:], countsUnpricedPeriodsAsPaid: Bool = false
+        completeThrough: Int64? = nil, coverage: [String: Coverage] = [:], countsUnpricedPeriodsAsPaid: Bool = false,
+        monthLength: MonthLength = .calendar
     ) {
         self.entries = entries
         self.renewalInfos = renewalInfos
@@ -64,6 +88,7 @@ public struct PurchaseHistory: Sendable {
         self.completeThrough = completeThrough
         self.coverage = coverage
         self.countsUnpricedPeriodsAsPaid = countsUnpricedPeriodsAsPaid
+        self.monthLength = monthLength
     }
 
     /// A history of transactions as the App Store signs them.

@@ -10,7 +10,8 @@ struct SubscriptionPeriodSpan {
 
     var transaction: JWSTransactionDecodedPayload { entry.transaction }
     var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
-    var isRevoked: Bool { transaction.revocationDate != nil }
+    /// Whether the period was refunded or taken back. An upgrade that took its place is neither, whatever date it left.
+    var isRevoked: Bool { transaction.revocationDate != nil && transaction.isUpgraded != true }
 }
 
 /// The periods of one subscription group, in order. `group` is nil for those of which nobody says the group.
@@ -22,6 +23,11 @@ struct SubscriptionTimeline {
 
     /// Those of the customer's own purchases.
     var own: [SubscriptionPeriodSpan] { spans.filter { !$0.isShared } }
+
+    /// The customer's own period that ends last, of those that had begun at a time.
+    func lastOwn(at now: Int64) -> SubscriptionPeriodSpan? {
+        own.filter { $0.start <= now }.max { $0.end < $1.end }
+    }
 
     /// By group ascending, the unknown one last.
     static func all(of history: PurchaseHistory) -> [SubscriptionTimeline] {

@@ -1,43 +1,30 @@
-internal import AppStoreModels
-
-/// The rules of a win-back offer, as App Store Connect has them (App Store Connect API, WinBackOffer.Attributes). Months are
-/// calendar months in US Pacific time, by which the App Store counts periods: 31 January and one month is the last day of
-/// February.
-public struct WinBackOffer: Hashable, Sendable {
-    /// The identifier of the offer.
-    public var offerIdentifier: String
-    /// `subscriptionGroupIdentifier` of the product that is offered.
-    public var group: String
-    /// The product that is offered.
-    public var productId: String?
-    /// `paidSubscriptionDurationInMonths`: for how many consecutive months the customer has paid at least.
-    public var minimumPaidMonths: Int
-    /// `timeSinceLastSubscribedInMonths`, minimum: eligible from so many months after the last subscription ended.
-    public var minimumMonthsSince: Int
-    /// … maximum: no longer eligible when so many months have passed; nil for no bound.
-    public var maximumMonthsSince: Int?
-    /// `waitBetweenOffersInMonths`: eligible from so many months after the last win-back offer of the group ended; nil for
-    /// none.
-    public var monthsBetweenOffers: Int?
-
-    /// The largest number of months that is counted with; a greater one counts as this.
-    public static let maximumMonths = 1_200
-
-    public init(
-        offerIdentifier: String, group: String, productId: String? = nil, minimumPaidMonths: Int,
-        minimumMonthsSince: Int, maximumMonthsSince: Int?, monthsBetweenOffers: Int? = nil
-    ) {
-        self.offerIdentifier = offerIdentifier
-        self.group = group
-        self.productId = productId
-        self.minimumPaidMonths = minimumPaidMonths
-        self.minimumMonthsSince = minimumMonthsSince
-        self.maximumMonthsSince = maximumMonthsSince
-        self.monthsBetweenOffers = monthsBetweenOffers
-    }
-}
+public import AppStoreModels
 
 extension PurchaseHistory {
+    /// The offers that the customer may have at a time, the best first, as in `eligibleWinBackOfferIds`.
+    ///
+    /// High priority comes before normal priority, then offers of the product that the customer last subscribed to (Apple:
+    /// the order takes into account the offers of the customer's most recent subscription), then the identifiers ascending.
+    /// - Parameters:
+    ///   - offers: with their rules.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
+    public func eligibleWinBackOffers(_ offers: [WinBackOffer], at now: Int64) -> [WinBackOffer] {
+        let timelines = SubscriptionTimeline.all(of: self)
+        func isOfLastProduct(_ offer: WinBackOffer) -> Bool {
+            guard let productId = offer.productId else { return false }
+            let timeline = timelines.first { $0.group == offer.group }
+            return timeline?.lastOwn(at: now)?.transaction.productId == productId
+        }
+        func key(_ offer: WinBackOffer) -> (Int, Int, String, String) {
+            (
+                offer.rules.priority == .high ? 0 : 1, isOfLastProduct(offer) ? 0 : 1, offer.offerIdentifier,
+                offer.productId ?? ""
+            )
+        }
+        return offers.filter { eligibility(for: $0, at: now).eligibility == .eligible }
+            .map { (offer: $0, key: key($0)) }.sorted { $0.key < $1.key }.map(\.offer)
+    }
+
     /// Whether the customer may have a win-back offer.
     ///
     /// `eligibleWinBackOfferIds` of a renewal information is the App Store's own answer; this one needs no network, can be
@@ -58,57 +45,59 @@ extension PurchaseHistory {
         if let undated = timeline?.undated.first(where: { !$0.isShared }) {
             reasons.append(OfferReason(.datesKnown, .unknown, transactionId: undated.transaction.transactionId))
         }
-        let own = timeline?.own.filter { $0.start <= now } ?? []
-        guard let timeline, let last = own.max(by: { $0.end < $1.end }) else {
+        guard let timeline, let last = timeline.lastOwn(at: now) else {
             let outcome: OfferReason.Outcome = reasons.isEmpty ? .failed : .unknown
             return OfferVerdict([OfferReason(.subscribedBefore, outcome)] + reasons, at: now)
         }
+        let rules = offer.rules
         let id = last.transaction.transactionId
         reasons.insert(OfferReason(.subscribedBefore, .satisfied, transactionId: id), at: 0)
         reasons += lapseReasons(timeline, at: now)
         if completeThrough == nil { reasons.append(OfferReason(.historyCurrent, .unknown)) }
         let gap = gaps(timeline).last
-        reasons.append(paidMonths(offer, timeline, gap, at: now))
-        reasons += timeReasons(offer, lastEnd: last.end, transactionId: id, at: now)
-        if let wait = offer.monthsBetweenOffers { reasons.append(offerReason(wait, own, gap, at: now)) }
+        reasons.append(paidMonths(rules, timeline, gap, at: now))
+        reasons += timeReasons(rules, lastEnd: last.end, transactionId: id, at: now)
+        if let wait = rules.monthsBetweenOffers {
+            reasons.append(waitReason(wait, offer, timeline.own.filter { $0.start <= now }, gap, at: now))
+        }
+        reasons += availabilityReasons(rules, at: now)
         return OfferVerdict(reasons, at: now)
     }
 
     private func paidMonths(
-        _ offer: WinBackOffer, _ timeline: SubscriptionTimeline, _ gap: HistoryGap?, at now: Int64
+        _ rules: WinBackRules, _ timeline: SubscriptionTimeline, _ gap: HistoryGap?, at now: Int64
     ) -> OfferReason {
-        func longest(countsUnknown: Bool) -> PaidStretch? {
-            timeline.longestPaidStretch(
-                until: now, countsUnpricedAsPaid: countsUnpricedPeriodsAsPaid, countsUnknownAsPaid: countsUnknown)
-        }
-        let wanted = Int64(offer.minimumPaidMonths)
-        let known = longest(countsUnknown: false)
-        if (known?.months ?? 0) >= wanted {
+        let latest = timeline.latestPaidStretch(
+            until: now, countsUnpricedAsPaid: countsUnpricedPeriodsAsPaid, monthLength: monthLength)
+        let wanted = Int64(rules.minimumPaidMonths)
+        let months = latest.shortest?.months ?? 0
+        // A missing period after the stretch may be a later, shorter stretch.
+        let mayBeLater =
+            latest.shortest.map { stretch in gap?.end.map { $0 > stretch.end + Self.tolerance } ?? false } ?? false
+        if months >= wanted, wanted <= 0 || !mayBeLater {
             return OfferReason(
-                .paidMonths, .satisfied, transactionId: known?.lastTransactionId, months: known?.months ?? 0)
+                .paidMonths, .satisfied, transactionId: latest.shortest?.lastTransactionId, months: months)
         }
-        let possible = longest(countsUnknown: true)
-        if (possible?.months ?? 0) >= wanted {
+        if (latest.longest?.months ?? 0) >= wanted {
             return OfferReason(
-                .paidMonths, .unknown, transactionId: possible?.lastTransactionId, months: known?.months ?? 0)
+                .paidMonths, .unknown, transactionId: latest.longest?.lastTransactionId, months: months)
         }
         // What is missing may have been paid.
         return OfferReason(
             .paidMonths, gap == nil ? .failed : .unknown,
-            transactionId: gap.map(\.entry.transaction.transactionId) ?? known?.lastTransactionId,
-            months: known?.months ?? 0)
+            transactionId: gap.map(\.entry.transaction.transactionId) ?? latest.shortest?.lastTransactionId,
+            months: months)
     }
 
     private func timeReasons(
-        _ offer: WinBackOffer, lastEnd: Int64, transactionId: String?, at now: Int64
+        _ rules: WinBackRules, lastEnd: Int64, transactionId: String?, at now: Int64
     ) -> [OfferReason] {
         var reasons = [
             OfferReason.from(
-                Self.after(offer.minimumMonthsSince, lastEnd), at: now, .minimumMonthsSince,
-                transactionId: transactionId)
+                after(rules.minimumMonthsSince, lastEnd), at: now, .minimumMonthsSince, transactionId: transactionId)
         ]
-        if let maximum = offer.maximumMonthsSince {
-            let until = Self.after(maximum, lastEnd)
+        if let maximum = rules.maximumMonthsSince {
+            let until = after(maximum, lastEnd)
             reasons.append(
                 OfferReason(
                     .maximumMonthsSince, now < until ? .satisfied : .failed, transactionId: transactionId,
@@ -117,20 +106,32 @@ extension PurchaseHistory {
         return reasons
     }
 
-    /// What is missing may have been a win-back offer, which had ended by the end of the gap at the latest.
-    private func offerReason(
-        _ wait: Int, _ own: [SubscriptionPeriodSpan], _ gap: HistoryGap?, at now: Int64
+    /// Whether the customer has waited long enough since the offer was last redeemed.
+    ///
+    /// A redeemed offer without an identifier may be this one, and so may a missing period, which had ended by the end of the
+    /// gap at the latest.
+    private func waitReason(
+        _ wait: Int, _ offer: WinBackOffer, _ own: [SubscriptionPeriodSpan], _ gap: HistoryGap?, at now: Int64
     ) -> OfferReason {
-        let redeemed = own.filter { $0.transaction.offerType == .winBack }.max { $0.end < $1.end }
-        let known = redeemed.map { Self.after(wait, $0.end) }
+        let winBacks = own.filter { $0.transaction.offerType == .winBack }
+        func isCounted(_ span: SubscriptionPeriodSpan) -> Bool? {
+            guard offer.rules.waitScope == .offer else { return true }
+            return span.transaction.offerIdentifier.map { $0 == offer.offerIdentifier }
+        }
+        let redeemed = winBacks.filter { isCounted($0) == true }.max { $0.end < $1.end }
+        let known = redeemed.map { after(wait, $0.end) }
         if let redeemed, let known, now < known {
             return OfferReason(
                 .monthsBetweenOffers, .failed, transactionId: redeemed.transaction.transactionId, from: known)
         }
-        if let gap {
-            let id = gap.entry.transaction.transactionId
-            guard let end = gap.end else { return OfferReason(.monthsBetweenOffers, .unknown, transactionId: id) }
-            let possible = Self.after(wait, end)
+        let unnamed = winBacks.filter { isCounted($0) == nil }.max { $0.end < $1.end }
+        var open: [(entry: Entry, end: Int64?)] = []
+        if let unnamed { open.append((unnamed.entry, unnamed.end)) }
+        if let gap { open.append((gap.entry, gap.end)) }
+        for (entry, end) in open {
+            let id = entry.transaction.transactionId
+            guard let end else { return OfferReason(.monthsBetweenOffers, .unknown, transactionId: id) }
+            let possible = after(wait, end)
             if now < possible {
                 return OfferReason(.monthsBetweenOffers, .unknown, transactionId: id, from: possible)
             }
@@ -139,7 +140,30 @@ extension PurchaseHistory {
             .monthsBetweenOffers, .satisfied, transactionId: redeemed?.transaction.transactionId, from: known)
     }
 
-    private static func after(_ months: Int, _ date: Int64) -> Int64 {
-        PacificTime.adding(months: Int64(max(0, min(months, WinBackOffer.maximumMonths))), to: date)
+    /// Whether the offer can be had at the time and in the customer's storefront.
+    private func availabilityReasons(_ rules: WinBackRules, at now: Int64) -> [OfferReason] {
+        var reasons: [OfferReason] = []
+        if rules.startDate != nil || rules.endDate != nil {
+            let isRunning = (rules.startDate ?? .min) <= now && now < (rules.endDate ?? .max)
+            reasons.append(
+                OfferReason(
+                    .offerDates, isRunning ? .satisfied : .failed, from: rules.startDate, until: rules.endDate))
+        }
+        if let storefronts = rules.storefronts {
+            // A customer's storefront can change. The newest purchase that states one is the best that is known.
+            let newest = entries.filter { !$0.isShared && $0.transaction.storefront != nil }
+                .filter { ($0.transaction.purchaseDate ?? .max) <= now }
+                .max { ($0.transaction.purchaseDate ?? 0) < ($1.transaction.purchaseDate ?? 0) }
+            var outcome = OfferReason.Outcome.unknown
+            if let storefront = newest?.transaction.storefront {
+                outcome = storefronts.contains(storefront) ? .satisfied : .failed
+            }
+            reasons.append(OfferReason(.storefront, outcome, transactionId: newest?.transaction.transactionId))
+        }
+        return reasons
+    }
+
+    private func after(_ months: Int, _ date: Int64) -> Int64 {
+        monthLength.adding(months: Int64(max(0, min(months, WinBackRules.maximumMonths))), to: date)
     }
 }

@@ -31,6 +31,11 @@ struct OfferListing {
                 "eligibility", "kind", "offerIdentifier", "subscriptionGroupIdentifier", "productId", "eligibleFrom",
                 "eligibleUntil", "changesAt", "reasons",
             ] + Self.identityColumns
+        case .promotional:
+            [
+                "situation", "status", "subscriptionGroupIdentifier", "productId", "expirationIntent", "accessEnds",
+                "changesAt", "isCurrent", "originalTransactionId", "transactionId",
+            ] + Self.identityColumns
         case .entitlement:
             [
                 "status", "subscriptionGroupIdentifier", "productId", "isFamilyShared", "accessEnds", "changesAt",
@@ -55,6 +60,11 @@ struct OfferListing {
             return offers.filter { groups?.contains($0.group) ?? true }.map { offer in
                 let verdict = history.eligibility(for: offer, at: now)
                 return row(verdict, offer.offerIdentifier, offer.group, offer.productId, identities)
+            }
+        case .promotional:
+            return history.promotionalCandidates(at: now).compactMap { candidate in
+                if let groups, !groups.contains(candidate.group ?? "") { return nil }
+                return row(candidate, identities)
             }
         case .entitlement:
             return history.entitlements(at: now).compactMap { entitlement in
@@ -89,6 +99,19 @@ struct OfferListing {
         ]
         return Row(
             outcome: status, isListed: listsAll || best.hasAccess, fields: (fields + identities).map(Printable.text))
+    }
+
+    private func row(_ candidate: PromotionalCandidate, _ identities: [String]) -> Row {
+        let standing = candidate.standing
+        let fields = [
+            candidate.situation.rawValue, Self.name(standing.status), candidate.group ?? "", standing.productId ?? "",
+            candidate.expirationIntent?.description ?? "", DateText.iso(standing.accessEnds),
+            standing.changesAt.map(DateText.iso) ?? "", String(standing.isCurrent),
+            standing.originalTransactionId ?? "", standing.transactionId ?? "",
+        ]
+        return Row(
+            outcome: candidate.situation.rawValue, isListed: listsAll || candidate.isCandidate,
+            fields: (fields + identities).map(Printable.text))
     }
 
     private static func name(_ status: SubscriptionStatus) -> String {

@@ -17,7 +17,9 @@ struct OffersCommand: AsyncParsableCommand {
 
             KINDS:
               introductory  introductory offers and free trials, by group
-              win-back      win-back offers, with rules from options or a file
+              win-back      win-back offers, with rules from options, a file, or a catalog
+              promotional   customers for promotional offers, by group: those who turned
+                            auto-renewal off, are in billing retry, or lapsed
               entitlement   no offer: the access of each customer, by group
 
             Example of a file with win-back offers:
@@ -26,28 +28,37 @@ struct OffersCommand: AsyncParsableCommand {
                 come-back:               # the identifier of the offer
                   group: "20456789"      # subscriptionGroupIdentifier
                   product: com.example.premium.yearly
-                  paidMonths: 3          # consecutive months paid, at least
+                  paidMonths: 3          # most recent consecutive months paid, at least
                   monthsSince:           # since the last subscription
                     minimum: 2
                     maximum: 24
-                  monthsBetweenOffers: 6
+                  monthsBetweenOffers: 6 # since this offer was last redeemed and ended
+                  waitScope: offer       # group: since any win-back offer of the group
+                  startDate: 2026-03-01  # first and last day, US Pacific time
+                  endDate: 2026-03-31
+                  storefronts: [USA, CAN]
+                  priority: high         # high or normal; high is listed first
+            A win-back offer in a catalog has the same keys, except group and product.
 
             EXAMPLES:
               legacy-receipts offers --store sqlite:purchases.sqlite \\
                 --bundle-id com.example.app --kind introductory
               legacy-receipts offers --store sqlite:purchases.sqlite \\
                 --bundle-id com.example.app --kind win-back --offers offers.yaml
+              legacy-receipts offers --store sqlite:purchases.sqlite \\
+                --bundle-id com.example.app --kind promotional
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {
         case introductory
         case winBack = "win-back"
+        case promotional
         case entitlement
     }
 
     @OptionGroup var source: StoredAppOptions
 
-    @Option(help: "What to list: introductory, win-back or entitlement.")
+    @Option(help: "What to list: introductory, win-back, promotional or entitlement.")
     var kind: Kind
 
     @OptionGroup(title: "Win-back rules") var rules: WinBackRuleOptions
@@ -59,7 +70,8 @@ struct OffersCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A product catalog, for the groups of legacy purchases. Repeatable.", valueName: "file"),
+            "A product catalog, for the groups of legacy purchases and for win-back offers. Repeatable.",
+            valueName: "file"),
         completion: .file())
     var catalog: [String] = []
 
@@ -87,17 +99,18 @@ struct OffersCommand: AsyncParsableCommand {
 
     func validate() throws {
         if kind == .winBack {
-            try rules.validate(groups: groups)
+            try rules.validate(groups: groups, hasCatalog: !catalog.isEmpty)
         } else if rules.isGiven {
             throw ValidationError("The win-back rules are for --kind win-back.")
         }
     }
 
     func run() async throws {
-        let offers = kind == .winBack ? try rules.offers(groups: groups) : []
+        let products = try productCatalog()
+        let offers = kind == .winBack ? try rules.offers(groups: groups, catalog: products) : []
         let now = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
         let listing = OfferListing(
-            kind: kind, offers: offers, groups: groups.isEmpty ? nil : Set(groups), catalog: try productCatalog(),
+            kind: kind, offers: offers, groups: groups.isEmpty ? nil : Set(groups), catalog: products,
             now: now, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid, listsAll: all)
         var counts: [String: Int] = [:]
         try Terminal.output(CSVField.row(listing.header))

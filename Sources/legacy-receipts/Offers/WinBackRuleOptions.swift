@@ -1,9 +1,9 @@
-import AppStoreServer
+import AppStoreModels
 import ArgumentParser
 import Foundation
 import ProductCatalog
 
-/// The rules of win-back offers: one by flags, or any number in a file.
+/// The rules of win-back offers: one by flags, or any number in a file or in the product catalog.
 struct WinBackRuleOptions: ParsableArguments {
     @Option(
         name: .customLong("offers"), help: ArgumentHelp("A file with win-back offers, see above.", valueName: "file"),
@@ -43,18 +43,22 @@ struct WinBackRuleOptions: ParsableArguments {
 
     var isGiven: Bool { file != nil || isGivenByFlags }
 
-    func validate(groups: [String]) throws {
+    func validate(groups: [String], hasCatalog: Bool) throws {
+        if file == nil, !isGivenByFlags, hasCatalog { return }
         guard file == nil else {
             guard !isGivenByFlags else { throw ValidationError("Give the rules by --offers or by flags, not both.") }
             return
         }
         guard offerId != nil, paidMonths != nil, minimumMonthsSince != nil, groups.count == 1 else {
             throw ValidationError(
-                "Without --offers, win-back needs --offer-id, --group, --paid-months and --minimum-months-since.")
+                """
+                Without --offers or a --catalog with win-back offers, win-back needs --offer-id, --group, \
+                --paid-months and --minimum-months-since.
+                """)
         }
         for months in [paidMonths, minimumMonthsSince, maximumMonthsSince, monthsBetweenOffers] {
-            guard (0...WinBackOffer.maximumMonths).contains(months ?? 0) else {
-                throw ValidationError("Months are 0 to \(WinBackOffer.maximumMonths).")
+            guard (0...WinBackRules.maximumMonths).contains(months ?? 0) else {
+                throw ValidationError("Months are 0 to \(WinBackRules.maximumMonths).")
             }
         }
         if let maximumMonthsSince, maximumMonthsSince <= minimumMonthsSince ?? 0 {
@@ -62,22 +66,45 @@ struct WinBackRuleOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: ``CommandFailure`` for a file that cannot be used.
-    func offers(groups: [String]) throws -> [WinBackOffer] {
+    /// The offers in the order in which they are listed: those of high priority first.
+    /// - Throws: ``CommandFailure`` for a file that cannot be used, and for a catalog without a win-back offer that has
+    ///   rules and a group.
+    func offers(groups: [String], catalog: ProductCatalog?) throws -> [WinBackOffer] {
+        let offers = try unordered(groups: groups, catalog: catalog)
+        return offers.filter { $0.rules.priority == .high } + offers.filter { $0.rules.priority != .high }
+    }
+
+    private func unordered(groups: [String], catalog: ProductCatalog?) throws -> [WinBackOffer] {
         if let file { return try WinBackOfferFile.read(file) }
+        if !isGivenByFlags, let catalog { return try Self.offers(catalog) }
         return [
             WinBackOffer(
                 offerIdentifier: offerId ?? "", group: groups.first ?? "", productId: productId,
-                minimumPaidMonths: paidMonths ?? 0, minimumMonthsSince: minimumMonthsSince ?? 0,
-                maximumMonthsSince: maximumMonthsSince, monthsBetweenOffers: monthsBetweenOffers)
+                rules: WinBackRules(
+                    minimumPaidMonths: paidMonths ?? 0, minimumMonthsSince: minimumMonthsSince ?? 0,
+                    maximumMonthsSince: maximumMonthsSince, monthsBetweenOffers: monthsBetweenOffers))
         ]
+    }
+
+    private static func offers(_ catalog: ProductCatalog) throws -> [WinBackOffer] {
+        var found: [WinBackOffer] = []
+        for product in catalog.productIds.compactMap({ catalog.product($0) }) {
+            let offers = product.winBackOffers(group: product.subscriptionGroupIdentifier ?? "")
+            guard offers.isEmpty || product.subscriptionGroupIdentifier != nil else {
+                throw CommandFailure(
+                    "The win-back offers of \(product.productId) cannot be used: its group has no identifier.")
+            }
+            found += offers
+        }
+        guard !found.isEmpty else {
+            throw CommandFailure("The catalog has no win-back offer with rules (paidMonths, monthsSince).")
+        }
+        return found
     }
 }
 
 /// A file of win-back offers, YAML or JSON, read as strictly as a catalogue.
 enum WinBackOfferFile {
-    private static let months = 0...Int64(WinBackOffer.maximumMonths)
-
     static func read(_ path: String) throws -> [WinBackOffer] {
         let bytes = try InputFile.read(path)
         do throws(CatalogError) {
@@ -111,26 +138,13 @@ enum WinBackOfferFile {
     private static func offer(
         _ identifier: String, _ facts: inout CatalogMapping
     ) throws(CatalogError) -> WinBackOffer {
-        let line = facts.line
         func missing(_ key: String) -> CatalogError {
-            CatalogError(.missingValue, at: facts.place(key, line: line), "\(key) is missing")
+            CatalogError(.missingValue, at: facts.place(key, line: facts.line), "\(key) is missing")
         }
         guard let group = try facts.takeString("group") else { throw missing("group") }
-        guard let paid = try facts.takeInteger("paidMonths", in: months) else { throw missing("paidMonths") }
-        guard let member = facts.take("monthsSince") else { throw missing("monthsSince") }
-        var since = try CatalogMapping(member.node, file: facts.file, element: "\(facts.element).monthsSince")
-        guard let minimum = try since.takeInteger("minimum", in: months) else { throw missing("monthsSince.minimum") }
-        let maximum = try since.takeInteger("maximum", in: months)
-        if let maximum, maximum <= minimum {
-            throw CatalogError(
-                .badValue, at: since.place("maximum", line: since.line), "maximum has to be more than minimum")
-        }
-        try since.requireAllTaken()
-        let offer = WinBackOffer(
-            offerIdentifier: identifier, group: group, productId: try facts.takeString("product"),
-            minimumPaidMonths: Int(paid), minimumMonthsSince: Int(minimum),
-            maximumMonthsSince: maximum.map { Int($0) },
-            monthsBetweenOffers: try facts.takeInteger("monthsBetweenOffers", in: months).map { Int($0) })
+        let product = try facts.takeString("product")
+        guard let rules = try facts.takeWinBackRules() else { throw missing("paidMonths") }
+        let offer = WinBackOffer(offerIdentifier: identifier, group: group, productId: product, rules: rules)
         try facts.requireAllTaken()
         return offer
     }

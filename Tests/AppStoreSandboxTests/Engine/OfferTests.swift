@@ -137,6 +137,51 @@ struct OfferTests {
         #expect(again.payload.offerType == .winBack && again.payload.price == 0)
     }
 
+    @Test("Win-back offers are listed and redeemed by their rules, in months of the sandbox, the best first")
+    func winBackRules() throws {
+        let month = try #require(Sold.month)
+        let rules = [
+            "loyal": WinBackRules(minimumPaidMonths: 3, minimumMonthsSince: 1),
+            "later": WinBackRules(minimumMonthsSince: 2, maximumMonthsSince: 4, priority: .high),
+            "elsewhere": WinBackRules(storefronts: ["DEU"]), "waiting": WinBackRules(monthsBetweenOffers: 3),
+        ]
+        let offers = rules.map { id, rules in
+            SandboxOffer(
+                type: .winBack, identifier: id, discountType: .freeTrial, period: month, winBackRules: rules)
+        }
+        let product = SandboxProduct(
+            id: Sold.basic, type: .autoRenewableSubscription, period: month, group: "21400000", price: 4_990,
+            offers: offers)
+        var shop = try Shop()
+        shop.engine = SandboxEngine(
+            configuration: SandboxConfiguration(), catalog: SandboxCatalog([product]), now: shop.now)
+        let bought = try shop.buy(Sold.basic)
+        func listed() throws -> [String] {
+            let subscription = try shop.subscription(bought.id)
+            return shop.engine.renewalInfo(of: subscription).eligibleWinBackOfferIds ?? []
+        }
+        shop.pass(2 * Shop.monthly + Shop.minute)
+        #expect(try listed().isEmpty, "the subscription is active")
+        try shop.engine.cancel(bought.id, at: shop.now)
+        shop.pass(Shop.monthly - Shop.minute)
+        #expect(try listed() == ["waiting"])
+        #expect(refusal { try shop.buy(Sold.basic, .winBack("loyal")) } == .notEligible)
+        shop.pass(Shop.monthly)
+        #expect(try listed() == ["loyal", "waiting"])
+        shop.pass(Shop.monthly)
+        #expect(try listed() == ["later", "loyal", "waiting"])
+        #expect(refusal { try shop.buy(Sold.basic, .winBack("elsewhere")) } == .notEligible)
+        shop.pass(2 * Shop.monthly)
+        #expect(try listed() == ["loyal", "waiting"])
+        try shop.buy(Sold.basic, .winBack("waiting"))
+        try shop.engine.cancel(bought.id, at: shop.now)
+        // Free: the paid months before it still count. The wait of this offer does not concern the other.
+        shop.pass(2 * Shop.monthly)
+        #expect(try listed() == ["loyal"])
+        shop.pass(2 * Shop.monthly)
+        #expect(try listed() == ["later", "loyal", "waiting"])
+    }
+
     @Test("The developer's signed decision withholds the introductory offer, or gives it again")
     func signedEligibility() throws {
         let known = try DeveloperKey.known()

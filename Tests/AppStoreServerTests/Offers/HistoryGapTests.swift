@@ -114,6 +114,21 @@ struct HistoryGapTests {
         #expect(enough.eligibility == .eligible)
     }
 
+    @Test("A missing period after the stretch may be a newer, shorter stretch")
+    func missingAfterStretch() {
+        let free = months(10..<11).map { period -> JWSTransactionDecodedPayload in
+            var period = period
+            period.price = 0
+            return period
+        }
+        let verdict = told(months(0..<4) + free).eligibility(for: Samples.offer, at: Samples.month(14))
+        #expect(verdict.reason(.paidMonths)?.outcome == .unknown)
+        #expect(verdict.reason(.paidMonths)?.months == 4)
+        let whole = told(months(0..<4) + free, wholeThrough: Samples.month(12))
+        let known = whole.eligibility(for: Samples.offer, at: Samples.month(14))
+        #expect(known.reason(.paidMonths)?.outcome == .satisfied)
+    }
+
     @Test("Paid periods on both sides of a gap are no stretch")
     func stretch() {
         let verdict = told(months(0..<2) + months(10..<12)).eligibility(for: Samples.offer, at: Samples.month(20))

@@ -8,8 +8,9 @@ enum OfferSamples {
     static let day: Int64 = 86_400_000
     static let group = "20456789"
     static let offer = WinBackOffer(
-        offerIdentifier: "come-back", group: group, productId: "premium", minimumPaidMonths: 3, minimumMonthsSince: 2,
-        maximumMonthsSince: 24, monthsBetweenOffers: 6)
+        offerIdentifier: "come-back", group: group, productId: "premium",
+        rules: WinBackRules(
+            minimumPaidMonths: 3, minimumMonthsSince: 2, maximumMonthsSince: 24, monthsBetweenOffers: 6))
 
     static func month(_ number: Int64) -> Int64 { PacificTime.adding(months: number, to: start) }
 

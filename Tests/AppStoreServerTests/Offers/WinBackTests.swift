@@ -82,7 +82,7 @@ struct WinBackTests {
         #expect(again.eligibility == .eligible)
         #expect(again.eligibleUntil == Samples.month(34))
         var noWait = Samples.offer
-        noWait.monthsBetweenOffers = nil
+        noWait.rules.monthsBetweenOffers = nil
         #expect(history.eligibility(for: noWait, at: Samples.month(12)).eligibility == .eligible)
     }
 
@@ -176,14 +176,21 @@ struct WinBackTests {
         #expect(verdict(months, at: 8).reason(.paidMonths)?.months == 4)
     }
 
-    @Test("A lapse ends the stretch, and the longest counts wherever it lies")
+    @Test("A lapse ends the stretch, and only the most recent stretch counts, not the longest")
     func gap() {
         let short = verdict(Samples.monthly(0..<2) + Samples.monthly(4..<6), at: 8)
         #expect(short.reason(.paidMonths)?.months == 2)
         #expect(short.eligibility == .notEligible)
         let early = verdict(Samples.monthly(0..<4) + Samples.monthly(6..<7), at: 9)
-        #expect(early.reason(.paidMonths)?.months == 4)
-        #expect(early.eligibility == .eligible)
+        #expect(early.reason(.paidMonths)?.months == 1)
+        #expect(early.reason(.paidMonths)?.transactionId == "t6")
+        #expect(early.obstacleRules == [.paidMonths])
+        let late = verdict(Samples.monthly(0..<1) + Samples.monthly(3..<7), at: 9)
+        #expect(late.reason(.paidMonths)?.months == 4)
+        #expect(late.eligibility == .eligible)
+        // A free period after the paid months does not make them older.
+        let free = Samples.period(4, 5, price: 0) { $0.offerType = .promotional }
+        #expect(verdict(Samples.monthly(0..<4) + [free], at: 8).reason(.paidMonths)?.months == 4)
     }
 
     @Test("A renewal that succeeded late does not end the stretch, and the days between are not counted")
@@ -217,6 +224,20 @@ struct WinBackTests {
         #expect(verdict.reason(.paidMonths)?.months == 3)
         #expect(verdict.reason(.lapsed)?.transactionId == "u2")
         #expect(self.verdict([basic] + premium.dropLast(), at: 8).reason(.paidMonths)?.months == 2)
+        // Whatever date the upgrade left on the period that it ended, it is no refund.
+        var dated = basic
+        dated.revocationDate = half
+        var months = premium
+        months[0].expiresDate = Samples.month(1)
+        let mixed = [dated, months[0]] + Samples.monthly(1..<3)
+        #expect(self.verdict(mixed, at: 8).reason(.paidMonths)?.months == 3)
+    }
+
+    @Test("A downgrade at a renewal goes on with the months, also to another period length")
+    func downgrade() {
+        let yearly = Samples.period("premium.yearly", 0, 12, price: 59990)
+        let basic = Samples.period("basic", 12, 13, price: 4990) { $0.transactionReason = .renewal }
+        #expect(verdict([yearly, basic], at: 16).reason(.paidMonths)?.months == 13)
     }
 
     @Test("What was refunded in full is not paid, what was refunded in part is until then")

@@ -24,6 +24,33 @@ struct WinBackUnknownTests {
         #expect(history.eligibility(for: Samples.offer, at: Samples.month(8)).eligibility == .notEligible)
     }
 
+    @Test("An unpriced month after a lapse may be a newer, shorter stretch, or none: the verdict is unknown")
+    func unknownAfterLapse() {
+        let paid = Samples.monthly(0..<4)
+        let open = Samples.history(paid + Samples.monthly(6..<7, price: nil))
+        let verdict = open.eligibility(for: Samples.offer, at: Samples.month(9))
+        #expect(verdict.reason(.paidMonths)?.outcome == .unknown)
+        #expect(verdict.reason(.paidMonths)?.months == 1)
+        // Without a lapse it makes the stretch longer, or leaves it as it is.
+        let next = Samples.history(paid + Samples.monthly(4..<5, price: nil))
+        let sure = next.eligibility(for: Samples.offer, at: Samples.month(9))
+        #expect(sure.reason(.paidMonths)?.outcome == .satisfied)
+        // Two in a row: the first may have been free.
+        let two = Samples.history(paid + Samples.monthly(4..<6, price: nil))
+        #expect(two.eligibility(for: Samples.offer, at: Samples.month(9)).reason(.paidMonths)?.outcome == .unknown)
+    }
+
+    @Test("A redeemed offer without an identifier may be this one")
+    func unnamedOffer() {
+        let redeemed = Samples.period(6, 9) { $0.offerType = .winBack }
+        let history = Samples.history(Samples.monthly(0..<3) + [redeemed])
+        let open = history.eligibility(for: Samples.offer, at: Samples.month(12))
+        #expect(open.obstacleRules == [.monthsBetweenOffers])
+        #expect(open.eligibility == .unknown)
+        #expect(open.changesAt == Samples.month(15))
+        #expect(history.eligibility(for: Samples.offer, at: Samples.month(15)).eligibility == .eligible)
+    }
+
     @Test("An offer without price and mode stays unknown, however unpriced periods are counted")
     func unknownOffer() {
         let code = Samples.period(2, 3, price: nil) { $0.offerType = .offerCode }
@@ -60,7 +87,7 @@ struct WinBackUnknownTests {
         info.gracePeriodExpiresDate = Samples.month(3) + 16 * Samples.day
         info.signedDate = Samples.month(3)
         var offer = Samples.offer
-        offer.minimumMonthsSince = 0
+        offer.rules.minimumMonthsSince = 0
         let history = Samples.history(Samples.monthly(0..<3), [info])
         for days in [Int64(1), 20, 59] {
             let verdict = history.eligibility(for: offer, at: Samples.month(3) + days * Samples.day)
@@ -75,7 +102,7 @@ struct WinBackUnknownTests {
     @Test("Without a renewal information billing may be retried for 60 days, which is said")
     func noRenewalInfo() {
         var offer = Samples.offer
-        offer.minimumMonthsSince = 1
+        offer.rules.minimumMonthsSince = 1
         let history = Samples.history(Samples.monthly(0..<3), [])
         let open = history.eligibility(for: offer, at: Samples.month(4))
         #expect(open.eligibility == .unknown)
@@ -119,8 +146,10 @@ struct WinBackUnknownTests {
                 history.eligibility(for: Samples.offer, at: Samples.month(6)).obstacleRules.contains(.datesKnown))
         }
         let offer = WinBackOffer(
-            offerIdentifier: "o", group: Samples.group, minimumPaidMonths: .min, minimumMonthsSince: .max,
-            maximumMonthsSince: .max, monthsBetweenOffers: .min)
+            offerIdentifier: "o", group: Samples.group,
+            rules: WinBackRules(
+                minimumPaidMonths: .min, minimumMonthsSince: .max, maximumMonthsSince: .max, monthsBetweenOffers: .min,
+                startDate: .min, endDate: .max))
         #expect(
             Samples.history(Samples.monthly(0..<3)).eligibility(for: offer, at: Samples.month(6)).eligibility
                 == .notEligible)

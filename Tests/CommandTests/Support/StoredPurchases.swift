@@ -27,7 +27,11 @@ enum StoredPurchases {
             payload: payload, legacy: nil, origin: FactOrigin(source: .notificationV2, signedDate: month(to)))
     }
 
-    static func set(_ facts: [TransactionFact], tokens: [String] = []) -> FactSet {
+    /// - Parameter renewal: changes the renewal information, in which auto-renewal is off.
+    static func set(
+        _ facts: [TransactionFact], tokens: [String] = [],
+        renewal: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
+    ) -> FactSet {
         let originals = Set(facts.compactMap(\.payload.originalTransactionId)).sorted()
         return FactSet(
             scope: StoreScope(environment: .production, bundleId: bundleId),
@@ -36,6 +40,7 @@ enum StoredPurchases {
                 var info = JWSRenewalInfoDecodedPayload()
                 info.originalTransactionId = original
                 info.autoRenewStatus = .off
+                renewal(&info)
                 let date = facts.map(\.origin.signedDate).max() ?? 0
                 return RenewalInfoFact(
                     payload: info, origin: FactOrigin(source: .notificationV2, signedDate: date))

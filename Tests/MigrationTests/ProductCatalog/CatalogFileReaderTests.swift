@@ -37,7 +37,11 @@ import Testing
                     period: SubscriptionPeriod(iso8601: "P1M"), numberOfPeriods: 3, price: "0.99"),
                 CatalogOffer(
                     type: .winBack, identifier: "back", paymentMode: .freeTrial,
-                    period: SubscriptionPeriod(iso8601: "P1M")),
+                    period: SubscriptionPeriod(iso8601: "P1M"),
+                    winBackRules: WinBackRules(
+                        minimumPaidMonths: 3, minimumMonthsSince: 2, maximumMonthsSince: 24, monthsBetweenOffers: 6,
+                        waitScope: .group, startDate: 1_772_352_000_000, endDate: 1_775_026_800_000,
+                        storefronts: ["USA", "CAN"], priority: .high)),
             ])
         #expect(yearly.offer(.promotional, identifier: "winter")?.price == "4.99")
         #expect(yearly.offer(.winBack, identifier: "winter") == nil)
@@ -52,6 +56,87 @@ import Testing
         #expect(catalog.product("com.other.monthly")?.rule.description == "pattern *.monthly")
         #expect(catalog.product("com.other.monthly")?.productId == "com.other.monthly")
         #expect(catalog.product("com.other.yearly") == nil)
+    }
+
+    @Test func winBackRulesAreOfTheProductAndItsGroup() throws {
+        let catalog = try catalog(
+            """
+            version: 1
+            products:
+              a:
+                type: auto-renewable
+                offers:
+                - {type: winBack, id: bare}
+                - {type: winBack, id: x, paidMonths: 1, monthsSince: {minimum: 0}}
+            """)
+        let product = try #require(catalog.product("a"))
+        #expect(
+            product.winBackOffers(group: "g") == [
+                WinBackOffer(
+                    offerIdentifier: "x", group: "g", productId: "a", rules: WinBackRules(minimumPaidMonths: 1))
+            ])
+    }
+
+    @Test(
+        "Rules of a win-back offer that are wrong are refused with their line and what is wanted",
+        arguments: [
+            ("priority: low", .badValue, "priority has to be high or normal, not \"low\""),
+            ("waitScope: product", .badValue, "waitScope has to be offer or group, not \"product\""),
+            ("startDate: 2026-02-30", .badValue, "startDate has to be a day like 2026-03-01"),
+            ("endDate: tomorrow", .badValue, "endDate has to be a day like 2026-03-01"),
+            ("{}", nil, ""), ("storefronts: USA", .wrongType, "storefronts has to be a list"),
+            ("storefronts: []", .missingValue, "leave the key out for all storefronts"),
+            ("storefronts: [usa]", .badValue, "three capital letters such as USA, not \"usa\""),
+            ("storefronts: [USA, USA]", .duplicate, "the storefront USA is there twice"),
+            ("storefronts: [[USA]]", .wrongType, "a storefront has to be text"),
+            ("monthsBetweenOffers: 1201", .badValue, "monthsBetweenOffers has to be 0 to 1200"),
+            ("monthsBetweenOffers: six", .wrongType, "monthsBetweenOffers has to be a whole number"),
+        ] as [(String, CatalogError.Code?, String)])
+    func winBackRulesAreChecked(_ key: String, _ code: CatalogError.Code?, _ message: String) throws {
+        let text = """
+            version: 1
+            products:
+              a:
+                offers:
+                - type: winBack
+                  id: x
+                  paidMonths: 1
+                  monthsSince: {minimum: 1}
+            """
+        guard let code else {
+            _ = try ownEntries(text)
+            return
+        }
+        let error = catalogError { _ = try ownEntries(text + "\n      \(key)") }
+        #expect(error?.code == code)
+        #expect(error?.place.line == 9)
+        #expect(error?.message.contains(message) == true, "\(String(describing: error))")
+    }
+
+    @Test(
+        "Rules of a win-back offer have to be whole and in order, and other offers have none",
+        arguments: [
+            ("{type: winBack, id: x, priority: high}", .missingValue, "paidMonths is missing"),
+            ("{type: winBack, id: x, paidMonths: 1}", .missingValue, "monthsSince is missing"),
+            ("{type: winBack, id: x, paidMonths: 1, monthsSince: {}}", .missingValue, "monthsSince.minimum is missing"),
+            (
+                "{type: winBack, id: x, paidMonths: 1, monthsSince: {minimum: 2, maximum: 2}}", .badValue,
+                "maximum has to be more than minimum"
+            ),
+            (
+                "{type: winBack, id: x, paidMonths: 1, monthsSince: {minimum: 2}, startDate: 2026-03-02, endDate: 2026-03-01}",
+                .badValue, "endDate is before startDate"
+            ),
+            ("{type: promotional, id: x, paidMonths: 1}", .unknownKey, "paidMonths"),
+            ("{type: promotional, id: x, priority: high}", .unknownKey, "priority"),
+        ] as [(String, CatalogError.Code, String)])
+    func winBackRulesAreWhole(_ offer: String, _ code: CatalogError.Code, _ message: String) throws {
+        let error = catalogError {
+            _ = try ownEntries("version: 1\nproducts:\n  a:\n    offers:\n    - \(offer)")
+        }
+        #expect(error?.code == code)
+        #expect(error?.place.line == 5)
+        #expect(error?.message.contains(message) == true, "\(String(describing: error))")
     }
 
     @Test func stackingIsTheDefault() throws {

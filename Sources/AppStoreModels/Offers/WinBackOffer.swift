@@ -1,0 +1,77 @@
+/// A win-back offer: for customers whose subscription in a group has ended.
+public struct WinBackOffer: Hashable, Sendable {
+    /// The identifier of the offer, unique in the subscription group.
+    public var offerIdentifier: String
+    /// `subscriptionGroupIdentifier` of the product that is offered.
+    public var group: String
+    /// The product that is offered.
+    public var productId: String?
+    /// Who is eligible, when and where.
+    public var rules: WinBackRules
+
+    public init(offerIdentifier: String, group: String, productId: String? = nil, rules: WinBackRules) {
+        self.offerIdentifier = offerIdentifier
+        self.group = group
+        self.productId = productId
+        self.rules = rules
+    }
+}
+
+/// The rules of a win-back offer, as App Store Connect has them (App Store Connect API, WinBackOffer.Attributes).
+public struct WinBackRules: Hashable, Sendable {
+    /// How an offer ranks among other offers.
+    public enum Priority: String, Hashable, Sendable, CaseIterable {
+        case high
+        case normal
+    }
+
+    /// Which redeemed offers the wait between offers counts from.
+    public enum WaitScope: String, Hashable, Sendable, CaseIterable {
+        /// Offers with the identifier of this offer, as in App Store Connect.
+        case offer
+        /// All win-back offers of the subscription group.
+        case group
+    }
+
+    /// `customerEligibilityPaidSubscriptionDurationInMonths`: the minimum of consecutive months that the customer paid for
+    /// most recently.
+    public var minimumPaidMonths: Int
+    /// `customerEligibilityTimeSinceLastSubscribedInMonths`, minimum: the customer is eligible from so many months after the
+    /// end of the last subscription.
+    public var minimumMonthsSince: Int
+    /// … maximum: the customer is eligible until so many months have passed; nil for no bound.
+    public var maximumMonthsSince: Int?
+    /// `customerEligibilityWaitBetweenOffersInMonths`: the customer is eligible from so many months after the end of the
+    /// last redeemed offer (see ``waitScope``); nil for no wait.
+    public var monthsBetweenOffers: Int?
+    /// Which redeemed offers ``monthsBetweenOffers`` counts from.
+    public var waitScope: WaitScope
+    /// When the offer begins, in milliseconds since 1970-01-01T00:00:00Z; nil for no bound.
+    public var startDate: Int64?
+    /// When the offer ends, in milliseconds since 1970-01-01T00:00:00Z; this millisecond is not part of it. Nil for no bound.
+    public var endDate: Int64?
+    /// The storefronts with the offer, ISO 3166-1 alpha-3 codes such as `USA`; nil for all.
+    public var storefronts: Set<String>?
+    /// How the offer ranks among other offers.
+    public var priority: Priority
+
+    /// The largest number of months; the rules treat a greater one as this.
+    public static let maximumMonths = 1_200
+
+    /// Rules without a condition unless stated: each customer is eligible as soon as the subscription has ended.
+    public init(
+        minimumPaidMonths: Int = 0, minimumMonthsSince: Int = 0, maximumMonthsSince: Int? = nil,
+        monthsBetweenOffers: Int? = nil, waitScope: WaitScope = .offer, startDate: Int64? = nil, endDate: Int64? = nil,
+        storefronts: Set<String>? = nil, priority: Priority = .normal
+    ) {
+        self.minimumPaidMonths = minimumPaidMonths
+        self.minimumMonthsSince = minimumMonthsSince
+        self.maximumMonthsSince = maximumMonthsSince
+        self.monthsBetweenOffers = monthsBetweenOffers
+        self.waitScope = waitScope
+        self.startDate = startDate
+        self.endDate = endDate
+        self.storefronts = storefronts
+        self.priority = priority
+    }
+}

@@ -1,0 +1,68 @@
+public import AppStoreModels
+
+/// Where a customer stands in one subscription group, for a decision about promotional offers.
+///
+/// Apple allows a promotional offer for every customer who has or had a subscription; the developer decides who gets one.
+public struct PromotionalCandidate: Hashable, Sendable {
+    /// Raw values stand in CSV files.
+    public enum Situation: String, Hashable, Sendable, CaseIterable {
+        /// The subscription is active and will not renew.
+        case autoRenewOff
+        /// Billing failed and is being retried, in the grace period or after it.
+        case billingRetry
+        /// The subscription has ended.
+        case lapsed
+        /// The subscription is active and will renew.
+        case renewing
+        /// The last period was refunded or revoked.
+        case revoked
+        /// The history does not state whether the subscription renews or was renewed.
+        case unknown
+    }
+
+    public let situation: Situation
+    /// `subscriptionGroupIdentifier`; nil for subscriptions without a known group.
+    public let group: String?
+    /// The best of the customer's own subscriptions in the group.
+    public let standing: SubscriptionStanding
+
+    /// Why the subscription ended or is about to end, as the App Store states it; nil if nothing states it.
+    public var expirationIntent: ExpirationIntent? { standing.renewalInfo?.expirationIntent }
+
+    /// Whether a promotional offer can keep or return the customer: auto-renewal is off, billing is being retried, or the
+    /// subscription has lapsed.
+    public var isCandidate: Bool {
+        switch situation {
+        case .autoRenewOff, .billingRetry, .lapsed: true
+        case .renewing, .revoked, .unknown: false
+        }
+    }
+}
+
+extension PurchaseHistory {
+    /// Where the customer stands in each group with an own subscription, in the order of ``entitlements(at:)``. Family-shared
+    /// subscriptions do not count: only the purchaser can redeem an offer for them.
+    /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
+    public func promotionalCandidates(at now: Int64) -> [PromotionalCandidate] {
+        entitlements(at: now).compactMap { entitlement in
+            guard let own = entitlement.subscriptions.first(where: { !$0.isFamilyShared }) else { return nil }
+            return PromotionalCandidate(
+                situation: Self.situation(of: own), group: entitlement.group, standing: own)
+        }
+    }
+
+    private static func situation(of standing: SubscriptionStanding) -> PromotionalCandidate.Situation {
+        switch standing.status {
+        case .active:
+            switch standing.renewalInfo?.autoRenewStatus {
+            case .off?: .autoRenewOff
+            case .on?: .renewing
+            default: .unknown
+            }
+        case .billingGracePeriod, .billingRetry: .billingRetry
+        case .expired: standing.isCurrent ? .lapsed : .unknown
+        case .revoked: .revoked
+        default: .unknown
+        }
+    }
+}

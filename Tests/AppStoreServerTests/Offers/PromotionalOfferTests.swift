@@ -1,0 +1,92 @@
+import AppStoreModels
+import AppStoreServer
+import Testing
+
+@Suite("Promotional offers: whom to keep or return")
+struct PromotionalOfferTests {
+    private typealias Samples = OfferSamples
+
+    private func info(_ change: (inout JWSRenewalInfoDecodedPayload) -> Void) -> JWSRenewalInfoDecodedPayload {
+        var info = JWSRenewalInfoDecodedPayload()
+        info.originalTransactionId = "original"
+        info.signedDate = Samples.month(3)
+        change(&info)
+        return info
+    }
+
+    private func candidate(
+        _ infos: [JWSRenewalInfoDecodedPayload], at date: Int64,
+        _ transactions: [JWSTransactionDecodedPayload] = OfferSamples.monthly(0..<3)
+    ) -> PromotionalCandidate? {
+        Samples.history(transactions, infos).promotionalCandidates(at: date).first
+    }
+
+    @Test("Auto-renewal turned off in a period that runs")
+    func autoRenewOff() {
+        let running = Samples.month(3) - Samples.day
+        let off = info {
+            $0.autoRenewStatus = .off
+            $0.signedDate = running
+        }
+        let found = candidate([off], at: running)
+        #expect(found?.situation == .autoRenewOff && found?.isCandidate == true)
+        #expect(found?.group == Samples.group && found?.standing.transactionId == "t2")
+        let on = info {
+            $0.autoRenewStatus = .on
+            $0.signedDate = running
+        }
+        #expect(candidate([on], at: running)?.situation == .renewing)
+        #expect(candidate([on], at: running)?.isCandidate == false)
+        #expect(candidate([], at: running)?.situation == .unknown)
+    }
+
+    @Test("Billing retry, in the grace period and after it, then lapsed; with the expiration intent")
+    func billingRetry() {
+        let failing = info {
+            $0.autoRenewStatus = .on
+            $0.isInBillingRetryPeriod = true
+            $0.expirationIntent = .billingError
+            $0.gracePeriodExpiresDate = Samples.month(3) + 16 * Samples.day
+        }
+        for days in [Int64(1), 17, 59] {
+            let found = candidate([failing], at: Samples.month(3) + days * Samples.day)
+            #expect(found?.situation == .billingRetry && found?.isCandidate == true)
+            #expect(found?.expirationIntent == .billingError)
+        }
+        let after = candidate([failing], at: Samples.month(3) + 60 * Samples.day)
+        #expect(after?.situation == .lapsed && after?.expirationIntent == .billingError)
+    }
+
+    @Test("A subscription that ended has lapsed; unknown where the history does not reach its end")
+    func lapsed() {
+        let cancelled = info {
+            $0.autoRenewStatus = .off
+            $0.expirationIntent = .cancelled
+        }
+        let found = candidate([cancelled], at: Samples.month(5))
+        #expect(found?.situation == .lapsed && found?.expirationIntent == .cancelled)
+        var stale = Samples.history(Samples.monthly(0..<3), [])
+        stale.completeThrough = Samples.month(2)
+        #expect(stale.promotionalCandidates(at: Samples.month(5)).first?.situation == .unknown)
+    }
+
+    @Test("A refunded period is no lapse, and what the family shares is not the customer's own")
+    func others() {
+        var periods = Samples.monthly(0..<3)
+        periods[2].revocationDate = Samples.month(2) + Samples.day
+        #expect(candidate([], at: Samples.month(5), periods)?.situation == .revoked)
+        let shared = Samples.monthly(0..<3).map {
+            var payload = $0
+            payload.inAppOwnershipType = .familyShared
+            return payload
+        }
+        #expect(candidate([], at: Samples.month(5), shared) == nil)
+        // An own subscription beside a shared one that is still active.
+        var family = Samples.period(0, 9)
+        family.transactionId = "shared"
+        family.originalTransactionId = "shared"
+        family.inAppOwnershipType = .familyShared
+        let both = candidate([Samples.cancelled()], at: Samples.month(5), Samples.monthly(0..<3) + [family])
+        #expect(both?.situation == .lapsed && both?.standing.transactionId == "t2")
+    }
+}
