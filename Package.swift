@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "SQLiteTransactionStore", targets: ["SQLiteTransactionStore"]),
         .library(name: "PostgreSQLTransactionStore", targets: ["PostgreSQLTransactionStore"]),
         .library(name: "VerifyReceipt", targets: ["VerifyReceipt"]),
+        .library(name: "ReplyComparison", targets: ["ReplyComparison"]),
         .library(name: "VerifyReceiptServer", targets: ["VerifyReceiptServer"]),
         .executable(name: "legacy-receipts", targets: ["legacy-receipts"]),
     ],
@@ -85,7 +86,8 @@ let package = Package(
             name: "Purchases", dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog"],
             swiftSettings: settings),
         .target(
-            name: "Migration", dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases"],
+            name: "Migration",
+            dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "ReplyComparison"],
             swiftSettings: settings),
         .target(
             name: "ReceiptForge",
@@ -125,15 +127,18 @@ let package = Package(
         .target(
             name: "VerifyReceipt",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "TransactionStore",
-                crypto,
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore", crypto,
             ],
+            swiftSettings: settings),
+        .target(
+            name: "ReplyComparison",
+            dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases", "VerifyReceipt", crypto],
             swiftSettings: settings),
         .target(
             name: "VerifyReceiptServer",
             dependencies: [
                 "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
-                "VerifyReceipt", yams, server("AsyncHTTPClient", "async-http-client"),
+                "VerifyReceipt", "ReplyComparison", yams, server("AsyncHTTPClient", "async-http-client"),
                 server("Configuration", "swift-configuration"),
                 server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
                 server("HummingbirdHTTP2", "hummingbird"),
@@ -147,7 +152,8 @@ let package = Package(
             name: "legacy-receipts",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "TransactionStore",
-                "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
+                "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "ReplyComparison",
+                "VerifyReceiptServer",
                 "AppStoreServer",
                 "AppStoreSandbox",
                 server("Logging", "swift-log"), server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -228,7 +234,8 @@ let package = Package(
             name: "VerifyReceiptTests",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "TransactionStore",
-                "SQLiteTransactionStore", "VerifyReceipt", "SharedReceipts", crypto,
+                "SQLiteTransactionStore", "VerifyReceipt", "ReplyComparison", "Migration",
+                "SharedReceipts", crypto,
             ],
             swiftSettings: settings),
         .testTarget(

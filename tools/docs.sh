@@ -9,7 +9,7 @@ mkdir -p .build/documentation
 
 log=.build/documentation/log
 for target in AppStoreModels AppStoreTrust LegacyReceipts ProductCatalog Purchases Migration ReceiptForge AppStoreServer AppStoreSandbox \
-    TransactionStore SQLiteTransactionStore PostgreSQLTransactionStore VerifyReceipt VerifyReceiptServer; do
+    TransactionStore SQLiteTransactionStore PostgreSQLTransactionStore VerifyReceipt ReplyComparison VerifyReceiptServer; do
     if ! swift package --allow-writing-to-directory .build/documentation \
         generate-documentation --target "$target" --warnings-as-errors \
         --output-path ".build/documentation/$target.doccarchive" >"$log" 2>&1; then

@@ -79,7 +79,7 @@ package enum LosAngelesTime {
 }
 
 /// A day of the proleptic Gregorian calendar. Days count from 1970-01-01, which was a Thursday.
-struct CivilDate {
+package struct CivilDate {
     let year: Int64
     let month: Int64
     let day: Int64
@@ -102,7 +102,7 @@ struct CivilDate {
     }
 
     /// Days since 1970-01-01.
-    static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    package static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = floored(shifted, 400)
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

@@ -1,3 +1,4 @@
+public import ReplyComparison
 public import VerifyReceipt
 
 /// What has become of the requests in shadow mode. Each submitted request is, in the end, in one of the others.

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 public import Logging
 import NIOCore
+import ReplyComparison
 public import ServiceLifecycle
 import Synchronization
 public import VerifyReceipt

@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import ReplyComparison
 import Synchronization
 import VerifyReceipt
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import LegacyReceipts
 import Migration
+import ReplyComparison
 import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer

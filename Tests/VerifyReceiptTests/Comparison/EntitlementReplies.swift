@@ -1,3 +1,4 @@
+import ReplyComparison
 import Testing
 import VerifyReceipt
 

@@ -1,5 +1,6 @@
 import AppStoreModels
 import ReceiptForge
+import ReplyComparison
 import Testing
 import TransactionStore
 import VerifyReceipt

@@ -1,6 +1,8 @@
 import AppStoreModels
 import Foundation
 import LegacyReceipts
+import Migration
+import ReplyComparison
 import SharedReceipts
 import Testing
 import TransactionStore

@@ -1,4 +1,5 @@
 import Foundation
+import ReplyComparison
 import VerifyReceipt
 
 /// Replies to compare, as objects that tests change in one place.

@@ -1,4 +1,5 @@
 import Foundation
+import ReplyComparison
 import Testing
 import VerifyReceipt
 

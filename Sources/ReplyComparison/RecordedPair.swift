@@ -25,7 +25,7 @@ extension RecordedPair {
     /// be strings that hold JSON. `reply` stands for `response`; `request_date_ms` beside them says when Apple was asked.
     ///
     /// Nil if the text is no such object.
-    init?(_ text: ArraySlice<UInt8>, place: String) {
+    package init?(_ text: ArraySlice<UInt8>, place: String) {
         guard JSONBounds.allows(Array(text)), let record = (try? JSONValue.parse(text))?.object,
             let reply = Self.json(record["response"] ?? record["reply"]), reply.object != nil
         else { return nil }
@@ -42,7 +42,7 @@ extension RecordedPair {
     }
 
     /// A receipt as somebody stored it becomes a request as a client sends it.
-    init(receipt: ArraySlice<UInt8>, reply: JSONValue, place: String) {
+    package init(receipt: ArraySlice<UInt8>, reply: JSONValue, place: String) {
         self.init(
             request: Self.requestBody(
                 receipt: .string(Self.transportText(receipt)), password: nil, excludes: nil), reply: reply, place: place

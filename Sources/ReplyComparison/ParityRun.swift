@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
+package import VerifyReceipt
 
 /// Asks our endpoint what Apple was asked, at the moment when Apple was asked, and compares the replies.
 package struct ParityRun: Sendable {

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import VerifyReceipt
 
 extension ReplyComparer {
     // MARK: in_app

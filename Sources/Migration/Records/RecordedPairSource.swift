@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import Migration
+package import ReplyComparison
 
 /// Reads recorded pairs from files, folders and standard input, with memory bounded by the largest record.
 ///

@@ -72,13 +72,13 @@ package struct RequestFacts: Sendable {
 }
 
 /// The bound that keeps a hostile text from becoming many times its size in memory.
-enum JSONBounds {
+package enum JSONBounds {
     /// No more values than this; a purchase has about 25 members.
-    static let maximumValues = 1_000_000
+    package static let maximumValues = 1_000_000
 
     /// Whether the text can hold no more values than the limit. Separators inside of strings count too, which only makes
     /// the bound stricter.
-    static func allows(_ text: [UInt8], maximumValues: Int = maximumValues) -> Bool {
+    package static func allows(_ text: [UInt8], maximumValues: Int = maximumValues) -> Bool {
         var separators = 0
         for byte in text where byte == UInt8(ascii: ",") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") {
             separators += 1

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import VerifyReceipt
 
 /// Two values that mean the same and are written differently.
 enum ValueForms {

@@ -1,3 +1,5 @@
+internal import VerifyReceipt
+
 /// What the endpoint answers, status by status and member by member, as MIGRATION.md shows it. It is printed from the data
 /// that the endpoint and the comparison work with.
 package enum CoverageTable {
