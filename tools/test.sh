@@ -23,6 +23,9 @@ tests() {
 step "Format"
 git ls-files -z '*.swift' | xargs -0 swift format lint --strict --configuration .swift-format
 
+step "Rooms"
+python3 tools/rooms
+
 step "Planted faults still apply"
 python3 tools/plant/plant.py --check
 
