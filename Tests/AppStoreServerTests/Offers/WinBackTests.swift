@@ -203,7 +203,7 @@ struct WinBackTests {
         #expect(verdict(Samples.monthly(0..<2) + [recovered], at: 9).reason(.paidMonths)?.months == 3)
         var bought = recovered
         bought.transactionReason = .purchase
-        #expect(verdict(Samples.monthly(0..<2) + [bought], at: 9).reason(.paidMonths)?.months == 2)
+        #expect(verdict(Samples.monthly(0..<2) + [bought], at: 9).reason(.paidMonths)?.months == 1)
     }
 
     @Test("An upgrade in the middle of a period goes on with the months")

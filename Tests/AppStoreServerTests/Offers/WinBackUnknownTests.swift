@@ -62,17 +62,17 @@ struct WinBackUnknownTests {
     @Test(
         "A subscription of an unknown group makes the verdict unknown; the group of its product, once known, does not")
     func unknownGroup() {
-        let stray = Samples.period("old", 4, 5, group: nil)
+        let stray = Samples.period("old", 3, 5, group: nil)
         var history = Samples.history(Samples.monthly(0..<3) + [stray])
         let open = history.eligibility(for: Samples.offer, at: Samples.month(8))
         #expect(open.eligibility == .unknown)
         #expect(open.obstacleRules == [.groupsKnown])
-        #expect(open.reason(.groupsKnown)?.transactionId == "t4")
+        #expect(open.reason(.groupsKnown)?.transactionId == "t3")
         history.groups = ["old": Samples.group]
         #expect(history.eligibility(for: Samples.offer, at: Samples.month(8)).eligibility == .eligible)
         #expect(history.eligibility(for: Samples.offer, at: Samples.month(7) - 1).eligibility == .notEligible)
         // Another transaction of the product states the group.
-        let stated = Samples.period("old", 6, 7) { $0.transactionId = "stated" }
+        let stated = Samples.period("old", 5, 7) { $0.transactionId = "stated" }
         history.groups = [:]
         history.entries.append(PurchaseHistory.Entry(stated))
         #expect(history.eligibility(for: Samples.offer, at: Samples.month(9)).eligibility == .eligible)
