@@ -94,7 +94,8 @@ let package = Package(
             dependencies: [crypto, cryptoExtras],
             swiftSettings: settings),
         .target(
-            name: "TransactionStore", dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases"],
+            name: "TransactionStore",
+            dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases"],
             swiftSettings: settings),
         .target(
             name: "SQLiteTransactionStore",
@@ -219,7 +220,7 @@ let package = Package(
         .testTarget(
             name: "TransactionStoreTests",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "Purchases", "TransactionStore",
+                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "Purchases", "TransactionStore",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
             swiftSettings: settings),

@@ -1,5 +1,6 @@
 public import AppStoreModels
-package import Purchases
+public import ProductCatalog
+public import Purchases
 
 /// One transaction as the store knows it: the facts of all documents, joined field by field.
 public struct StoredTransaction: Sendable {
@@ -110,6 +111,22 @@ public struct StoredAppTransaction: Sendable {
 }
 
 extension Customer {
+    /// The terms of the customer's non-renewing subscriptions, by transaction id, reckoned over all documents that the store
+    /// has. Purchases of products without a length in the catalog are left out.
+    ///
+    /// A document that is stored later can move terms: a refund of an earlier purchase, or a purchase that was not known.
+    public func nonRenewingTerms(_ catalog: ProductCatalog) -> [String: NonRenewingTerm] {
+        let purchases = transactions.map {
+            NonRenewingTermRule.Purchase($0.payload, isSigned: $0.isSigned, catalog: catalog)
+        }
+        var terms: [String: NonRenewingTerm] = [:]
+        for (transaction, term) in zip(transactions, NonRenewingTermRule.terms(of: purchases)) {
+            guard let id = transaction.payload.transactionId, let term else { continue }
+            terms[id] = term
+        }
+        return terms
+    }
+
     /// Whether a set of facts is in the store already, because its receipt is the one that the store would hand out: a set
     /// is taken in whole or not at all.
     package func hasTakenIn(_ facts: FactSet) -> Bool {

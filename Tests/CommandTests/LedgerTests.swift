@@ -83,6 +83,40 @@ struct LedgerTests {
         }
     }
 
+    @Test("With a catalog, an entry has the term that all documents of the customer give")
+    func terms() async throws {
+        let folder = try Folder()
+        func set(_ id: String, month: Int64, refunded: Int64? = nil) -> FactSet {
+            StoredPurchases.set(
+                [
+                    StoredPurchases.purchase(
+                        id, "pass", .nonRenewingSubscription, month: month, refunded: refunded)
+                ], tokens: [StoredPurchases.token])
+        }
+        try await StoredPurchases.makeStore([set("500", month: 0), set("501", month: 1)], in: folder)
+        try folder.write("products.yaml", StoredPurchases.catalog.utf8)
+        func terms() async throws -> [String] {
+            try entries(try await ledger("read", "--catalog", "products.yaml", in: folder)).map { entry in
+                let transaction = entry["transaction"] as? [String: Any]
+                return "\(entry["event"] ?? "") \(entry["termStart"] ?? "") \(transaction?["expiresDate"] ?? "")"
+            }
+        }
+        // Three calendar months in UTC, one after the other.
+        let day = StoredPurchases.day
+        let (start, end) = (StoredPurchases.month(0), StoredPurchases.month(0) + 90 * day)
+        #expect(try await terms() == ["purchased \(start) \(end)", "purchased \(end) \(end + 91 * day)"])
+        let plain = try entries(try await ledger("read", in: folder))
+        #expect(plain.allSatisfy { $0["termStart"] == nil })
+        #expect(plain.allSatisfy { ($0["transaction"] as? [String: Any])?["expiresDate"] == nil })
+        // The refund has an entry; the term of the other purchase, which moves, is the new one wherever it is read.
+        try await StoredPurchases.makeStore([set("500", month: 0, refunded: 2)], in: folder)
+        let moved = StoredPurchases.month(1)
+        #expect(
+            try await terms() == [
+                "purchased \(start) \(end)", "purchased \(moved) \(moved + 89 * day)", "revoked \(start) \(end)",
+            ])
+    }
+
     @Test("What cannot be acknowledged or read is refused")
     func refusals() async throws {
         let folder = try Folder()

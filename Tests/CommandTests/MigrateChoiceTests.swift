@@ -100,6 +100,46 @@ struct MigrateChoiceTests {
         #expect(provenance["expiresDate"]?.hasPrefix("catalog") == true, "\(provenance)")
     }
 
+    @Test("The terms of a record are reckoned over all of its receipts")
+    func termsOfARecord() async throws {
+        let folder = try Folder.withRoot()
+        let bought = ForgedInstant(2024, 3, 15, 10, 20, 30)
+        func receipt(_ id: String, _ date: ForgedInstant, cancelled: ForgedInstant? = nil) throws -> String {
+            let receipt = ForgedAppReceipt.production(
+                bundleId: "com.example.orchard", created: cancelled ?? date
+            ).with {
+                var purchase = ForgedPurchase(.nonRenewing, product: "com.example.season", id: id, at: date)
+                if let cancelled { purchase.cancellationDate = .seconds(cancelled) }
+                $0.purchases = [purchase]
+            }
+            return Data(try receipt.signedData(.g5).encoded()).base64EncodedString()
+        }
+        let second = try receipt("530002", bought.adding(months: 1))
+        let first = try receipt("530001", bought)
+        let refunded = try receipt("530001", bought, cancelled: bought.adding(months: 2))
+        try folder.write(
+            "catalog.yaml", "version: 1\nproducts:\n  com.example.season: {type: non-renewing, duration: P3M}\n".utf8)
+        let names = ["receipt_data", "latest_receipt", "receipt"]
+        let cases: [([String], Int64, Int64)] = [([first], 3, 6), ([first, refunded], 1, 4)]
+        for (firsts, start, end) in cases {
+            let documents = zip(names, [second] + firsts).map { "\"\($0)\":\"\($1)\"" }
+            try folder.write("dump.ndjson", "{\(documents.joined(separator: ","))}\n".utf8)
+            let name = "out\(firsts.count)"
+            let outcome = try await folder.migrate(
+                "dump.ndjson", "--output", name, "--catalog", "catalog.yaml")
+            #expect(outcome.status == 0, "\(outcome.error)")
+            let lines = try folder.lines("\(name)/transactions.ndjson")
+            #expect(lines.count == 2)
+            let line = try #require(
+                lines.first { ($0["transaction"] as? [String: Any])?["transactionId"] as? String == "530002" })
+            let transaction = try #require(line["transaction"] as? [String: Any])
+            #expect(line["termStart"] as? Int64 == bought.adding(months: start).milliseconds)
+            #expect(transaction["expiresDate"] as? Int64 == bought.adding(months: end).milliseconds)
+            let notes = line["notes"] as? [String] ?? []
+            #expect(notes.contains("termStacked") == (firsts.count == 1))
+        }
+    }
+
     @Test("A broken catalogue is an error that names the file and the line, before anything is read or written")
     func brokenCatalog() async throws {
         let folder = try Folder.withRoot()

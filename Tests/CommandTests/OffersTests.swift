@@ -218,6 +218,44 @@ struct OffersTests {
         #expect(all.allSatisfy { $0["isCurrent"] == "true" })
     }
 
+    @Test("entitlement: all types of products, by the catalog, with the terms of all documents of a customer")
+    func allTypes() async throws {
+        let folder = try Folder()
+        func purchase(_ id: String, _ product: String, _ type: ProductType?, month: Int64, refunded: Int64? = nil)
+            -> FactSet
+        {
+            StoredPurchases.set(
+                [StoredPurchases.purchase(id, product, type, month: month, refunded: refunded)],
+                tokens: [StoredPurchases.token])
+        }
+        let first = purchase("500", "pass", .nonRenewingSubscription, month: 0)
+        try await StoredPurchases.makeStore(
+            [
+                StoredPurchases.sets[0], first, purchase("501", "pass", nil, month: 1),
+                purchase("502", "lifetime", .nonConsumable, month: 1),
+            ], in: folder)
+        try folder.write("products.yaml", StoredPurchases.catalog.utf8)
+        func rows(_ arguments: String...) async throws -> [[String: String]] {
+            try table(
+                try await offers(["--kind", "entitlement", "--at", "2023-05-01", "--all"] + arguments, in: folder))
+        }
+        let found = try await rows("--catalog", "products.yaml")
+        #expect(found.map { $0["productId"] } == ["premium", "pass", "lifetime"])
+        #expect(found.map { $0["status"] } == ["expired", "active", "active"])
+        #expect(found.map { $0["entitlement"] } == ["", "club", ""])
+        #expect(found.map { $0["level"] } == ["1", "", ""])
+        // Two terms of three months, one after the other.
+        #expect(found.map { $0["accessEnds"] } == ["2023-04-15T17:00:00Z", "2023-07-15T18:00:00Z", ""])
+        #expect(found[1]["type"] == "Non-Renewing Subscription" && found[1]["transactionId"] == "501")
+        let unknown = try await rows()
+        #expect(unknown.map { $0["status"] } == ["expired", "unknown", "active"])
+        // A refund of the first purchase moves the term of the second one to its own date.
+        try await StoredPurchases.makeStore(
+            [purchase("500", "pass", .nonRenewingSubscription, month: 0, refunded: 2)], in: folder)
+        let refunded = try await rows("--catalog", "products.yaml")
+        #expect(refunded[1]["status"] == "active" && refunded[1]["accessEnds"] == "2023-05-15T18:00:00Z")
+    }
+
     @Test("Legacy receipts: the group comes from a catalogue, and without one the verdict is unknown")
     func legacy() async throws {
         let folder = try Folder.withRoot()

@@ -1,13 +1,37 @@
 public import AppStoreModels
 
-/// What a customer is entitled to in one subscription group at one moment: the best of the subscriptions in it.
-public struct GroupEntitlement: Hashable, Sendable {
-    /// `subscriptionGroupIdentifier`; nil for subscriptions of which nobody says the group.
+/// What a customer has, or had, of one thing that the app sells, at one moment. ``PurchaseHistory/entitlements(at:)`` says
+/// what is one thing.
+public struct Entitlement: Hashable, Sendable {
+    /// The type of the product; nil if neither a document nor the catalog states it.
+    public let type: ProductType?
+    /// `subscriptionGroupIdentifier` of auto-renewable subscriptions; nil if nothing states the group.
     public let group: String?
-    /// The one that decides: of the best status, and of those the one that lasts longest; bought before shared.
-    public let best: SubscriptionStanding
-    /// All subscriptions of the group, the best first.
+    /// What the product unlocks, by the name in the catalog.
+    public let name: String?
+    /// In Apple's terms; a non-consumable is active until it is revoked. Nil if the status is unknown: the type of the
+    /// product is unknown, or the end of a non-renewing subscription.
+    public let status: SubscriptionStatus?
+    /// The product of the purchase that decides; its other members are of the same purchase.
+    public let productId: String?
+    /// The level of service of the product within its group, 1 is the highest; nil if the catalog does not state it.
+    public let level: Int?
+    public let originalTransactionId: String?
+    public let transactionId: String?
+    /// Whether the customer has it through Family Sharing.
+    public let isFamilyShared: Bool
+    /// When the access ends or ended, in milliseconds since 1970-01-01T00:00:00Z. For a non-renewing subscription, the end of
+    /// the last term that follows without a gap. Nil if it never ends, and if the status is unknown.
+    public let accessEnds: Int64?
+    /// When the status changes if nothing happens until then; nil if time alone does not change it.
+    public let changesAt: Int64?
+    /// Whether the history reaches far enough to be sure. If not, the customer may have bought or renewed since.
+    public let isCurrent: Bool
+    /// All subscriptions of the group, the best first; empty for other types of products.
     public let subscriptions: [SubscriptionStanding]
+
+    /// Whether the customer has access: active, or in the billing grace period.
+    public var hasAccess: Bool { status == .active || status == .billingGracePeriod }
 }
 
 /// The standing of one subscription.
@@ -37,33 +61,82 @@ public struct SubscriptionStanding: Hashable, Sendable {
 }
 
 extension PurchaseHistory {
-    /// What the customer is entitled to, by group ascending, those of unknown groups last. Groups in which no subscription
-    /// had begun are left out.
+    /// What the customer is entitled to. This is the only answer to that question. What had not begun is left out, and so are
+    /// consumables.
     ///
+    /// One entitlement each, in this order:
+    /// - a subscription group, by its identifier, whatever the number of subscriptions and family members who share one. The
+    ///   subscription that decides gives access; of several the one with the highest level of service
+    ///   (``Product/level``), then of the better status, then the one that lasts longest, then a bought one;
+    /// - subscriptions without a known group that must be of one: they have a product or an original transaction id in common;
+    /// - the non-renewing subscriptions that unlock the same (``Product/entitlement``, else the product), by their terms;
+    /// - a non-consumable product, whatever the number of its transactions;
+    /// - a product of unknown type.
+    ///
+    /// The status of an auto-renewable subscription:
     /// - A period that runs: active. It ends at its expiry, at a refund, or when an upgrade takes its place.
     /// - Else, if the last period was refunded or revoked: revoked.
     /// - Else, if the renewal information says that billing is being retried: grace period while its date lies ahead, then
-    ///   billing retry until 60 days after the expiry. Nothing else makes these two, and one that was signed before the
-    ///   period began does not: it speaks of an older one.
+    ///   billing retry until 60 days after the expiry. Nothing else makes these two, and a renewal information that was
+    ///   signed before the period began does not: it describes an older one.
     /// - Else: expired (Reference.md V9.3).
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
-    public func entitlements(at now: Int64) -> [GroupEntitlement] {
-        SubscriptionTimeline.all(of: self).compactMap { timeline in
-            struct Key: Hashable {
-                let id: String?
-                let isShared: Bool
-            }
+    public func entitlements(at now: Int64) -> [Entitlement] {
+        subscriptionEntitlements(at: now) + singlePurchaseEntitlements(at: now)
+    }
+
+    private func subscriptionEntitlements(at now: Int64) -> [Entitlement] {
+        struct Key: Hashable {
+            let id: String?
+            let isShared: Bool
+        }
+        return SubscriptionTimeline.all(of: self).flatMap { timeline -> [Entitlement] in
             let begun = timeline.spans.filter { $0.start <= now }
-            let subscriptions = Dictionary(grouping: begun) { span in
-                Key(
-                    id: span.entry.subscriptionId, isShared: span.isShared)
-            }
-            let standings = subscriptions.values.compactMap { standing($0, at: now) }.sorted(by: Self.isBetter)
-            return standings.first.map {
-                GroupEntitlement(group: timeline.group, best: $0, subscriptions: standings)
+            let subscriptions = Dictionary(grouping: begun) { Key(id: $0.entry.subscriptionId, isShared: $0.isShared) }
+            let groups =
+                timeline.group == nil ? Self.connected(Array(subscriptions.values)) : [Array(subscriptions.values)]
+            return groups.compactMap { subscriptions in
+                let standings = subscriptions.compactMap { standing($0, at: now) }.sorted(by: isBetter)
+                guard let best = standings.first else { return nil }
+                return Entitlement(
+                    type: .autoRenewableSubscription, group: timeline.group, name: product(best.productId).entitlement,
+                    status: best.status, productId: best.productId, level: product(best.productId).level,
+                    originalTransactionId: best.originalTransactionId, transactionId: best.transactionId,
+                    isFamilyShared: best.isFamilyShared, accessEnds: best.accessEnds, changesAt: best.changesAt,
+                    isCurrent: best.isCurrent, subscriptions: standings)
             }
         }
     }
+
+    /// Subscriptions without a known group, in sets that are of one group: a product belongs to one group only, and so does a
+    /// subscription. The sets come in the order of their least products.
+    private static func connected(_ subscriptions: [[SubscriptionPeriodSpan]]) -> [[[SubscriptionPeriodSpan]]] {
+        var parents: [String: String] = [:]
+        func leastProduct(_ product: String) -> String {
+            var root = product
+            while let parent = parents[root], parent != root { root = parent }
+            var step = product
+            while let parent = parents[step], parent != root {
+                parents[step] = root
+                step = parent
+            }
+            return root
+        }
+        for spans in subscriptions {
+            let products = spans.map { $0.transaction.productId ?? "" }
+            for (one, other) in zip(products, products.dropFirst()) {
+                let (root, otherRoot) = (leastProduct(one), leastProduct(other))
+                parents[max(root, otherRoot)] = min(root, otherRoot)
+            }
+        }
+        var sets: [String: [[SubscriptionPeriodSpan]]] = [:]
+        for spans in subscriptions {
+            sets[leastProduct(spans.first?.transaction.productId ?? ""), default: []].append(spans)
+        }
+        return sets.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    private func product(_ id: String?) -> Product { id.flatMap { products[$0] } ?? Product() }
 
     /// - Parameter spans: of one subscription, all of them begun.
     private func standing(_ spans: [SubscriptionPeriodSpan], at now: Int64) -> SubscriptionStanding? {
@@ -95,7 +168,13 @@ extension PurchaseHistory {
             : outcome(.expired, ends: span.end, changesAt: nil, byInfo: true)
     }
 
-    private static func isBetter(_ left: SubscriptionStanding, _ right: SubscriptionStanding) -> Bool {
+    private func isBetter(_ left: SubscriptionStanding, _ right: SubscriptionStanding) -> Bool {
+        if left.hasAccess != right.hasAccess { return left.hasAccess }
+        if left.hasAccess {
+            // A product without a known level is below the others.
+            let (level, other) = (product(left.productId).level ?? .max, product(right.productId).level ?? .max)
+            if level != other { return level < other }
+        }
         if left.rank != right.rank { return left.rank < right.rank }
         if left.accessEnds != right.accessEnds { return left.accessEnds > right.accessEnds }
         if left.isFamilyShared != right.isFamilyShared { return !left.isFamilyShared }
@@ -112,5 +191,165 @@ extension SubscriptionStanding {
         case .expired: 3
         default: 4
         }
+    }
+}
+
+// MARK: Products that do not renew
+
+extension PurchaseHistory {
+    /// What is one entitlement.
+    private struct Subject: Hashable {
+        let type: ProductType?
+        /// Whether `name` is an entitlement of the catalog, not a product.
+        let isEntitlement: Bool
+        let name: String
+
+        var order: (Int, String, Int) {
+            let place =
+                switch type {
+                case .nonRenewingSubscription?: 0
+                case .nonConsumable?: 1
+                default: 2
+                }
+            return (place, name, isEntitlement ? 0 : 1)
+        }
+    }
+
+    private func singlePurchaseEntitlements(at now: Int64) -> [Entitlement] {
+        struct Key: Hashable {
+            let id: String?
+            let productId: String?
+        }
+        var types: [String: ProductType] = [:]
+        for entry in entries {
+            if let id = entry.transaction.productId, let type = entry.transaction.type { types[id] = type }
+        }
+        func productType(of entry: Entry) -> ProductType? {
+            entry.transaction.type ?? entry.transaction.productId.flatMap { types[$0] }
+        }
+        let others = SubscriptionTimeline.newest(entries).filter { entry in
+            let type = productType(of: entry)
+            return !entry.transaction.isSubscription && type != .autoRenewableSubscription && type != .consumable
+        }
+        // A restored transaction is the purchase that it restores.
+        let copies = Dictionary(grouping: others) { Key(id: $0.subscriptionId, productId: $0.transaction.productId) }
+        var purchases: [Subject: [SinglePurchase]] = [:]
+        for (key, copies) in copies {
+            let product = self.product(key.productId)
+            let type = copies.lazy.compactMap { productType(of: $0) }.first
+            guard let purchase = SinglePurchase(copies, type: type, product: product),
+                purchase.date <= now
+            else { continue }
+            let name = purchase.type == .nonRenewingSubscription ? product.entitlement : nil
+            let subject = Subject(
+                type: purchase.type, isEntitlement: name != nil, name: name ?? key.productId ?? "")
+            purchases[subject, default: []].append(purchase)
+        }
+        return purchases.sorted { $0.key.order < $1.key.order }.compactMap { entitlement($0.value, at: now) }
+    }
+
+    /// - Parameter purchases: of one entitlement, all of them made.
+    private func entitlement(_ purchases: [SinglePurchase], at now: Int64) -> Entitlement? {
+        let begun = purchases.filter { $0.start <= now }.sorted { $0.isBetter(than: $1, at: now) }
+        guard let best = begun.first else { return nil }
+        let status = best.status(at: now)
+        var ends = best.end
+        if status == .active {
+            // Terms that were bought already and follow without a gap.
+            for purchase in purchases.sorted(by: { $0.start < $1.start }) {
+                guard let end = ends, purchase.start <= end, purchase.endIsKnown else { continue }
+                ends = purchase.end.map { max(end, $0) }
+            }
+        }
+        let known = purchases.flatMap(\.copies).compactMap { currentThrough($0) }.max()
+        let transaction = best.entry.transaction
+        return Entitlement(
+            type: best.type, group: nil, name: best.product.entitlement, status: status,
+            productId: transaction.productId, level: best.product.level,
+            originalTransactionId: transaction.originalTransactionId, transactionId: transaction.transactionId,
+            isFamilyShared: transaction.inAppOwnershipType == .familyShared, accessEnds: ends,
+            changesAt: status == .active ? ends : nil,
+            isCurrent: status == .active || status == .revoked
+                || status == .expired && (known ?? .min) >= (ends ?? .max),
+            subscriptions: [])
+    }
+}
+
+/// A purchase that does not renew, with its restored copies.
+private struct SinglePurchase {
+    /// The copy that was made first.
+    let entry: PurchaseHistory.Entry
+    let copies: [PurchaseHistory.Entry]
+    let type: ProductType?
+    let product: PurchaseHistory.Product
+    /// When it was bought, in milliseconds since 1970 like all dates here.
+    let date: Int64
+    /// When the access begins.
+    let start: Int64
+    /// When the access ends: at the end of the term, or before it at a revocation. Nil if it never ends or the end is not
+    /// known.
+    let end: Int64?
+    /// Whether an absent end means that the access never ends.
+    let endIsKnown: Bool
+    private let revocationDate: Int64?
+
+    /// - Parameter copies: the transactions of one purchase.
+    init?(_ copies: [PurchaseHistory.Entry], type: ProductType?, product: PurchaseHistory.Product) {
+        let sorted = copies.sorted { $0.copyOrder < $1.copyOrder }
+        // Unsigned documents decide nothing about a signed purchase.
+        let signed = sorted.filter(\.isSigned)
+        let deciding = signed.isEmpty ? sorted : signed
+        guard let entry = deciding.first else { return nil }
+        self.entry = entry
+        self.copies = copies
+        self.type = type
+        self.product = product
+        let term = deciding.lazy.compactMap(\.term).first
+        date = deciding.compactMap { $0.transaction.originalPurchaseDate ?? $0.transaction.purchaseDate }.min() ?? .min
+        start = term?.start ?? date
+        revocationDate = deciding.compactMap(\.transaction.revocationDate).min()
+        var termEnd: Int64?
+        switch type {
+        case .nonConsumable?: endIsKnown = true
+        case .nonRenewingSubscription? where product.isFreeSubscription: endIsKnown = true
+        case .nonRenewingSubscription?:
+            termEnd = term?.end ?? deciding.lazy.compactMap(\.transaction.expiresDate).first
+            endIsKnown = termEnd != nil
+        default: endIsKnown = false
+        }
+        end = [termEnd, revocationDate].compactMap { $0 }.min()
+    }
+
+    func status(at now: Int64) -> SubscriptionStatus? {
+        if let revocationDate, revocationDate <= now { return .revoked }
+        guard endIsKnown else { return nil }
+        guard let end else { return .active }
+        return end > now ? .active : .expired
+    }
+
+    func isBetter(than other: SinglePurchase, at now: Int64) -> Bool {
+        let (rank, otherRank) = (self.rank(at: now), other.rank(at: now))
+        if rank != otherRank { return rank < otherRank }
+        if end != other.end { return (end ?? .max) > (other.end ?? .max) }
+        let isShared = entry.transaction.inAppOwnershipType == .familyShared
+        if isShared != (other.entry.transaction.inAppOwnershipType == .familyShared) { return !isShared }
+        return entry.copyOrder < other.entry.copyOrder
+    }
+
+    private func rank(at now: Int64) -> Int {
+        switch status(at: now) {
+        case .active?: 0
+        case nil: 1
+        case .expired?: 2
+        default: 3
+        }
+    }
+}
+
+extension PurchaseHistory.Entry {
+    /// The original comes before its restored copies. Ids are decimal numbers: the longer is the greater.
+    fileprivate var copyOrder: (Int64, Int, String) {
+        let id = transaction.transactionId ?? ""
+        return (transaction.purchaseDate ?? .min, id.utf8.count, id)
     }
 }

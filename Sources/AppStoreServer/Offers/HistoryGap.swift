@@ -46,8 +46,11 @@ extension PurchaseHistory {
     }
 
     /// Until when it is known whether the subscription of a period was renewed; nil if nobody can say.
-    func currentThrough(_ span: SubscriptionPeriodSpan) -> Int64? {
-        guard let id = span.entry.subscriptionId, let coverage = coverage[id] else { return completeThrough }
+    func currentThrough(_ span: SubscriptionPeriodSpan) -> Int64? { currentThrough(span.entry) }
+
+    /// Until when it is known whether a later purchase followed; nil if nothing states it.
+    func currentThrough(_ entry: Entry) -> Int64? {
+        guard let id = entry.subscriptionId, let coverage = coverage[id] else { return completeThrough }
         return coverage.currentThrough
     }
 }

@@ -1,9 +1,9 @@
 public import AppStoreModels
 
-/// What is known of the purchases of one customer of one app: what the rules about offers are asked of.
+/// What is known of the purchases of one customer of one app: the rules about offers and entitlements use it.
 ///
-/// Only auto-renewable subscriptions count here; other purchases may be among the transactions and are passed over. A
-/// subscription that the family shares is somebody else's purchase: it gives access, and says nothing about offers.
+/// Offers depend on auto-renewable subscriptions only; entitlements on all types of products. A subscription that a family
+/// member shares is that member's purchase: it gives access, and says nothing about offers.
 public struct PurchaseHistory: Sendable {
     /// One transaction, and what may be concluded from it.
     public struct Entry: Hashable, Sendable {
@@ -11,10 +11,44 @@ public struct PurchaseHistory: Sendable {
         /// Whether an absent `offerType` means that there was no introductory offer. So it is in what the App Store signs
         /// as JWS; a legacy receipt without the attributes 1713 and 1719 leaves it open.
         public var statesOffers: Bool
+        /// Whether a verified signature stands behind the transaction. For a purchase with a signed transaction, unsigned
+        /// ones decide nothing.
+        public var isSigned = true
+        /// The term of a non-renewing subscription; nil for other products, and if the length is unknown.
+        public var term: Term?
 
         public init(_ transaction: JWSTransactionDecodedPayload, statesOffers: Bool = true) {
             self.transaction = transaction
             self.statesOffers = statesOffers
+        }
+    }
+
+    /// The term of a purchase of a non-renewing subscription, as the customer's purchases and the product catalog give it.
+    public struct Term: Hashable, Sendable {
+        /// In milliseconds since 1970-01-01T00:00:00Z.
+        public var start: Int64
+        /// In milliseconds since 1970-01-01T00:00:00Z; not part of the term.
+        public var end: Int64
+
+        public init(start: Int64, end: Int64) {
+            self.start = start
+            self.end = end
+        }
+    }
+
+    /// What the catalog states about a product, as far as entitlements depend on it.
+    public struct Product: Hashable, Sendable {
+        /// The level of service within the subscription group, 1 is the highest; nil if it is not known.
+        public var level: Int?
+        /// The name of what the product unlocks; products with the same name unlock the same.
+        public var entitlement: String?
+        /// Whether the product is a free (Newsstand) subscription, which never expires.
+        public var isFreeSubscription: Bool
+
+        public init(level: Int? = nil, entitlement: String? = nil, isFreeSubscription: Bool = false) {
+            self.level = level
+            self.entitlement = entitlement
+            self.isFreeSubscription = isFreeSubscription
         }
     }
 
@@ -65,6 +99,8 @@ public struct PurchaseHistory: Sendable {
     /// `subscriptionGroupIdentifier` by product, for transactions that do not state one (legacy receipts). A product that
     /// has its group in one of the transactions needs no entry.
     public var groups: [String: String]
+    /// What the catalog states, by product.
+    public var products: [String: Product] = [:]
     /// Until when the history has everything that the App Store knows, in milliseconds since 1970-01-01T00:00:00Z; nil if
     /// nobody can say. After an answer of Get Transaction History it is the time of the answer. What a subscription did
     /// after this time is unknown, and verdicts that hang on it are.

@@ -49,7 +49,8 @@ struct SubscriptionTimeline {
         return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? []) }
     }
 
-    private static func newest(_ entries: [PurchaseHistory.Entry]) -> [PurchaseHistory.Entry] {
+    /// One entry per transaction id: the one that was signed last.
+    static func newest(_ entries: [PurchaseHistory.Entry]) -> [PurchaseHistory.Entry] {
         var places: [String: Int] = [:]
         var result: [PurchaseHistory.Entry] = []
         for entry in entries {

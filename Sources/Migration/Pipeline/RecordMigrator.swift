@@ -203,14 +203,22 @@ struct RecordMigrator: Sendable {
         for receipt in read.receipts { output.add(receipt.verified.document) }
         let signed = SignedTransactions(read.receipts.map(\.verified))
         var confirmed: Set<PurchaseIdentity> = []
+        var lines = TransactionLines()
         for recorded in read.recorded {
-            confirmed.formUnion(write(recorded, confirmedBy: signed, read.receipts.isEmpty, of: record, into: &output))
+            confirmed.formUnion(
+                write(recorded, confirmedBy: signed, read.receipts.isEmpty, of: record, &lines, into: &output))
         }
         // What only the receipts say. The newest comes first.
         var apps: Set<String> = []
         for receipt in read.receipts {
             let isFirstOfApp = receipt.verified.bundleId.map { apps.insert($0).inserted } ?? true
-            write(receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, into: &output)
+            write(
+                receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, &lines, into: &output)
+        }
+        // Each document has terms of its own by now. The record is about one customer, so its purchases are reckoned together.
+        if read.receipts.count + read.recorded.count > 1 { lines.addTerms(mapper) }
+        for (transaction, source) in zip(lines.transactions, lines.sources) {
+            write(transaction, source, into: &output)
         }
     }
 
@@ -218,7 +226,7 @@ struct RecordMigrator: Sendable {
     /// contradicts gets one.
     private func write(
         _ recorded: ReadRecorded, confirmedBy signed: SignedTransactions, _ isAlone: Bool, of record: InputRecord,
-        into output: inout BatchOutput
+        _ lines: inout TransactionLines, into output: inout BatchOutput
     ) -> Set<PurchaseIdentity> {
         var mapping = recorded.mapping
         output.counts.add(mapping.notes)
@@ -236,14 +244,14 @@ struct RecordMigrator: Sendable {
         let plain = source()
         for (index, row) in mapping.transactions.enumerated() {
             switch signed.confirmation(of: row, mapping.legacyFacts[index]) {
-            case .none: write(row, plain, into: &output)
+            case .none: lines.add(row, plain)
             case .confirmed(let merged, let reference):
-                write(merged, source(reference), into: &output)
+                lines.add(merged, source(reference))
                 if let identity = PurchaseIdentity(merged.payload) { confirmed.insert(identity) }
             case .contradicted:
                 var row = row
                 row.notes.append(.contradictsSignedReceipt)
-                write(row, plain, into: &output)
+                lines.add(row, plain)
                 contradicted.insert(index)
             }
         }
@@ -271,7 +279,8 @@ struct RecordMigrator: Sendable {
     /// Writes the purchases of which no other receipt of the record speaks, without those that a row states already.
     private func write(
         _ receipt: ReadReceipt, of record: InputRecord, amid signed: SignedTransactions,
-        leavingOut confirmed: Set<PurchaseIdentity>, withApp: Bool, into output: inout BatchOutput
+        leavingOut confirmed: Set<PurchaseIdentity>, withApp: Bool, _ lines: inout TransactionLines,
+        into output: inout BatchOutput
     ) {
         let verified = receipt.verified
         let source = OutputSource(
@@ -281,7 +290,7 @@ struct RecordMigrator: Sendable {
             if let identity = PurchaseIdentity(transaction.payload) {
                 guard !confirmed.contains(identity), signed.isSpeaker(verified, of: identity) else { continue }
             }
-            write(transaction, source, into: &output)
+            lines.add(transaction, source)
         }
         writeRest(verified, source, withApp: withApp, into: &output)
     }
@@ -391,6 +400,30 @@ private struct ReadDocuments {
 
     var environment: Environment? {
         receipts.first?.verified.environment ?? recorded.lazy.compactMap(\.mapping.environment).first
+    }
+}
+
+/// The transactions of a record with several documents, in the order of the output.
+private struct TransactionLines {
+    private(set) var transactions: [MappedTransaction] = []
+    private(set) var sources: [OutputSource] = []
+
+    mutating func add(_ transaction: MappedTransaction, _ source: OutputSource) {
+        transactions.append(transaction)
+        sources.append(source)
+    }
+
+    /// Reckons the terms of non-renewing subscriptions over all documents of the record. A row that contradicts a receipt
+    /// keeps the term that it has in its own document, and moves no other.
+    mutating func addTerms(_ mapper: ReceiptMapper) {
+        let places = transactions.indices.filter { place in
+            transactions[place].payload.type == .nonRenewingSubscription
+                && !transactions[place].notes.contains(.contradictsSignedReceipt)
+        }
+        guard !places.isEmpty else { return }
+        var purchases = places.map { transactions[$0] }
+        mapper.addTerms(&purchases) { sources[places[$0]].isConfirmed }
+        for (place, purchase) in zip(places, purchases) { transactions[place] = purchase }
     }
 }
 

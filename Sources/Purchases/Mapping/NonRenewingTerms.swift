@@ -1,103 +1,188 @@
-import AppStoreModels
-import ProductCatalog
+package import AppStoreModels
+package import ProductCatalog
+
+/// The term of one purchase of a non-renewing subscription. No document of Apple's contains it (Reference.md P3): a product
+/// catalog gives the length, and ``NonRenewingTermRule`` the start.
+public struct NonRenewingTerm: Hashable, Sendable {
+    /// When the term begins, in milliseconds since 1970-01-01T00:00:00Z: at the purchase or, if the purchase extends another
+    /// one, at the end of that term.
+    public let start: Int64
+    /// When the term ends, in milliseconds since 1970-01-01T00:00:00Z; not part of the term. Nil if the end does not fit
+    /// 64-bit milliseconds.
+    public let end: Int64?
+    /// When the purchase was refunded, in milliseconds since 1970-01-01T00:00:00Z; nil if it was not. A document about any
+    /// copy of the purchase (the original or a restored transaction) can state it.
+    public let revocationDate: Int64?
+    /// Whether the term begins at the end of an earlier one.
+    public let isStacked: Bool
+    /// Whether the transaction restores a purchase whose term another transaction has already: both have the same term.
+    public let isRestored: Bool
+    /// Where the catalog states the length.
+    package let source: Provenance
+}
+
+/// The terms of a customer's non-renewing subscriptions. This is the only code that reckons them; the migration, the ledger
+/// and the entitlements use it.
+///
+/// - Purchases that unlock the same (the catalog's `entitlement`, else the product) are taken in the order of their purchase
+///   dates, then of their transaction ids.
+/// - A term begins at its purchase or, unless the catalog says `stacks: false`, at the end of the terms before it,
+///   whichever is later. It lasts as long as the catalog says, whatever the quantity.
+/// - A revoked purchase begins at its purchase and extends nothing.
+/// - A restored transaction is the purchase that it restores: it has the purchase date of that one and is counted once. If a
+///   document states a revocation of either, the purchase is revoked.
+/// - Purchases of different apps, and test purchases and others, do not extend each other.
+/// - Unsigned documents move no term of a signed purchase: signed purchases get their terms first.
+///
+/// The order of the purchases does not change the result. The work is that of sorting them.
+package enum NonRenewingTermRule {
+    /// A purchase with a known length.
+    package struct Purchase: Sendable {
+        fileprivate let transactionId: String?
+        /// Names the purchase, restored or not.
+        fileprivate let unit: String?
+        /// When it was bought, in milliseconds since 1970-01-01T00:00:00Z.
+        fileprivate let date: Int64
+        fileprivate let revocationDate: Int64?
+        fileprivate let isSigned: Bool
+        fileprivate let isTest: Bool
+        fileprivate let bundleId: String?
+        fileprivate let product: CatalogProduct
+        fileprivate let duration: SubscriptionPeriod
+
+        /// - Parameters:
+        ///   - payload: a transaction without the conclusions of this rule.
+        ///   - isSigned: whether a signed document states the transaction.
+        /// - Returns: nil for another type of product, for an unknown length, and without a purchase date.
+        package init?(
+            _ payload: JWSTransactionDecodedPayload, isSigned: Bool, catalog: ProductCatalog
+        ) {
+            guard payload.expiresDate == nil, payload.type == nil || payload.type == .nonRenewingSubscription,
+                let productId = payload.productId, let product = catalog.product(productId),
+                payload.type ?? product.type == .nonRenewingSubscription, !product.isFreeSubscription,
+                let duration = product.duration, let date = payload.bought
+            else { return nil }
+            transactionId = payload.transactionId
+            unit = payload.originalTransactionId ?? payload.transactionId
+            self.date = date
+            revocationDate = payload.revocationDate
+            self.isSigned = isSigned
+            isTest = payload.environment == .sandbox || payload.environment == .xcode
+            bundleId = payload.bundleId
+            self.product = product
+            self.duration = duration
+        }
+
+        fileprivate func precedes(_ other: Purchase) -> Bool? {
+            if date != other.date { return date < other.date }
+            switch TransactionIdOrder.compare(transactionId, other.transactionId) {
+            case .before: return true
+            case .after: return false
+            case .same: break
+            }
+            let (product, otherProduct) = (product.productId, other.product.productId)
+            return product == otherProduct ? nil : product < otherProduct
+        }
+    }
+
+    /// The terms of some purchases of one customer, in their order; nil where the purchase is nil.
+    package static func terms(of purchases: [Purchase?]) -> [NonRenewingTerm?] {
+        var entries = purchases.enumerated().compactMap { place, purchase in
+            purchase.map { Entry(place: place, purchase: $0) }
+        }
+        entries.sort { $0.purchase.precedes($1.purchase) ?? ($0.place < $1.place) }
+        var terms = [NonRenewingTerm?](repeating: nil, count: purchases.count)
+        let signed = entries.filter(\.purchase.isSigned)
+        reckon(signed, &terms)
+        if signed.count < entries.count { reckon(entries, &terms) }
+        return terms
+    }
+
+    private struct Entry {
+        let place: Int
+        let purchase: Purchase
+    }
+
+    /// Purchases with the same key extend each other.
+    private struct Key: Hashable {
+        let isTest: Bool
+        let bundleId: String?
+        /// Whether `name` is an entitlement of the catalog, not a product.
+        let isEntitlement: Bool
+        let name: String
+
+        init(_ purchase: Purchase, onlyBundleId: String?) {
+            isTest = purchase.isTest
+            bundleId = purchase.bundleId ?? onlyBundleId
+            isEntitlement = purchase.product.entitlement != nil
+            name = purchase.product.entitlement ?? purchase.product.productId
+        }
+    }
+
+    /// Fills in the terms that are missing. Those that are there stay as they are.
+    private static func reckon(_ entries: [Entry], _ terms: inout [NonRenewingTerm?]) {
+        let bundleIds = Set(entries.lazy.compactMap(\.purchase.bundleId))
+        let onlyBundleId = bundleIds.count == 1 ? bundleIds.first : nil
+        var revocations: [String: Int64] = [:]
+        var known: [String: (term: NonRenewingTerm, transactionId: String?)] = [:]
+        for entry in entries {
+            guard let unit = entry.purchase.unit else { continue }
+            if let date = entry.purchase.revocationDate { revocations[unit] = min(revocations[unit] ?? date, date) }
+            if let term = terms[entry.place], !term.isRestored { known[unit] = (term, entry.purchase.transactionId) }
+        }
+        var ends: [Key: Int64] = [:]
+        for entry in entries {
+            let purchase = entry.purchase
+            let key = Key(purchase, onlyBundleId: onlyBundleId)
+            if terms[entry.place] == nil {
+                if let unit = purchase.unit, let (term, transactionId) = known[unit] {
+                    terms[entry.place] = term.copied(isRestored: transactionId != purchase.transactionId)
+                    continue
+                }
+                let revocationDate = purchase.unit.map { revocations[$0] } ?? purchase.revocationDate
+                var start = purchase.date
+                if purchase.product.stacks, revocationDate == nil, let end = ends[key] { start = max(start, end) }
+                let term = NonRenewingTerm(
+                    start: start, end: purchase.duration.adding(to: start), revocationDate: revocationDate,
+                    isStacked: start > purchase.date, isRestored: false,
+                    source: purchase.product.provenance(of: .duration))
+                terms[entry.place] = term
+                if let unit = purchase.unit { known[unit] = (term, purchase.transactionId) }
+            }
+            guard let term = terms[entry.place], term.revocationDate == nil, let end = term.end else { continue }
+            ends[key] = max(ends[key] ?? end, end)
+        }
+    }
+}
+
+extension NonRenewingTerm {
+    fileprivate func copied(isRestored: Bool) -> NonRenewingTerm {
+        NonRenewingTerm(
+            start: start, end: end, revocationDate: revocationDate, isStacked: isStacked, isRestored: isRestored,
+            source: source)
+    }
+}
 
 extension ReceiptMapper {
-    /// Gives non-renewing subscriptions their terms by the catalogue: no record holds them (Reference.md P3).
+    /// Applies ``NonRenewingTermRule`` to transactions of one customer, and replaces the terms that they have.
     ///
-    /// The rule: purchases of one entitlement (or of one product, if the catalogue names no entitlement) are taken in
-    /// the order of their dates. A term begins at its purchase or, if the catalogue says that purchases extend one
-    /// another, at the end of the term before, whichever is later; it lasts as long as the catalogue says. A revoked
-    /// purchase has its own term but extends nothing. A restored transaction is the purchase it restores: it starts when
-    /// that one was bought and is counted once. Only the purchases of this record are seen.
-    func addTerms(_ transactions: inout [MappedTransaction]) {
+    /// - Parameter isConfirmed: whether a signed document of the same record confirms the recorded transaction at an index.
+    package func addTerms(_ transactions: inout [MappedTransaction], isConfirmed: (Int) -> Bool = { _ in false }) {
         var candidates: [Int] = []
         // Looked at where they stand: nearly all receipts have only other kinds of products.
         for index in transactions.indices where transactions[index].payload.type == .nonRenewingSubscription {
+            transactions[index].removeTerm()
             if transactions[index].hasTerm { candidates.append(index) }
         }
         guard !candidates.isEmpty else { return }
-        var purchases: [TermPurchase] = []
-        for index in candidates {
-            let payload = transactions[index].payload
-            guard let catalog, let productId = payload.productId, let product = catalog.product(productId),
-                let duration = product.duration, let start = payload.bought
-            else {
-                transactions[index].note(.termUnknown)
-                continue
-            }
-            if (payload.quantity ?? 1) > 1 { transactions[index].note(.termIgnoresQuantity) }
-            purchases.append(
-                TermPurchase(
-                    index: index, start: start, unit: payload.originalTransactionId ?? payload.transactionId,
-                    transactionId: payload.transactionId, isRevoked: payload.revocationDate != nil, product: product,
-                    duration: duration))
-        }
-        purchases.sort { $0.precedes($1) }
-        TermCalculator(purchases).apply(to: &transactions)
-    }
-}
-
-private struct TermPurchase {
-    /// Which of the transactions.
-    let index: Int
-    /// When it was bought, in milliseconds since 1970.
-    let start: Int64
-    /// What names the purchase, restored or not.
-    let unit: String?
-    let transactionId: String?
-    let isRevoked: Bool
-    let product: CatalogProduct
-    let duration: SubscriptionPeriod
-
-    func precedes(_ other: TermPurchase) -> Bool {
-        if start != other.start { return start < other.start }
-        let order = TransactionIdOrder.compare(transactionId, other.transactionId)
-        return order == .same ? index < other.index : order == .before
-    }
-}
-
-private struct TermCalculator {
-    private struct Term {
-        let start: Int64
-        let end: Int64?
-    }
-
-    private enum Entitlement: Hashable {
-        case named(String)
-        case product(String)
-    }
-
-    private let purchases: [TermPurchase]
-    private let revokedUnits: Set<String>
-
-    init(_ purchases: [TermPurchase]) {
-        self.purchases = purchases
-        revokedUnits = Set(purchases.lazy.filter(\.isRevoked).compactMap(\.unit))
-    }
-
-    func apply(to transactions: inout [MappedTransaction]) {
-        var ends: [Entitlement: Int64] = [:]
-        var known: [String: Term] = [:]
-        for purchase in purchases {
-            let provenance = purchase.product.provenance(of: .duration)
-            if let unit = purchase.unit, let term = known[unit] {
-                transactions[purchase.index].setTerm(start: term.start, end: term.end, provenance)
-                transactions[purchase.index].note(.restoredTermCountedOnce)
-                continue
-            }
-            let entitlement =
-                purchase.product.entitlement.map(Entitlement.named) ?? .product(purchase.product.productId)
-            let isRevoked = purchase.isRevoked || purchase.unit.map(revokedUnits.contains) ?? false
-            var start = purchase.start
-            if purchase.product.stacks, !isRevoked, let end = ends[entitlement], end > start {
-                start = end
-                transactions[purchase.index].note(.termStacked)
-            }
-            let end = purchase.duration.adding(to: start)
-            transactions[purchase.index].setTerm(start: start, end: end, provenance)
-            if let unit = purchase.unit { known[unit] = Term(start: start, end: end) }
-            if !isRevoked, let end { ends[entitlement] = max(end, ends[entitlement] ?? end) }
-        }
+        let terms = NonRenewingTermRule.terms(
+            of: candidates.map { index in
+                let isSigned = transactions[index].standing == .verifiedReceipt || isConfirmed(index)
+                return catalog.flatMap { catalog in
+                    NonRenewingTermRule.Purchase(transactions[index].payload, isSigned: isSigned, catalog: catalog)
+                }
+            })
+        for (index, term) in zip(candidates, terms) { transactions[index].setTerm(term) }
     }
 }
 
@@ -107,10 +192,25 @@ extension MappedTransaction {
         !isFreeSubscription && payload.expiresDate == nil
     }
 
-    fileprivate mutating func setTerm(start: Int64, end: Int64?, _ provenance: Provenance) {
-        termStart = start
-        guard let end else { return note(.valueOutOfRange) }
-        self.provenance.set(&payload.expiresDate, to: end, .expiresDate, provenance)
+    /// Removes what ``setTerm(_:)`` added.
+    fileprivate mutating func removeTerm() {
+        guard case .catalogue = provenance[.expiresDate] else { return }
+        termStart = nil
+        provenance.clear(&payload.expiresDate, .expiresDate)
+        notes.removeAll { $0 == .termStacked || $0 == .restoredTermCountedOnce || $0 == .termIgnoresQuantity }
+    }
+
+    fileprivate mutating func setTerm(_ term: NonRenewingTerm?) {
+        guard let term else { return note(.termUnknown) }
+        if (payload.quantity ?? 1) > 1 { note(.termIgnoresQuantity) }
+        if term.isRestored {
+            note(.restoredTermCountedOnce)
+        } else if term.isStacked {
+            note(.termStacked)
+        }
+        termStart = term.start
+        guard let end = term.end else { return note(.valueOutOfRange) }
+        provenance.set(&payload.expiresDate, to: end, .expiresDate, term.source)
     }
 }
 

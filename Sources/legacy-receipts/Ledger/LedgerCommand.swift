@@ -1,6 +1,8 @@
 import AppStoreModels
 import ArgumentParser
 import Foundation
+import ProductCatalog
+import Purchases
 import TransactionStore
 
 struct LedgerCommand: AsyncParsableCommand {
@@ -31,6 +33,10 @@ struct LedgerReadCommand: AsyncParsableCommand {
             others. The position of a consumer passes over entries that are left out, so use the same options each \
             time.
 
+            With --catalog, the entry of a non-renewing subscription has termStart, and the end of the term as \
+            expiresDate of the transaction. The term is the one at the time of reading: a later purchase or refund of \
+            the customer can move it, and adds an entry for itself only.
+
             EXAMPLES:
               legacy-receipts ledger read --store postgres://db/receipts --after 0 \\
                 --bundle-id com.example.app --environment Production
@@ -56,12 +62,19 @@ struct LedgerReadCommand: AsyncParsableCommand {
         completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
     var environment: Environment?
 
+    @Option(
+        help: ArgumentHelp(
+            "A product catalog, for the terms of non-renewing subscriptions. Repeatable.", valueName: "file"),
+        completion: .file())
+    var catalog: [String] = []
+
     func validate() throws {
         guard consumer == nil || after == nil else { throw ValidationError("Give --consumer or --after, not both.") }
         if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
     }
 
     func run() async throws {
+        let products = try CatalogArguments.catalog(catalog)
         try await StoreOpener.withExisting(store) { store in
             var position = after ?? 0
             if let consumer { position = try await store.acknowledgedPosition(of: consumer) }
@@ -69,9 +82,13 @@ struct LedgerReadCommand: AsyncParsableCommand {
             while left > 0 {
                 let entries = try await store.changes(after: position, limit: isFiltered ? 1_000 : min(left, 1_000))
                 guard let last = entries.last else { return }
-                let wanted = entries.lazy.filter { isWanted($0.scope) }.prefix(left)
+                let wanted = entries.filter { isWanted($0.scope) }.prefix(left)
                 var lines = JSONWriter(reservingCapacity: wanted.count * 1024)
-                for entry in wanted { Self.write(entry, to: &lines) }
+                var terms = LedgerTerms(catalog: products)
+                for entry in wanted {
+                    let term = try await terms.term(of: entry, in: store)
+                    Self.write(entry, term, to: &lines)
+                }
                 try Terminal.output(lines.bytes)
                 position = last.position
                 left -= wanted.count
@@ -85,16 +102,54 @@ struct LedgerReadCommand: AsyncParsableCommand {
         (bundleId ?? scope.bundleId) == scope.bundleId && (environment ?? scope.environment) == scope.environment
     }
 
-    private static func write(_ entry: LedgerEntry, to writer: inout JSONWriter) {
+    private static func write(_ entry: LedgerEntry, _ term: NonRenewingTerm?, to writer: inout JSONWriter) {
+        var transaction = entry.transaction.payload
+        if let term { transaction.expiresDate = term.end }
         writer.beginObject()
         writer.member("position", entry.position)
         writer.member("event", entry.event.name)
         writer.member("bundleId", entry.scope.bundleId)
         writer.member("environment", entry.scope.environment.rawValue)
         writer.member("transactionId", entry.transactionId)
-        writer.member("transaction", entry.transaction.payload)
+        writer.member("transaction", transaction)
+        writer.member("termStart", term?.start)
         writer.endObject()
         writer.newline()
+    }
+}
+
+/// The terms of the non-renewing subscriptions among some entries. A term depends on all purchases of the customer, so each
+/// customer is looked up once.
+private struct LedgerTerms {
+    private struct Key: Hashable {
+        let scope: StoreScope
+        let transactionId: String
+    }
+
+    private let catalog: ProductCatalog?
+    private var terms: [Key: NonRenewingTerm] = [:]
+    private var lookedUp: Set<Key> = []
+
+    init(catalog: ProductCatalog?) { self.catalog = catalog }
+
+    /// - Throws: `TransactionStoreError`.
+    mutating func term(of entry: LedgerEntry, in store: any TransactionStore) async throws -> NonRenewingTerm? {
+        let payload = entry.transaction.payload
+        guard let catalog, let product = payload.productId.flatMap({ catalog.product($0) }),
+            payload.type ?? product.type == .nonRenewingSubscription
+        else { return nil }
+        let key = Key(scope: entry.scope, transactionId: entry.transactionId)
+        if lookedUp.insert(key).inserted {
+            let identity = CustomerIdentity(
+                .originalTransactionId, payload.originalTransactionId ?? entry.transactionId)
+            let customer = try await store.customer([identity], in: entry.scope)
+            for (id, term) in customer?.nonRenewingTerms(catalog) ?? [:] {
+                let key = Key(scope: entry.scope, transactionId: id)
+                lookedUp.insert(key)
+                terms[key] = term
+            }
+        }
+        return terms[key]
     }
 }
 

@@ -1,6 +1,7 @@
 import AppStoreModels
 public import ArgumentParser
 public import Migration
+import ProductCatalog
 
 extension MigrationOptions.RecordFormat: ExpressibleByArgument {}
 extension MigrationOptions.OutputFormat: ExpressibleByArgument {}
@@ -14,5 +15,18 @@ enum FormatArguments {
             throw ValidationError("--environment takes Production, Sandbox or Xcode, not '\(name)'.")
         }
         return environment
+    }
+}
+
+enum CatalogArguments {
+    /// The catalog of `--catalog`; nil without files.
+    /// - Throws: ``CommandFailure`` with the file and the line of the mistake.
+    static func catalog(_ paths: [String]) throws -> ProductCatalog? {
+        guard !paths.isEmpty else { return nil }
+        do throws(CatalogError) {
+            return try ProductCatalog.load(paths: paths)
+        } catch {
+            throw CommandFailure("The catalogue cannot be used: \(error)")
+        }
     }
 }

@@ -202,18 +202,10 @@ struct MigrateCommand: AsyncParsableCommand {
         var limits = DecodingLimits.standard
         limits.maximumSize = maximumSize
         return MigrationOptions(
-            trust: try trust.policy(), limits: limits, catalog: try productCatalog(), recordFormat: inputFormat,
+            trust: try trust.policy(), limits: limits, catalog: try CatalogArguments.catalog(catalog),
+            recordFormat: inputFormat,
             receiptColumn: column, outputFormat: format, environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite)
-    }
-
-    private func productCatalog() throws -> ProductCatalog? {
-        guard !catalog.isEmpty else { return nil }
-        do throws(CatalogError) {
-            return try ProductCatalog.load(paths: catalog)
-        } catch {
-            throw CommandFailure("The catalogue cannot be used: \(error)")
-        }
     }
 }

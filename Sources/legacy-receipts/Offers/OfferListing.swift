@@ -38,8 +38,8 @@ struct OfferListing {
             ] + Self.identityColumns
         case .entitlement:
             [
-                "status", "subscriptionGroupIdentifier", "productId", "isFamilyShared", "accessEnds", "changesAt",
-                "isCurrent", "originalTransactionId", "transactionId",
+                "status", "type", "entitlement", "subscriptionGroupIdentifier", "productId", "level", "isFamilyShared",
+                "accessEnds", "changesAt", "isCurrent", "originalTransactionId", "transactionId",
             ] + Self.identityColumns
         }
     }
@@ -89,16 +89,17 @@ struct OfferListing {
             fields: (fields + identities).map(Printable.text))
     }
 
-    private func row(_ entitlement: GroupEntitlement, _ identities: [String]) -> Row {
-        let best = entitlement.best
-        let status = Self.name(best.status)
+    private func row(_ entitlement: Entitlement, _ identities: [String]) -> Row {
+        let status = entitlement.status.map(Self.name) ?? "unknown"
         let fields = [
-            status, entitlement.group ?? "", best.productId ?? "", String(best.isFamilyShared),
-            DateText.iso(best.accessEnds), best.changesAt.map(DateText.iso) ?? "", String(best.isCurrent),
-            best.originalTransactionId ?? "", best.transactionId ?? "",
+            status, entitlement.type?.rawValue ?? "", entitlement.name ?? "", entitlement.group ?? "",
+            entitlement.productId ?? "", entitlement.level.map { String($0) } ?? "", String(entitlement.isFamilyShared),
+            entitlement.accessEnds.map(DateText.iso) ?? "", entitlement.changesAt.map(DateText.iso) ?? "",
+            String(entitlement.isCurrent), entitlement.originalTransactionId ?? "", entitlement.transactionId ?? "",
         ]
         return Row(
-            outcome: status, isListed: listsAll || best.hasAccess, fields: (fields + identities).map(Printable.text))
+            outcome: status, isListed: listsAll || entitlement.hasAccess,
+            fields: (fields + identities).map(Printable.text))
     }
 
     private func row(_ candidate: PromotionalCandidate, _ identities: [String]) -> Row {

@@ -13,14 +13,17 @@ struct OffersCommand: AsyncParsableCommand {
         discussion: """
             Reads the purchases of an app from a store and prints CSV, ordered by customer: who is eligible for which \
             offer, from when, until when, and why. Missing data is not guessed: an unknown price, subscription group \
-            or renewal makes the answer "unknown". Months are calendar months in US Pacific time.
+            or renewal makes the answer "unknown". The status of an entitlement is "unknown" without the \
+            type of the product, or the duration of a non-renewing subscription; a catalog states both. Months are \
+            calendar months in US Pacific time.
 
             KINDS:
               introductory  introductory offers and free trials, by group
               win-back      win-back offers, with rules from options, a file, or a catalog
               promotional   customers for promotional offers, by group: those who turned
                             auto-renewal off, are in billing retry, or lapsed
-              entitlement   no offer: the access of each customer, by group
+              entitlement   no offer: what each customer has: subscriptions by group,
+                            non-renewing subscriptions, and non-consumables
 
             Example of a file with win-back offers:
               version: 1
@@ -70,8 +73,7 @@ struct OffersCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A product catalog, for the groups of legacy purchases and for win-back offers. Repeatable.",
-            valueName: "file"),
+            "A product catalog: types, groups, levels, durations and win-back offers. Repeatable.", valueName: "file"),
         completion: .file())
     var catalog: [String] = []
 
@@ -106,7 +108,7 @@ struct OffersCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let products = try productCatalog()
+        let products = try CatalogArguments.catalog(catalog)
         let offers = kind == .winBack ? try rules.offers(groups: groups, catalog: products) : []
         let now = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
         let listing = OfferListing(
@@ -124,15 +126,6 @@ struct OffersCommand: AsyncParsableCommand {
         }
         let text = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         Terminal.error(text.isEmpty ? "No customer of \(source.bundleId) is in the store." : "Verdicts: \(text).")
-    }
-
-    private func productCatalog() throws -> ProductCatalog? {
-        guard !catalog.isEmpty else { return nil }
-        do throws(CatalogError) {
-            return try ProductCatalog.load(paths: catalog)
-        } catch {
-            throw CommandFailure("The catalogue cannot be used: \(error)")
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import ProductCatalog
+import Purchases
 import TransactionStore
 
 /// What a store knows of a customer, as the rules about offers take it.
@@ -12,23 +13,40 @@ struct StoredHistory {
     let countsUnpricedAsPaid: Bool
 
     var history: PurchaseHistory {
+        let terms = catalog.map { customer.nonRenewingTerms($0) } ?? [:]
+        let products = self.products
         let entries = customer.transactions.map { transaction in
-            PurchaseHistory.Entry(
+            var entry = PurchaseHistory.Entry(
                 transaction.payload,
                 statesOffers: transaction.origins.contains { $0.source.kind == .signedTransaction }
                     || transaction.legacy.isTrialPeriod != nil)
+            entry.isSigned = transaction.isSigned
+            if entry.transaction.type == nil {
+                entry.transaction.type = transaction.payload.productId.flatMap { products[$0]?.type }
+            }
+            if let term = transaction.payload.transactionId.flatMap({ terms[$0] }), let end = term.end {
+                entry.term = PurchaseHistory.Term(start: term.start, end: end)
+            }
+            return entry
         }
-        return PurchaseHistory(
-            entries: entries, renewalInfos: renewalInfos, groups: groups,
+        var history = PurchaseHistory(
+            entries: entries, renewalInfos: renewalInfos,
+            groups: products.compactMapValues(\.subscriptionGroupIdentifier),
             completeThrough: currentThrough ?? newestDate, coverage: coverage,
             countsUnpricedPeriodsAsPaid: countsUnpricedAsPaid)
+        history.products = products.mapValues {
+            PurchaseHistory.Product(
+                level: $0.level, entitlement: $0.entitlement, isFreeSubscription: $0.isFreeSubscription)
+        }
+        return history
     }
 
-    private var groups: [String: String] {
-        var known: [String: String] = [:]
+    /// What the catalog states about the customer's products.
+    private var products: [String: CatalogProduct] {
+        var known: [String: CatalogProduct] = [:]
         guard let catalog else { return known }
         for product in Set(customer.transactions.compactMap(\.payload.productId)) {
-            known[product] = catalog.product(product)?.subscriptionGroupIdentifier
+            known[product] = catalog.product(product)
         }
         return known
     }

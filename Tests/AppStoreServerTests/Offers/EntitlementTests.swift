@@ -10,7 +10,7 @@ struct EntitlementTests {
         _ transactions: [JWSTransactionDecodedPayload], _ infos: [JWSRenewalInfoDecodedPayload] = [],
         at date: Int64
     ) throws -> SubscriptionStanding {
-        try #require(Samples.history(transactions, infos).entitlements(at: date).first).best
+        try #require(Samples.history(transactions, infos).entitlements(at: date).first?.subscriptions.first)
     }
 
     private var retry: JWSRenewalInfoDecodedPayload {
@@ -201,16 +201,16 @@ struct EntitlementTests {
         ]
         let found = Samples.history(transactions).entitlements(at: Samples.month(1))
         #expect(found.map(\.group) == ["10", "9", nil])
-        #expect(found.map(\.best.status) == [.active, .expired, .expired])
+        #expect(found.map(\.status) == [.active, .expired, .expired])
     }
 
     @Test("An expiry that the history does not reach is not certain")
     func stale() throws {
         var history = Samples.history(Samples.monthly(0..<2))
-        #expect(history.entitlements(at: Samples.month(3)).first?.best.isCurrent == true)
+        #expect(history.entitlements(at: Samples.month(3)).first?.isCurrent == true)
         history.completeThrough = Samples.month(1)
-        #expect(history.entitlements(at: Samples.month(3)).first?.best.isCurrent == false)
-        #expect(history.entitlements(at: Samples.month(1)).first?.best.isCurrent == true)
+        #expect(history.entitlements(at: Samples.month(3)).first?.isCurrent == false)
+        #expect(history.entitlements(at: Samples.month(1)).first?.isCurrent == true)
     }
 
     @Test("Of one transaction that is there twice the one signed last counts")
@@ -222,5 +222,133 @@ struct EntitlementTests {
         for order in [[refunded, bought], [bought, refunded]] {
             #expect(try best(order, at: Samples.month(1)).status == .revoked)
         }
+    }
+
+    @Test("The highest level of service of a group decides, and a product without a level is below the others")
+    func levels() throws {
+        func subscription(_ product: String, _ to: Int64) -> JWSTransactionDecodedPayload {
+            Samples.period(product, 0, to) {
+                $0.inAppOwnershipType = .familyShared
+                $0.originalTransactionId = product
+                $0.transactionId = product
+            }
+        }
+        var history = Samples.history([subscription("basic", 6), subscription("gold", 2), subscription("other", 9)])
+        history.products = ["basic": .init(level: 2), "gold": .init(level: 1, entitlement: "premium")]
+        let best = try #require(history.entitlements(at: Samples.month(1)).first)
+        #expect(best.productId == "gold" && best.level == 1 && best.name == "premium")
+        #expect(best.accessEnds == Samples.month(2) && best.changesAt == Samples.month(2))
+        #expect(best.subscriptions.map(\.productId) == ["gold", "basic", "other"])
+        // A level without access decides nothing.
+        #expect(history.entitlements(at: Samples.month(2)).map(\.productId) == ["basic"])
+        history.products = [:]
+        #expect(history.entitlements(at: Samples.month(1)).map(\.productId) == ["other"])
+    }
+
+    @Test("Subscriptions of unknown groups are one entitlement only if a product or an upgrade connects them")
+    func unknownGroups() {
+        func subscription(_ product: String, _ id: String, _ number: Int64) -> JWSTransactionDecodedPayload {
+            Samples.period(product, 0, 2, group: nil) {
+                $0.originalTransactionId = id
+                $0.transactionId = "\(id)\(number)"
+            }
+        }
+        let separate = [subscription("b", "1", 1), subscription("a", "2", 1), subscription("a", "3", 1)]
+        let found = Samples.history(separate).entitlements(at: Samples.month(1))
+        #expect(found.map(\.productId) == ["a", "b"])
+        #expect(found.map(\.subscriptions.count) == [2, 1])
+        let joined = Samples.history(separate + [subscription("a", "1", 2)]).entitlements(at: Samples.month(1))
+        #expect(joined.map(\.subscriptions.count) == [3])
+    }
+
+    private func purchase(
+        _ product: String, _ type: ProductType?, _ id: String, month: Int64 = 0,
+        _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> JWSTransactionDecodedPayload {
+        var payload = JWSTransactionDecodedPayload()
+        payload.productId = product
+        payload.type = type
+        payload.transactionId = id
+        payload.originalTransactionId = id
+        payload.purchaseDate = Samples.month(month)
+        configure(&payload)
+        return payload
+    }
+
+    @Test("Several transactions of a non-consumable are one entitlement, which lasts until the last is revoked")
+    func nonConsumables() throws {
+        let own = purchase("lifetime", .nonConsumable, "1") { $0.revocationDate = Samples.month(3) }
+        let shared = purchase("lifetime", .nonConsumable, "2", month: 1) { $0.inAppOwnershipType = .familyShared }
+        func status(_ transactions: [JWSTransactionDecodedPayload], _ month: Int64) -> [SubscriptionStatus?] {
+            Samples.history(transactions).entitlements(at: Samples.month(month)).map(\.status)
+        }
+        #expect(status([own, shared], 4) == [.active] && status([shared, own], 4) == [.active])
+        #expect(status([own], 2) == [.active] && status([own], 3) == [.revoked] && status([shared], 0) == [])
+        let active = try #require(Samples.history([own, shared]).entitlements(at: Samples.month(4)).first)
+        #expect(active.isFamilyShared && active.transactionId == "2" && active.accessEnds == nil && active.isCurrent)
+        // A restored transaction is the purchase that it restores: a refund of either is one of both.
+        let restored = purchase("lifetime", .nonConsumable, "9", month: 2) {
+            $0.originalTransactionId = "1"
+            $0.originalPurchaseDate = Samples.month(0)
+        }
+        #expect(status([own, restored], 4) == [.revoked])
+        #expect(status([purchase("coins", .consumable, "5")], 4) == [])
+    }
+
+    @Test("An unsigned refund does not revoke a signed purchase")
+    func unsignedRefund() {
+        let signed = purchase("lifetime", .nonConsumable, "1")
+        let refunded = purchase("lifetime", .nonConsumable, "9") {
+            $0.originalTransactionId = "1"
+            $0.revocationDate = Samples.month(1)
+        }
+        var history = Samples.history([signed, refunded])
+        #expect(history.entitlements(at: Samples.month(2)).map(\.status) == [.revoked])
+        history.entries[1].isSigned = false
+        #expect(history.entitlements(at: Samples.month(2)).map(\.status) == [.active])
+    }
+
+    @Test("A non-renewing subscription lasts for the terms that follow without a gap, and is unknown without a term")
+    func nonRenewing() throws {
+        var history = Samples.history([
+            purchase("pass", .nonRenewingSubscription, "1"),
+            purchase("season", .nonRenewingSubscription, "2", month: 1),
+            purchase("pass", .nonRenewingSubscription, "3", month: 6),
+            purchase("other", .nonRenewingSubscription, "4"),
+        ])
+        let terms: [(Int64, Int64)] = [(0, 2), (2, 5), (6, 8)]
+        for (index, term) in terms.enumerated() {
+            history.entries[index].term = .init(start: Samples.month(term.0), end: Samples.month(term.1))
+        }
+        history.products = ["pass": .init(entitlement: "club"), "season": .init(entitlement: "club")]
+        func found(_ month: Int64) throws -> Entitlement {
+            try #require(history.entitlements(at: Samples.month(month)).first)
+        }
+        #expect(history.entitlements(at: Samples.month(1)).map(\.status) == [.active, nil])
+        #expect(history.entitlements(at: Samples.month(1)).map(\.productId) == ["pass", "other"])
+        #expect(try found(0).accessEnds == Samples.month(2))
+        #expect(try found(1).accessEnds == Samples.month(5) && found(1).transactionId == "1")
+        #expect(try found(2).transactionId == "2" && found(2).changesAt == Samples.month(5))
+        #expect(try found(5).status == .expired && found(5).accessEnds == Samples.month(5))
+        #expect(try found(6).accessEnds == Samples.month(8) && found(6).name == "club")
+        history.entries[2].transaction.revocationDate = Samples.month(7)
+        #expect(try found(6).accessEnds == Samples.month(7) && found(6).hasAccess)
+        history.completeThrough = Samples.month(7)
+        #expect(try found(9).isCurrent)
+        history.completeThrough = Samples.month(4)
+        #expect(try found(5).status == .expired && !found(5).isCurrent)
+    }
+
+    @Test("A product of unknown type has an unknown status, and a free subscription never ends")
+    func unknownTypes() {
+        var history = Samples.history([
+            purchase("magazine", .nonRenewingSubscription, "1"), purchase("thing", nil, "2"),
+            purchase("refunded", nil, "3") { $0.revocationDate = Samples.month(1) },
+        ])
+        history.products = ["magazine": .init(isFreeSubscription: true)]
+        let found = history.entitlements(at: Samples.month(9))
+        #expect(found.map(\.productId) == ["magazine", "refunded", "thing"])
+        #expect(found.map(\.status) == [.active, .revoked, nil])
+        #expect(found.map(\.hasAccess) == [true, false, false])
     }
 }

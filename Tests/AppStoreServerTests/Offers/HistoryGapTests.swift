@@ -151,7 +151,7 @@ struct HistoryGapTests {
         #expect(rules().isEmpty)
         history.coverage["t0"] = .init(wholeThrough: nil, currentThrough: nil)
         #expect(rules() == [.historyCurrent])
-        #expect(history.entitlements(at: Samples.month(8)).first?.best.isCurrent == false)
+        #expect(history.entitlements(at: Samples.month(8)).first?.isCurrent == false)
     }
 
     @Test("A renewal status of before the last period says nothing about how that ended")

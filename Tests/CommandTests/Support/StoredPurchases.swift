@@ -7,6 +7,8 @@ enum StoredPurchases {
     static let group = "20456789"
     static let bundleId = "com.example.app"
 
+    static let day: Int64 = 86_400_000
+
     static func month(_ number: Int64) -> Int64 { PacificTime.adding(months: number, to: 1_673_805_600_000) }
 
     static func fact(
@@ -66,6 +68,36 @@ enum StoredPurchases {
         set([fact("300", original: "300", 0, 6, price: nil)]),
         set([fact("400", original: "400", 0, 60)]),
     ]
+
+    /// A purchase of another type than a subscription that renews; 0 months are the beginning of the calendar.
+    static func purchase(
+        _ id: String, _ product: String, _ type: ProductType?, month: Int64, refunded: Int64? = nil
+    ) -> TransactionFact {
+        var fact = Self.fact(id, original: id, month, month) {
+            $0.productId = product
+            $0.subscriptionGroupIdentifier = nil
+            $0.type = type
+            $0.expiresDate = nil
+            $0.originalPurchaseDate = $0.purchaseDate
+            $0.revocationDate = refunded.map { StoredPurchases.month($0) }
+        }
+        if let refunded {
+            fact = TransactionFact(
+                payload: fact.payload, legacy: nil,
+                origin: FactOrigin(source: .notificationV2, signedDate: StoredPurchases.month(refunded)))
+        }
+        return fact
+    }
+
+    /// The products of ``purchase(_:_:_:month:refunded:)`` in the tests.
+    static let catalog = """
+        version: 1
+        groups: {premium: {identifier: "20456789"}}
+        products:
+          premium: {type: auto-renewable, period: P1M, group: premium, level: 1}
+          pass: {type: non-renewing, duration: P3M, entitlement: club}
+          lifetime: {type: non-consumable}
+        """
 
     static func makeStore(_ sets: [FactSet] = sets, in folder: Folder, _ name: String = "store.sqlite") async throws {
         let store = try SQLiteTransactionStore.open(path: folder.path(name))
