@@ -1,6 +1,8 @@
+import AppStoreModels
 import Foundation
 import ReceiptForge
 import Testing
+import TransactionStore
 
 @Suite("offers", .timeLimit(.minutes(3)))
 struct OffersTests {
