@@ -12,7 +12,8 @@ struct APIRoute {
         .sendConsumptionInformation,
         .sendConsumptionInformationV1, .extendSubscriptionRenewalDate, .extendRenewalDateForAllActiveSubscribers,
         .getStatusOfRenewalDateExtensions, .getNotificationHistory, .requestTestNotification,
-        .getTestNotificationStatus, .setAppAccountToken, .finishTransaction,
+        .getTestNotificationStatus, .setAppAccountToken, .finishTransaction, .getSeatInfo, .claimSeat, .unclaimSeat,
+        .associateSeat,
     ]
 
     private static let templates = served.map { endpoint in

@@ -10,6 +10,7 @@ extension SandboxState {
     mutating func takeConsumption(_ id: String, _ request: APIRequest) throws -> APIResponse {
         let transaction = try transaction(id)
         guard transaction.sharedFrom == nil else { throw APIRefusal(.familyTransactionNotSupported) }
+        try checkIsNotAssigned(transaction)
         let body = try object(request)
         guard body["customerConsented"]?.bool == true else { throw APIRefusal(.invalidCustomerConsented) }
         guard let delivery = body["deliveryStatus"]?.string.map(DeliveryStatus.init(rawValue:)), delivery.isKnown else {
@@ -45,6 +46,7 @@ extension SandboxState {
     /// Send Consumption Information V1: consumables and auto-renewable subscriptions.
     mutating func takeConsumptionV1(_ id: String, _ request: APIRequest) throws -> APIResponse {
         let transaction = try transaction(id)
+        try checkIsNotAssigned(transaction)
         guard transaction.payload.type == .consumable || transaction.payload.type == .autoRenewableSubscription else {
             throw APIRefusal(.invalidTransactionTypeNotSupported)
         }

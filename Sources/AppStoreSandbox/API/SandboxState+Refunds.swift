@@ -60,6 +60,7 @@ extension SandboxState {
         let transaction = try transaction(id, notFound: .originalTransactionIdNotFound)
         guard transaction.originalId == id else { throw APIRefusal(.transactionIdIsNotOriginalTransactionId) }
         guard transaction.sharedFrom == nil else { throw APIRefusal(.familyTransactionNotSupported) }
+        try checkIsNotAssigned(transaction)
         guard let text = try object(request)["appAccountToken"]?.string, let token = UUIDText(text) else {
             throw APIRefusal(.invalidAppAccountTokenUUID)
         }

@@ -85,11 +85,32 @@ struct SandboxState: Sendable {
         case .getTestNotificationStatus: return try testStatus(id)
         case .setAppAccountToken: return try setAppAccountToken(id, request)
         case .finishTransaction: return try finish(id)
+        case .getSeatInfo, .claimSeat, .unclaimSeat, .associateSeat:
+            guard configuration.environment != .production else { return .noSuchPath }
+            return try answerSeats(route, request)
+        default: return .noSuchPath
+        }
+    }
+
+    private mutating func answerSeats(_ route: APIRoute, _ request: APIRequest) throws -> APIResponse {
+        let (id, claim) = (route.parameters.first ?? "", route.parameters.last ?? "")
+        switch route.endpoint {
+        case .getSeatInfo: return try seatInfo(id)
+        case .claimSeat: return try claimSeat(id, request)
+        case .unclaimSeat: return try unclaimSeat(id, claim: claim)
+        case .associateSeat: return try associateSeat(id, claim: claim, request)
         default: return .noSuchPath
         }
     }
 
     // MARK: What several endpoints need
+
+    /// Refuses what an organization or group assigned to the customer (Reference.md S3.1: the error has no published number).
+    func checkIsNotAssigned(_ transaction: SandboxTransaction) throws {
+        guard transaction.payload.inAppOwnershipType != .assigned else {
+            throw APIRefusal(.generalBadRequest, "Invalid assigned transaction not supported.")
+        }
+    }
 
     /// Whether a text can be an identifier of the App Store: 1 to 20 decimal digits.
     static func isId(_ text: String) -> Bool {

@@ -34,6 +34,12 @@ struct ControlRequest {
         try optional(name, "an integer") { $0.integer }
     }
 
+    /// How many seats.
+    func seats() throws -> Int32 {
+        guard let count = try optionalInteger("seats") else { throw SandboxError(.invalidRequest, "seats: missing") }
+        return Int32(clamping: count)
+    }
+
     func bool(_ name: String, default value: Bool) throws -> Bool {
         try optional(name, "true or false") { $0.bool } ?? value
     }
@@ -79,6 +85,13 @@ struct ControlRequest {
                 throw SandboxError(.invalidRequest, "quantity: has to be 1 to 10")
             }
             order.quantity = small
+        }
+        order.seats = try optionalInteger("seats").map { Int32(clamping: $0) }
+        if let ownership = try optionalText("ownership") {
+            guard ["PURCHASED", "ASSIGNED"].contains(ownership) else {
+                throw SandboxError(.invalidRequest, "ownership: has to be PURCHASED or ASSIGNED")
+            }
+            order.isAssigned = ownership == "ASSIGNED"
         }
         order.appAccountToken = try optionalText("appAccountToken")
         order.wallClock = wallClock

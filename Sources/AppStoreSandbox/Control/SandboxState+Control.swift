@@ -68,6 +68,12 @@ extension SandboxState {
         case "recover-billing": try engine.recoverBilling(id, at: now)
         case "answer-price-increase":
             try engine.answerPriceIncrease(id, accepted: try body.bool("accepted", default: true), at: now)
+        case "add-seats":
+            let added = try engine.addSeats(try body.seats(), to: id, at: now)
+            try collectEvents()
+            return .transaction(added.id)
+        case "remove-seats": try engine.removeSeats(try body.seats(), from: id, at: now)
+        case "unclaim-seats": try engine.unclaimSeats(try body.texts("claims"), of: id, at: now)
         case "renew":
             guard let due = try engine.subscription(id).dueDate else {
                 throw SandboxError(.notPossible, "nothing is due for the subscription \(id.quoted)")
@@ -77,7 +83,7 @@ extension SandboxState {
             throw SandboxError(
                 .invalidRequest,
                 "\(action.quoted): has to be cancel, enable, change, fail-billing, recover-billing, "
-                    + "answer-price-increase or renew")
+                    + "answer-price-increase, renew, add-seats, remove-seats or unclaim-seats")
         }
         try collectEvents()
         return .subscription(id)
@@ -91,6 +97,7 @@ extension SandboxState {
             let percentage = try body.optionalInteger("percentage").map { Int32(clamping: $0) }
             let reason = RevocationReason(rawValue: Int32(clamping: try body.optionalInteger("reason") ?? 0))
             try engine.refund(id, percentage: percentage, reason: reason, at: now)
+        case "refund-seats": try engine.refundSeats(try body.seats(), of: id, at: now)
         case "request-refund":
             let reason = ConsumptionRequestReason(rawValue: try body.optionalText("reason") ?? "OTHER")
             guard reason.isKnown else {
@@ -104,7 +111,8 @@ extension SandboxState {
         default:
             throw SandboxError(
                 .invalidRequest,
-                "\(action.quoted): has to be refund, request-refund, decline-refund, reverse-refund or finish")
+                "\(action.quoted): has to be refund, refund-seats, request-refund, decline-refund, reverse-refund or finish"
+            )
         }
         try collectEvents()
         return .transaction(id)

@@ -20,6 +20,15 @@ extension SandboxEngine {
         guard (1...10).contains(order.quantity) else {
             throw SandboxError(.invalidRequest, "quantity: has to be 1 to 10")
         }
+        guard !order.isAssigned || order.appAccountToken == nil && order.seats == nil else {
+            throw SandboxError(.invalidRequest, "ownership: an assigned purchase has no token and no seats")
+        }
+        guard order.seats == nil || product.type == .autoRenewableSubscription else {
+            throw SandboxError(.invalidRequest, "seats: only a subscription has them")
+        }
+        if let seats = order.seats, !(1...SandboxSubscription.Seats.maximum).contains(seats) {
+            throw SandboxError(.invalidRequest, "seats: has to be 1 to \(SandboxSubscription.Seats.maximum)")
+        }
         if product.type == .autoRenewableSubscription {
             guard order.quantity == 1 else {
                 throw SandboxError(.invalidRequest, "quantity: a subscription is bought once")
@@ -48,7 +57,7 @@ extension SandboxEngine {
             Charge(
                 customer: customer.name, product: product, quantity: order.quantity,
                 price: product.price.map { $0.multipliedSaturating(by: Int64(order.quantity)) }, reason: .purchase,
-                purchaseDate: now, appAccountToken: order.appAccountToken))
+                purchaseDate: now, appAccountToken: order.appAccountToken, isAssigned: order.isAssigned))
         tell(.oneTimeCharge, transaction: transaction.id)
         shareOnce(transaction, product)
         return transaction
@@ -60,6 +69,10 @@ extension SandboxEngine {
         let current = known?.subscriptions[group].flatMap { subscriptions[$0] }
         if let current, current.sharedFrom != nil, !current.hasEnded {
             throw SandboxError(.alreadyOwned, "the customer has the subscription through the family")
+        }
+        if current != nil, order.seats != nil || order.isAssigned {
+            throw SandboxError(
+                .alreadyOwned, "the customer has had a subscription of the group: not with seats or assigned")
         }
         let offer = try redeemedOffer(order, product, customer: known, current: current)
         let customer = try arrive(order.customer)
@@ -85,14 +98,16 @@ extension SandboxEngine {
         let expires = end(of: product, offer, from: now)
         let transaction = record(
             Charge(
-                customer: customer.name, product: product, offer: offer, price: offer?.price ?? product.price,
-                reason: .purchase, purchaseDate: now, expiresDate: expires, appAccountToken: order.appAccountToken))
+                customer: customer.name, product: product, quantity: order.seats ?? 1, hasSeats: order.seats != nil,
+                offer: offer, price: offer?.price ?? product.price, reason: .purchase, purchaseDate: now,
+                expiresDate: expires, appAccountToken: order.appAccountToken, isAssigned: order.isAssigned))
         var subscription = SandboxSubscription(
             originalTransactionId: transaction.id, customer: customer.name, group: group, sharedFrom: nil,
             transactionId: transaction.id, productId: product.id, autoRenewProductId: product.id, expiresDate: expires,
             start: now)
         subscription.renewalPrice = product.price
         subscription.appAccountToken = order.appAccountToken
+        subscription.seats = order.seats.map { .init(renewalQuantity: $0) }
         subscription.take(offer)
         subscriptions[transaction.id] = subscription
         customers[customer.name]?.subscriptions[group] = transaction.id

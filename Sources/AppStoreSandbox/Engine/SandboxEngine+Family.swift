@@ -51,7 +51,9 @@ extension SandboxEngine {
 
     /// Gives the family a non-consumable.
     mutating func shareOnce(_ transaction: SandboxTransaction, _ product: SandboxProduct) {
-        guard product.type == .nonConsumable, product.isFamilyShareable else { return }
+        guard product.type == .nonConsumable, product.isFamilyShareable,
+            transaction.payload.inAppOwnershipType != .assigned
+        else { return }
         for member in family(of: transaction.customer) {
             let copy = record(
                 Charge(
@@ -64,9 +66,9 @@ extension SandboxEngine {
     /// Gives the family the current period of a subscription, or takes the subscription from it if the product is not
     /// shareable.
     mutating func shareSubscription(_ id: String) {
-        guard let owner = subscriptions[id], owner.sharedFrom == nil, let product = catalog[owner.productId] else {
-            return
-        }
+        guard let owner = subscriptions[id], owner.sharedFrom == nil, let product = catalog[owner.productId],
+            owner.seats == nil, transactions[id]?.payload.inAppOwnershipType != .assigned
+        else { return }
         for member in family(of: owner.customer) {
             let known = customers[member]?.subscriptions[owner.group].flatMap { subscriptions[$0] }
             if let known, known.sharedFrom != id, !known.hasEnded { continue }

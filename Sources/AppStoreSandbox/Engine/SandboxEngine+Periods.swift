@@ -6,6 +6,7 @@ extension SandboxEngine {
         var customer: String
         var product: SandboxProduct
         var quantity: Int32 = 1
+        var hasSeats = false
         var offer: SandboxOffer?
         var price: Int64?
         var reason: TransactionReason
@@ -13,6 +14,7 @@ extension SandboxEngine {
         var expiresDate: Int64?
         var appAccountToken: String?
         var sharedFrom: String?
+        var isAssigned = false
     }
 
     /// Writes a transaction. Without `originalId` it is the first of its purchase.
@@ -28,7 +30,8 @@ extension SandboxEngine {
         payload.originalPurchaseDate = originalDate ?? charge.purchaseDate
         payload.quantity = charge.quantity
         payload.type = charge.product.type
-        payload.inAppOwnershipType = charge.sharedFrom == nil ? .purchased : .familyShared
+        payload.inAppOwnershipType =
+            charge.sharedFrom != nil ? .familyShared : charge.isAssigned ? .assigned : .purchased
         payload.environment = configuration.environment
         payload.storefront = configuration.storefront
         payload.storefrontId = configuration.storefrontId
@@ -36,7 +39,12 @@ extension SandboxEngine {
         payload.appTransactionId = customers[charge.customer]?.appTransactionId
         // The account token is the purchaser's (Reference.md S5.1).
         if charge.sharedFrom == nil { payload.appAccountToken = charge.appAccountToken }
-        if let price = charge.price {
+        if charge.hasSeats {
+            payload.multiSeatInfo = TransactionMultiSeatInfo(
+                invitationManagement: .developer,
+                priceTiers: charge.price.map { [SeatPriceTier(price: $0, quantity: charge.quantity)] })
+        }
+        if let price = charge.price, !charge.isAssigned {
             payload.price = price
             payload.currency = configuration.currency
         }
@@ -77,9 +85,11 @@ extension SandboxEngine {
         let expires = end(of: product, offer, from: start)
         let transaction = record(
             Charge(
-                customer: subscription.customer, product: product, offer: offer, price: offer?.price ?? price,
-                reason: reason, purchaseDate: start, expiresDate: expires,
-                appAccountToken: subscription.appAccountToken),
+                customer: subscription.customer, product: product,
+                quantity: subscription.seats?.renewalQuantity ?? 1, hasSeats: subscription.seats != nil, offer: offer,
+                price: offer?.price ?? price, reason: reason, purchaseDate: start, expiresDate: expires,
+                appAccountToken: subscription.appAccountToken,
+                isAssigned: transactions[id]?.payload.inAppOwnershipType == .assigned),
             originalId: id, originalDate: transactions[id]?.payload.originalPurchaseDate)
         update(id) { subscription in
             subscription.transactionId = transaction.id

@@ -70,7 +70,7 @@ extension SandboxEngine {
 
     private mutating func moveNow(_ id: String, _ product: SandboxProduct, _ offer: SandboxOffer?) {
         guard let old = subscriptions[id] else { return }
-        upgrade(old.transactionId)
+        for transaction in currentTransactions(of: old) { upgrade(transaction.id) }
         update(id) {
             $0.isAutoRenewOn = true
             $0.isBillingFailing = false

@@ -58,8 +58,11 @@ extension SandboxEngine {
             $0.refundRevision = nil
         }
         let time = now
+        let isCurrent = subscriptions[transaction.originalId].map { subscription in
+            currentTransactions(of: subscription).contains { $0.id == id }
+        }
         update(transaction.originalId) { subscription in
-            guard subscription.transactionId == id, subscription.phase == .revoked else { return }
+            guard isCurrent == true, subscription.phase == .revoked else { return }
             subscription.phase = subscription.expiresDate > time ? .active : .expired(.cancelled)
         }
         tell(.refundReversed, transaction: id)
@@ -105,7 +108,11 @@ extension SandboxEngine {
         }
         transactions[id]?.refundRevision = revision
         let original = transactions[id]?.originalId ?? id
-        let current = subscriptions[original].flatMap { $0.transactionId == id ? $0 : nil }
+        // With seats, a period ends only when each of its transactions was refunded.
+        let current = subscriptions[original].flatMap { subscription in
+            let period = currentTransactions(of: subscription)
+            return period.contains { $0.id == id } && period.allSatisfy(\.isRevoked) ? subscription : nil
+        }
         if current != nil {
             update(original) {
                 $0.phase = .revoked

@@ -56,6 +56,13 @@ extension SandboxEngine {
         info.appTransactionId = customers[subscription.customer]?.appTransactionId
         info.appAccountToken = subscription.appAccountToken
         info.priceIncreaseStatus = subscription.priceIncrease?.status
+        if let seats = subscription.seats {
+            info.renewalQuantity = seats.renewalQuantity
+            info.multiSeatInfo = RenewalMultiSeatInfo(
+                renewalPriceTiers: nextPrice(of: subscription).map {
+                    [SeatPriceTier(price: $0, quantity: seats.renewalQuantity)]
+                })
+        }
         if let price = nextPrice(of: subscription) {
             info.renewalPrice = price
             info.currency = configuration.currency

@@ -17,4 +17,6 @@ public struct SandboxEvent: Sendable {
     public let status: SubscriptionStatus?
     public let consumptionRequestReason: ConsumptionRequestReason?
     public let summary: Summary?
+    /// The claims that the App Store ended; UNCLAIM_SEATS only.
+    public internal(set) var unclaimSeatIds: [String]?
 }

@@ -25,6 +25,10 @@ public struct SandboxOrder: Sendable {
     public var productId: String
     /// How many; consumables and non-renewing subscriptions only.
     public var quantity: Int32
+    /// For a multiseat subscription: how many seats. The developer manages the invitations.
+    public var seats: Int32?
+    /// Whether an organization or group assigns the purchase to the customer, who pays nothing.
+    public var isAssigned: Bool
     /// A UUID text by which the app connects the purchase with its own account.
     public var appAccountToken: String?
     public var redemption: Redemption
@@ -35,11 +39,13 @@ public struct SandboxOrder: Sendable {
     /// An order; the introductory offer applies where it can.
     public init(
         customer: String, productId: String, quantity: Int32 = 1, appAccountToken: String? = nil,
-        redemption: Redemption = .automatic, wallClock: Int64? = nil
+        redemption: Redemption = .automatic, wallClock: Int64? = nil, seats: Int32? = nil, isAssigned: Bool = false
     ) {
         self.customer = customer
         self.productId = productId
         self.quantity = quantity
+        self.seats = seats
+        self.isAssigned = isAssigned
         self.appAccountToken = appAccountToken
         self.redemption = redemption
         self.wallClock = wallClock

@@ -37,6 +37,23 @@ public struct SandboxSubscription: Sendable {
         var remaining: Int
     }
 
+    /// The seats of a multiseat subscription whose invitations the developer manages.
+    struct Seats: Sendable {
+        /// One person's seat.
+        struct Claim: Sendable {
+            let id: String
+            let requestIdentifier: String
+            var appTransactionId: String?
+        }
+
+        /// The most seats that one purchase can have here.
+        static let maximum: Int32 = 1_000
+
+        /// How many seats the next period will have.
+        var renewalQuantity: Int32
+        var claims: [Claim] = []
+    }
+
     /// The id of the first transaction.
     public let originalTransactionId: String
     /// Whose it is.
@@ -68,6 +85,8 @@ public struct SandboxSubscription: Sendable {
     var priceIncrease: PriceIncrease?
     var extensions: [Extension] = []
     var appAccountToken: String?
+    /// Nil for a subscription of one person.
+    var seats: Seats?
 
     /// Apple's status of it.
     public var status: SubscriptionStatus {

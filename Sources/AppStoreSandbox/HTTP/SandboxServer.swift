@@ -7,7 +7,7 @@ public import Logging
 internal import NIOCore
 public import ServiceLifecycle
 
-/// A local App Store: the App Store Server API under `/inApps`, and the control API under `/sandbox/v1`.
+/// A local App Store: the App Store Server API under `/inApps` and `/groups`, and the control API under `/sandbox/v1`.
 ///
 /// ```swift
 /// var sandbox = SandboxConfiguration(bundleId: "com.example.app")

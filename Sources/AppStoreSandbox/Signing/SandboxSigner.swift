@@ -42,7 +42,8 @@ struct SandboxSigner: Sendable {
         }
         let payload = ResponseBodyV2DecodedPayload(
             notificationType: event.type, subtype: event.subtype, notificationUUID: event.uuid, data: data,
-            version: "2.0", signedDate: event.date, summary: event.summary)
+            version: "2.0", signedDate: event.date, summary: event.summary,
+            unclaimInfo: event.unclaimSeatIds.map { UnclaimInfo(unclaimSeatIds: $0) })
         return try authority.sign(payload: try SandboxJSON.encode(payload))
     }
 

@@ -15,9 +15,10 @@ struct SandboxCommand: AsyncParsableCommand {
             legacy receipts and signed transactions, and serves the App Store Server API. The signing keys are public \
             test keys, so trust its roots only in tests. All data is in memory and is lost when the command stops.
 
-            The control API is HTTP below /sandbox/v1: POST purchases; POST subscriptions/ID/ and cancel, enable, \
-            change, renew, fail-billing, recover-billing or answer-price-increase; POST transactions/ID/ and refund, \
-            request-refund, decline-refund, reverse-refund or finish; POST families, families/leave, products/ID/price, \
+            The control API is HTTP below /sandbox/v1: POST purchases (with seats for a multiseat subscription, or \
+            ownership ASSIGNED); POST subscriptions/ID/ and cancel, enable, \
+            change, renew, fail-billing, recover-billing, answer-price-increase, add-seats, remove-seats or \
+            unclaim-seats; POST transactions/ID/ and refund, refund-seats, request-refund, decline-refund, reverse-refund or finish; POST families, families/leave, products/ID/price, \
             products/ID/sale, clock; PUT notifications/url; GET products, customers/NAME, customers/NAME/receipt, \
             subscriptions/ID, transactions/ID, transactions/ID/receipt, notifications, clock, trust.
 
