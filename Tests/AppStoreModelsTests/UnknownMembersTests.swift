@@ -30,10 +30,10 @@ import Testing
 
     @Test("Every payload keeps what it does not know, at every depth")
     func keptEverywhere() throws {
-        try Self.check(Sample.transaction, objects: 8)
-        try Self.check(Sample.renewalInfo, objects: 7)
+        try Self.check(Sample.transaction, objects: 11)
+        try Self.check(Sample.renewalInfo, objects: 9)
         try Self.check(Sample.appTransaction, objects: 1)
-        try Self.check(Sample.notification, objects: 5)
+        try Self.check(Sample.notification, objects: 6)
     }
 
     @Test("Digits are kept one by one")

@@ -104,7 +104,8 @@ struct CodingTests {
     @Test func membersOfABundleTransactionThatAppleDoesNotDocumentComeBack() throws {
         let payload: JWSTransactionDecodedPayload = try full(
             """
-            {"transactionId":"2","originalTransactionId":"1","bundleProductID":"bundle","bundleTransactionID":"7",
+            {"transactionId":"2","originalTransactionId":"1","bundleId":"com.example.app","environment":"Production",
+            "bundleProductID":"bundle","bundleTransactionID":"7",
             "bundleOriginalTransactionID":"6","bundleSubscriptionGroupID":"5","previousOriginalTransactionID":"4",
             "inAppOwnershipType":"NEW"}
             """)
