@@ -234,7 +234,7 @@ let package = Package(
         .testTarget(
             name: "VerifyReceiptTests",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "TransactionStore",
+                "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "Purchases", "TransactionStore",
                 "SQLiteTransactionStore", "VerifyReceipt", "ReplyComparison", "Migration",
                 "SharedReceipts", crypto,
             ],
