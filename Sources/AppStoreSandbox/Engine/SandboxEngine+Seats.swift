@@ -20,7 +20,8 @@ extension SandboxEngine {
                 price: subscription.renewalPrice, reason: .purchase, purchaseDate: now,
                 expiresDate: subscription.expiresDate, appAccountToken: subscription.appAccountToken),
             originalId: id, originalDate: transactions[id]?.payload.originalPurchaseDate)
-        update(id) { $0.seats?.renewalQuantity = ($0.seats?.renewalQuantity ?? 0).advanced(bySaturating: count) }
+        let renewalQuantity = (subscription.seats?.renewalQuantity ?? 0).advanced(bySaturating: count)
+        update(id) { $0.seats?.renewalQuantity = renewalQuantity }
         for transaction in currentTransactions(of: subscription) {
             change(transaction.id) { $0.payload.additionalTransactionReason = .seatAddition }
         }
