@@ -3,7 +3,7 @@ public import AppStoreModels
 /// What the developer tells Apple.
 extension AppStoreServerAPIClient {
     /// Answers a CONSUMPTION_REQUEST; Apple wants it within 12 hours. Apple refuses it for a transaction with
-    /// ``InAppOwnershipType/assigned`` (`InvalidAssignedTransactionNotSupportedError`, whose number is not published).
+    /// the ownership `ASSIGNED` (`InvalidAssignedTransactionNotSupportedError`, whose number is not published).
     public func sendConsumptionInformation(
         _ transactionId: String, _ request: ConsumptionRequest
     ) async throws {
@@ -11,7 +11,7 @@ extension AppStoreServerAPIClient {
     }
 
     /// Answers a CONSUMPTION_REQUEST in the form that Apple deprecated, and that Advanced Commerce transactions still need.
-    /// Apple refuses it for a transaction with ``InAppOwnershipType/assigned``.
+    /// Apple refuses it for a transaction with the ownership `ASSIGNED`.
     public func sendConsumptionInformationV1(
         _ transactionId: String, _ request: ConsumptionRequestV1
     ) async throws {
@@ -40,7 +40,7 @@ extension AppStoreServerAPIClient {
     }
 
     /// Sets the app account token of a purchase that was made outside of the app, or without one. Apple refuses it for a
-    /// transaction with ``InAppOwnershipType/assigned``.
+    /// transaction with the ownership `ASSIGNED`.
     public func setAppAccountToken(
         _ originalTransactionId: String, _ request: UpdateAppAccountTokenRequest
     ) async throws {

@@ -3,8 +3,8 @@ public import AppStoreModels
 /// The seats of a multiseat subscription whose invitations the developer manages (App Store Server API 1.23; Reference.md
 /// S2.1). Apple offers these endpoints in the sandbox only so far.
 ///
-/// `transactionId` names a transaction of the purchaser, whose ``TransactionMultiSeatInfo/invitationManagement`` is
-/// ``InvitationManagement/developer``. The members of such a group get no transactions: the developer's server records who
+/// `transactionId` names a transaction of the purchaser, whose `multiSeatInfo.invitationManagement` is
+/// `DEVELOPER`. The members of such a group get no transactions: the developer's server records who
 /// has access. Apple publishes no numbers for the errors `NoAvailableSeatsError`, `SeatClaimIdNotFoundError` and
 /// `AppTransactionIdNotFoundError`; ``AppStoreServerAPIError`` contains the number and the text that Apple sends.
 extension AppStoreServerAPIClient {
@@ -13,7 +13,7 @@ extension AppStoreServerAPIClient {
         try await pipeline.call(.getSeatInfo, transactionId)
     }
 
-    /// Claims a seat for one person. Save ``ClaimSeatRequest/requestIdentifier`` before the call and use it again in a retry:
+    /// Claims a seat for one person. Save `requestIdentifier` before the call and use it again in a retry:
     /// Apple then returns the first claim and makes no second one.
     ///
     /// Apple refuses with `NoAvailableSeatsError` if all seats are claimed, and with `AppTransactionIdNotFoundError` if it
