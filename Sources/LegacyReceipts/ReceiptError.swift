@@ -1,52 +1,109 @@
 /// Why bytes are not a receipt, or a receipt is not genuine.
 ///
-/// Branch on ``code``; show ``message``; find the place with ``location``. Two errors are equal when all three agree.
+/// Branch on ``code``; show ``message``; find the place with ``location``.
 public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was found wrong.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         // The input is not a receipt at all, or a damaged one.
+        /// The input has no bytes. Look at how the receipt was stored or sent.
         case empty
+        /// The input is longer than ``DecodingLimits/maximumSize``. Raise the limit if such receipts are expected.
         case tooLarge
+        /// The bytes begin neither as a PKCS#7 app receipt nor as a transaction receipt. Check that the right column or
+        /// member was read.
         case unrecognizedInput
+        /// The text has characters or padding that base64 does not have. Check whether it was cut off, or encoded for a
+        /// URL and not decoded.
         case invalidBase64
+        /// A length goes beyond the end of the bytes. Look for a complete copy: short database columns cut receipts
+        /// off.
         case truncated
+        /// The bytes break a rule of BER. The receipt was damaged; look for another copy.
         case malformedEncoding
+        /// The ASN.1 structure is nested deeper than ``DecodingLimits/maximumDepth``. No receipt of Apple's is; refuse
+        /// it.
         case nestedTooDeeply
+        /// The bytes are ASN.1, and not a PKCS#7 SignedData message. Check what was stored: it may be a certificate or
+        /// a key.
         case notSignedData
+        /// The signed message is a detached signature without content. Look for a complete copy.
         case contentMissing
+        /// The signed content is not a set of receipt attributes: the message signs something else. Refuse it.
         case contentNotReceipt
+        /// The receipt has more attributes than ``DecodingLimits/maximumAttributes``. Raise the limit if such receipts
+        /// are expected.
         case tooManyAttributes
+        /// The value of an attribute has another form than documented; ``ReceiptError/location`` names the attribute.
+        /// Look for another copy.
         case malformedAttribute
+        /// An attribute that every receipt has is missing; ``ReceiptError/location`` names it. Look for another copy.
         case missingAttribute
+        /// The property list of a transaction receipt cannot be read. Look for another copy.
         case malformedPropertyList
+        /// A key that every transaction receipt has is missing; ``ReceiptError/location`` names it. Look for another
+        /// copy.
         case missingKey
+        /// The value of a transaction receipt's key has the wrong form; ``ReceiptError/location`` names the key. Look
+        /// for another copy.
         case malformedKey
+        /// The `signature` of a transaction receipt cannot be split into its parts. Look for another copy.
         case malformedSignature
 
         // It has the form of a receipt, and is not to be believed.
+        /// The receipt has more certificates than ``DecodingLimits/maximumCertificates``. No receipt of Apple's does;
+        /// refuse it.
         case tooManyCertificates
+        /// The receipt has no certificate, so nothing can prove its signature. Refuse it.
         case certificateMissing
+        /// A certificate cannot be read: one in the receipt, or one that the caller added to ``TrustPolicy``.
+        /// ``ReceiptError/location`` and ``ReceiptError/detail`` say which.
         case malformedCertificate
+        /// The receipt has no signer, or more than one. Apple's have exactly one; refuse it.
         case signerCount
+        /// The signer is not named by issuer and serial number, as Apple names it. Refuse it.
         case unsupportedSignerIdentifier
+        /// No certificate in the receipt belongs to the signer. Refuse it.
         case signerCertificateNotFound
+        /// The digest algorithm is not one that Apple signs receipts with. Refuse it.
         case unsupportedDigestAlgorithm
+        /// The signature algorithm is not one that Apple signs receipts with. Refuse it.
         case unsupportedSignatureAlgorithm
+        /// The signed attributes are incomplete or do not describe the content. Refuse it.
         case signedAttributesMismatch
+        /// The message digest is not that of the content: the content was changed after it was signed. Refuse it.
         case digestMismatch
+        /// The signature does not prove the content: content or signature was changed. Refuse it.
         case signatureMismatch
+        /// The certificates do not lead to a trusted root. Refuse it, unless it comes from a test authority: then add
+        /// that root to ``TrustPolicy/additionalRoots``.
         case untrustedRoot
+        /// The leaf of a transaction receipt is not pinned, and no certificate of its issuer is known. Add the issuer's
+        /// certificate to ``TrustPolicy/additionalIntermediates`` if the leaf is Apple's.
         case untrustedLeaf
+        /// The signer's certificate lacks the extension that marks Apple's certificates for receipts. Refuse it.
         case missingLeafMarker
+        /// The issuer's certificate lacks the extension that marks Apple's intermediates. Refuse it.
         case missingIntermediateMarker
+        /// A certificate was not yet valid when the receipt was signed. Refuse it.
         case certificateNotYetValid
+        /// A certificate had expired when the receipt was signed. Refuse it.
         case certificateExpired
+        /// A certificate is not signed by the one that it names as issuer. Refuse it.
         case certificateSignatureMismatch
+        /// The basic constraints of a certificate do not allow its place in the chain. Refuse it.
         case basicConstraints
+        /// The key usage of a certificate does not allow its place in the chain. Refuse it.
         case keyUsage
+        /// A certificate has a critical extension that this package does not know. Refuse it.
         case criticalExtension
+        /// Xcode's StoreKit testing made the receipt, with a key that proves nothing. Accept it only in tests, with
+        /// ``TrustPolicy/acceptsXcodeReceipts``.
         case xcodeReceipt
+        /// The unsigned environment of a transaction receipt contradicts its signed transaction id. Treat the receipt
+        /// as one of the sandbox.
         case environmentContradiction
+        /// The device hash is not that of the given device: the receipt was copied from another one. Have the app
+        /// refresh its receipt.
         case deviceMismatch
     }
 
@@ -88,25 +145,24 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
 
     private let storage: Storage
 
+    /// What was found wrong.
     public var code: Code { storage.code }
+    /// Where the fault lies.
     public var location: Location { storage.location }
     /// The particulars, a clause that completes the code's sentence.
     public var detail: String { storage.detail }
 
+    /// An error; `detail` is a clause that completes the code's sentence and holds no part of a receipt.
     public init(_ code: Code, at location: Location = .input, _ detail: String = "") {
         storage = Storage(code, location, detail)
     }
 
-    public static func == (left: Self, right: Self) -> Bool {
-        left.code == right.code && left.location == right.location && left.detail == right.detail
-    }
+    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(code)
-        hasher.combine(location)
-        hasher.combine(detail)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
+    /// What kind of answer the code is.
     public var verdict: Verdict { code.verdict }
 
     /// A sentence for a person: what is wrong, where.

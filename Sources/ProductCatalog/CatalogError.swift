@@ -1,44 +1,48 @@
 /// Why a product catalogue was refused: a code to branch on, the place, and a sentence for a person.
 public struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
-    public enum Code: String, Sendable, CaseIterable {
-        /// The file or folder cannot be opened or read.
+    /// What was found wrong, for a program to branch on.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// The file or folder cannot be opened or read. Correct the path or the permissions.
         case unreadable
-        /// Longer than a limit of ``CatalogLimits``.
+        /// The catalogue is larger than a limit of ``CatalogLimits``. Split it, or remove what is not needed.
         case tooLarge
-        /// Nested more deeply than a limit of ``CatalogLimits``.
+        /// The catalogue is nested deeper than a limit of ``CatalogLimits``. Check that the file is a catalogue.
         case tooDeep
-        /// Not the text encoding that the format demands.
+        /// The text is not in the encoding that the format demands. Save the file as UTF-8.
         case badEncoding
-        /// Not well-formed YAML, JSON or XML.
+        /// The text is not well-formed YAML, JSON or XML. Correct it at the place that the error names.
         case syntax
-        /// The file is of none of the known kinds.
+        /// The file is of none of the known kinds. Give our YAML or JSON, a `.storekit` file or a `metadata.xml`.
         case unknownFormat
-        /// A YAML anchor or alias.
+        /// YAML anchors and aliases are refused, since a few lines of them can grow without bound. Write the value out.
         case aliasRefused
-        /// An XML document type or entity declaration.
+        /// XML document types and entities are refused, since they can read files and grow without bound. Remove the
+        /// declaration.
         case documentTypeRefused
-        /// A format version this reader does not know.
+        /// The format has a version that this reader does not know. Update this package, or export an older version.
         case unsupportedVersion
-        /// A key that our catalogue format does not have.
+        /// Our catalogue format does not have this key. Correct its spelling or remove it.
         case unknownKey
-        /// Something the format demands is not there.
+        /// Something that the format demands is missing. Add it.
         case missingValue
-        /// A value of another kind than the key demands.
+        /// The value has another type than the key demands. Correct it.
         case wrongType
-        /// A value out of its bounds or not among the known ones.
+        /// The value is out of its bounds or not one of the known ones. Correct it.
         case badValue
-        /// A product type that is not known.
+        /// The product type is unknown. Use one of Apple's four types.
         case unknownProductType
-        /// Not a period, or not one in the words of the format.
+        /// The value is not a period, or not one that the format has. Write it as ISO 8601, `P1M` for one.
         case badPeriod
-        /// One product, pattern, offer or key twice in one file.
+        /// One product, pattern, offer or key appears twice in one file. Remove one of them.
         case duplicate
-        /// Two facts that cannot both be true.
+        /// Two facts cannot both be true; ``CatalogError/otherPlace`` names the other one. Correct one of them.
         case conflict
-        /// Two equally specific patterns that match the same product identifier.
+        /// Two equally specific patterns match the same product id. Make one of them longer, or list the product
+        /// itself.
         case ambiguousPatterns
     }
 
+    /// What was found wrong.
     public let code: Code
     /// The file, and the line or element in it.
     public let place: CatalogSource
@@ -47,12 +51,18 @@ public struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, for a person, without the places.
     public let message: String
 
+    /// An error at a place of a catalogue.
     public init(_ code: Code, at place: CatalogSource, and otherPlace: CatalogSource? = nil, _ message: String) {
         self.code = code
         self.place = place
         self.otherPlace = otherPlace
         self.message = message
     }
+
+    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     public var description: String {
         guard let otherPlace else { return "\(place): \(message)" }

@@ -24,11 +24,13 @@ public struct ComparisonContext: Sendable {
 
 /// Why two replies cannot be compared.
 public enum ReplyComparisonError: String, Error, Sendable, Equatable, CaseIterable {
-    /// Apple's is larger than ``ReplyComparison/maximumReplySize``, or has too many values.
+    /// Apple's reply is larger than ``ReplyComparison/maximumReplySize``, or has too many values. Leave the pair out.
     case appleReplyTooLarge
-    /// Apple's is no JSON object: an error page of an outage, for example.
+    /// Apple's reply is not a JSON object: an error page of an outage, for example. Leave the pair out, or ask Apple again.
     case appleReplyUnreadable
+    /// Our reply is larger than ``ReplyComparison/maximumReplySize``, or has too many values. Leave the pair out.
     case ourReplyTooLarge
+    /// Our reply is not a JSON object. Check that it was recorded whole and that our endpoint gave it.
     case ourReplyUnreadable
 }
 

@@ -63,38 +63,49 @@ public struct StoreCounts: Hashable, Sendable {
 
 /// Why a store could not do what it was asked.
 public struct TransactionStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was found wrong, for a program to branch on.
     public enum Code: String, Hashable, Sendable {
-        /// The store cannot be reached or opened; trying later may help.
+        /// The store cannot be reached or opened. Try again later.
         case unavailable
-        /// The store refuses to be written to: read-only file, full disk.
+        /// The store refuses to be written to: a read-only file, a full disk. Make room or correct the permissions;
+        /// reads may still work.
         case notWritable
-        /// Another program holds the store for too long.
+        /// Other calls or another program held the store for too long. Try again later.
         case busy
-        /// The schema is newer than this program.
+        /// A newer version of this program wrote the store. Update this program; it does not open the store before
+        /// that.
         case newerSchema
-        /// The address of the store is not one.
+        /// The address is not that of a store. Correct it.
         case invalidURL
-        /// An argument that no store can take.
+        /// The call has an argument that no store can take, such as a negative limit. Correct the call.
         case invalidArgument
-        /// What is stored cannot be read as what it should be.
+        /// The store holds something that cannot be read as what it should be. Restore it from a backup, or fill a new
+        /// one.
         case corrupt
-        /// The store was closed.
+        /// The store was closed before the call. Open it again.
         case closed
-        /// Anything else the engine reports.
+        /// The engine reported another error; the message has its words. Look it up in the engine's documentation.
         case engine
     }
 
+    /// What was found wrong.
     public let code: Code
     /// A sentence for a person; holds no secrets and no receipts.
     public let message: String
 
+    /// An error for an engine to throw; `message` must hold no secrets and no receipts.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
+    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+
     public var description: String { "\(code.rawValue): \(message)" }
 
-    /// Whether the same call can succeed later without anybody changing anything.
+    /// Whether the same call can succeed later without a change to anything.
     public var isTransient: Bool { code == .unavailable || code == .busy }
 }

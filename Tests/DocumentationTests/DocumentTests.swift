@@ -101,6 +101,14 @@ let root: URL? = {
         for name in names { #expect(guide.contains("`\(name)`"), "MIGRATION.md does not explain \(name)") }
     }
 
+    @Test(arguments: InferenceRule.allCases)
+    func migrationGuideGivesTheReasonOfARuleInTheWordsOfTheCode(_ rule: InferenceRule) throws {
+        let guide = try text(#require(root), "MIGRATION.md")
+        let rows = guide.split(separator: "\n").filter { $0.hasPrefix("| `\(rule.name)` |") }
+        #expect(rows.count == 1)
+        #expect(rows.allSatisfy { $0.hasSuffix(" | \(rule.sentence) |") }, "\(rule.name): \(rule.sentence)")
+    }
+
     @Test func migrationGuideNamesEveryModernField() throws {
         let guide = try text(#require(root), "MIGRATION.md")
         let names =

@@ -2,30 +2,31 @@
 public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reasons, for a program to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The catalogue holds a product that cannot be sold.
+        /// The catalogue holds a product that cannot be sold. Correct the product that the message names.
         case invalidCatalog
-        /// A field of a request is missing or cannot be used.
+        /// A field of a request is missing or cannot be used. Correct the field that the message names.
         case invalidRequest
-        /// No product has this identifier, or it is not for sale.
+        /// No product has this identifier, or it is not for sale. Add it to the catalogue.
         case unknownProduct
-        /// Nobody has this name.
+        /// No customer has this name. Create the customer first.
         case unknownCustomer
-        /// No transaction has this identifier.
+        /// No transaction has this identifier. Use one that the sandbox gave.
         case unknownTransaction
-        /// No subscription has this original transaction identifier.
+        /// No subscription has this original transaction identifier. Use one that the sandbox gave.
         case unknownSubscription
-        /// The customer has the product or subscription already.
+        /// The customer has the product or subscription already. Use another customer, or end the subscription first.
         case alreadyOwned
-        /// The state of the purchase does not allow this.
+        /// The state of the purchase does not allow this. The message says which state it has.
         case notPossible
-        /// The product has no such offer.
+        /// The product has no such offer. Add it to the catalogue.
         case unknownOffer
-        /// The customer may not have this offer.
+        /// The customer may not have this offer. The message says which rule refuses it.
         case notEligible
-        /// The signature of the offer does not prove what it should.
+        /// The signature of the offer does not prove what it should. Check the key and the signed fields.
         case invalidSignature
     }
 
+    /// The reason.
     public let code: Code
     /// One sentence for a person; it names the field or the identifier.
     public let message: String
@@ -34,6 +35,11 @@ public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
         self.message = message
     }
+
+    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     public var description: String { "\(code.rawValue): \(message)" }
 }

@@ -68,9 +68,9 @@ public struct APIAttempt: Sendable {
 
 /// Why a client cannot be made.
 public enum APIClientConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The environment has no server of Apple's, and no base URL was given.
+    /// The environment has no server of Apple's, and no base URL was given. Give a base URL or another environment.
     case noServer(String)
-    /// The base URL is not `http://` or `https://` with a host, or it has a query or a fragment.
+    /// The base URL is not `http://` or `https://` with a host, or it has a query or a fragment. Correct it.
     case invalidBaseURL
 
     /// One sentence for a person.

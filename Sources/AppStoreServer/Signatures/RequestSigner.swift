@@ -42,9 +42,9 @@ public struct UUIDText: Sendable, Hashable, CustomStringConvertible {
 
 /// Why something cannot be signed.
 public enum SignatureCreatorError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A field that must be given is empty.
+    /// A field that must be given is empty. Fill the field that the value names.
     case empty(String)
-    /// A field of a promotional offer holds U+2063, which separates the fields of the signed text.
+    /// A field of a promotional offer holds U+2063, which separates the fields of the signed text. Remove it.
     case separatorInField
 
     /// One sentence for a person.

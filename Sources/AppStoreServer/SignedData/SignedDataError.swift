@@ -5,37 +5,72 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
     /// What was found wrong.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         // No JWS, or a damaged one.
+        /// The JWS is longer than any that Apple makes. Refuse it.
         case tooLong
+        /// The text is not three parts joined by two full stops. Check that the right member was read, without
+        /// quotation marks.
         case notCompactSerialization
+        /// A part is not base64 in the form that it must have here. Check whether the text was cut off or changed on
+        /// its way.
         case invalidBase64
+        /// The header is not JSON with the members that it needs. Refuse it.
         case malformedHeader
+        /// The payload is not JSON of the expected kind. Check that the JWS is of the kind that was asked for: a
+        /// transaction, a renewal info, a notification.
         case malformedPayload
 
         // A JWS in form, and not to be believed.
+        /// The algorithm is not ES256, the only one that Apple uses. Refuse it.
         case unsupportedAlgorithm
+        /// The header's `x5c` is not a chain of three certificates. Refuse it.
         case certificateCount
+        /// A certificate cannot be read: one of `x5c`, or one of ``SignedDataTrust/additionalRoots``.
+        /// ``SignedDataError/location`` says which.
         case malformedCertificate
+        /// The certificates do not lead to a trusted root. Refuse it, unless it comes from a test authority: then add
+        /// that root to ``SignedDataTrust/additionalRoots``.
         case untrustedRoot
+        /// A certificate is not signed by the one above it. Refuse it.
         case certificateSignatureMismatch
+        /// The signer's certificate lacks the extension that marks those of the App Store. Refuse it.
         case missingLeafMarker
+        /// The issuer's certificate lacks the extension that marks Apple's intermediates. Refuse it.
         case missingIntermediateMarker
+        /// The basic constraints of a certificate do not allow its place in the chain. Refuse it.
         case basicConstraints
+        /// The key usage of a certificate does not allow its place in the chain. Refuse it.
         case keyUsage
+        /// A certificate has a critical extension that this package does not know. Refuse it.
         case criticalExtension
+        /// The key or the signature of a certificate is of a kind that is not accepted. Refuse it.
         case unsupportedCertificateAlgorithm
+        /// A certificate was not yet valid when the payload was signed. Refuse it.
         case certificateNotYetValid
+        /// A certificate had expired when the payload was signed. Refuse it.
         case certificateExpired
+        /// The signature does not prove header and payload: one of them was changed. Refuse it.
         case signatureMismatch
+        /// Xcode's StoreKit testing made the data, with a key that proves nothing. Accept it only in tests, with
+        /// ``SignedDataTrust/acceptsXcode``.
         case xcodeNotAccepted
 
         // Genuine, and of another app or environment.
+        /// The payload belongs to an app with another bundle id. Refuse it, or correct
+        /// ``SignedDataExpectation/bundleId``.
         case bundleIdMismatch
+        /// The payload belongs to an app with another Apple ID. Refuse it, or correct
+        /// ``SignedDataExpectation/appAppleId``.
         case appAppleIdMismatch
+        /// The payload belongs to an environment that is not expected. Send it to the server of that environment, or
+        /// add it to ``SignedDataExpectation/environments``.
         case environmentMismatch
 
         // The online check.
+        /// Apple revoked a certificate of the chain. Refuse it.
         case revoked
+        /// The responder does not know whether a certificate was revoked. Refuse it.
         case revocationUnknown
+        /// The revocation check got no answer. Try again later.
         case revocationCheckFailed
     }
 
@@ -102,17 +137,10 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
 
     public var description: String { message }
 
-    public static func == (left: Self, right: Self) -> Bool {
-        left.code == right.code && left.location == right.location && left.detail == right.detail
-            && left.member == right.member
-    }
+    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(code)
-        hasher.combine(location)
-        hasher.combine(detail)
-        hasher.combine(member)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
 
 extension SignedDataError.Code {

@@ -65,13 +65,13 @@ extension InAppPurchaseKey: CustomReflectable {
 
 /// Why a key cannot be used.
 public enum InAppPurchaseKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The key identifier is empty.
+    /// The key identifier is empty. App Store Connect shows it beside the key.
     case missingKeyID
-    /// The issuer identifier is empty.
+    /// The issuer identifier is empty. App Store Connect shows it above the list of keys.
     case missingIssuerID
-    /// The text is not PEM with a private key.
+    /// The text is not PEM with a private key. Give the `.p8` file as it was downloaded.
     case notPEM
-    /// The PEM holds something else than a private key for P-256.
+    /// The PEM holds something else than a private key for P-256. Give the key of App Store Connect, not a certificate.
     case notAP256PrivateKey
 
     /// One sentence for a person.

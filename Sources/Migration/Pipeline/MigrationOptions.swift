@@ -72,35 +72,45 @@ public struct MigrationOptions: Sendable {
 }
 
 /// Why a migration stopped before its end. Problems of single records never stop it; they go to quarantine.
-public struct MigrationError: Error, Sendable, CustomStringConvertible {
-    public enum Code: String, Sendable {
-        /// An input cannot be found, opened or read, or its layout cannot be told.
+public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What stopped the migration, for a program to branch on.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// An input cannot be found, opened or read, or its layout is unknown. Correct the path, the permissions, or
+        /// the options that name format and column.
         case input
-        /// An output file cannot be made or written: no space, no permission.
+        /// An output file cannot be made or written. Make room, or correct the permissions.
         case output
-        /// The output folder holds files of an earlier migration.
+        /// The output folder holds files of an earlier migration. Give another folder, or allow overwriting.
         case outputExists
-        /// The output folder lies inside an input, or an input is one of the output files.
+        /// The output folder lies inside an input, or an input is one of the output files. Give a folder outside the
+        /// inputs.
         case outputConflict
-        /// A certificate in the trust policy cannot be read.
+        /// A certificate in the trust policy cannot be read. Give it as X.509 in DER.
         case trust
-        /// What was given the accepted documents could not take them.
+        /// What was given the accepted documents, a store for one, could not take them. Mend it and run again.
         case documents
-        /// The task was cancelled.
+        /// The task was cancelled. Run again.
         case interrupted
     }
 
+    /// What stopped the migration.
     public let code: Code
-    /// The file or folder concerned.
+    /// The file or folder concerned; empty if there is none.
     public let path: String
     /// A sentence for a person.
     public let message: String
 
+    /// An error about the file or folder `path`; empty if there is none.
     public init(_ code: Code, path: String, _ message: String) {
         self.code = code
         self.path = path
         self.message = message
     }
+
+    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     public var description: String { message }
 }

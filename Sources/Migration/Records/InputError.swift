@@ -1,11 +1,11 @@
 /// Why an input as a whole cannot be read. Problems of single records are ``InputProblem``s and never stop a run.
 package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Code: String, Sendable, Equatable {
-        /// The path names nothing.
+        /// The path names nothing. Correct it.
         case notFound
-        /// The path exists and may not be read.
+        /// The path exists and may not be read. Correct its permissions.
         case notPermitted
-        /// The system refused to open or read it for another reason.
+        /// The system refused to open or read it for another reason, which ``InputError/systemError`` has.
         case unreadable
         /// More folders inside folders than ``InputLimits/folderDepth``.
         case foldersTooDeep
@@ -21,6 +21,7 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case noHeader
     }
 
+    /// What was found wrong.
     package let code: Code
     /// The path as it was reached from the caller's argument, or "-" for standard input.
     package let input: String
@@ -43,6 +44,9 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         self.systemError = systemError
         self.message = message
     }
+
+    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     package var description: String { message }
 }

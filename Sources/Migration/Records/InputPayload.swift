@@ -153,6 +153,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case unknownForm
     }
 
+    /// What was found wrong.
     package let code: Code
     /// Bytes from the start of the record, where the place is known.
     package let offset: Int?
@@ -164,6 +165,9 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         self.offset = offset
         self.message = message
     }
+
+    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     package var description: String { message }
 

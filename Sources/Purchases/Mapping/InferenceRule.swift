@@ -52,12 +52,14 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
         case .cancelledWhenNextPeriodBegan:
             """
             The period was cancelled in the very second in which a period of another product began under the same \
-            original transaction id: the customer upgraded, nothing was refunded.
+            original transaction id: the customer upgraded, nothing was refunded. For a signed period only signed \
+            periods count.
             """
         case .replacedWhileRunning:
             """
             A period of another product began under the same original transaction id while the period was running: the \
-            customer upgraded, or went over to a plan of equal length and level.
+            customer upgraded, or went over to a plan of equal length and level. For a signed period only signed periods \
+            count.
             """
         case .sandboxTransactionId:
             "The transaction id has 16 digits and begins with 100 or 200, as only sandbox ids do."

@@ -2,25 +2,31 @@
 public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, for a program to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The bytes are not JSON.
+        /// The bytes are not JSON; ``RecordedReplyError/offset`` says where. Look for a complete copy.
         case notJSON
-        /// JSON, but neither a verifyReceipt reply, nor a version 1 notification, nor rows of one.
+        /// JSON, but neither a verifyReceipt reply, nor a version 1 notification, nor rows of one. Check that the right
+        /// column or member was read.
         case notRecognised
-        /// A reply that granted nothing; see ``RecordedReplyError/status``.
+        /// A reply that granted nothing; see ``RecordedReplyError/status``. It proves no purchase: leave it out, or
+        /// migrate the receipt that was sent.
         case statusNotAccepted
-        /// A reply of the right form that holds no purchase, no app and no renewal information.
+        /// A reply of the right form that holds no purchase, no app and no renewal information. Leave it out.
         case nothingInside
-        /// Every purchase in the document is of another store than Apple's.
+        /// Every purchase in the document is of another store than Apple's. Leave it out.
         case otherStore
-        /// A value of a JSON type that its key cannot have.
+        /// A value has a JSON type that its key cannot have; ``RecordedReplyError/keyPath`` names it. Correct the
+        /// recorded document.
         case wrongType
-        /// Text where a whole number belongs, or a number beyond 64 bits.
+        /// Text where a whole number belongs, or a number beyond 64 bits; ``RecordedReplyError/keyPath`` names it.
+        /// Correct the recorded document.
         case badNumber
-        /// Text where a flag belongs.
+        /// Text where a flag belongs; ``RecordedReplyError/keyPath`` names it. Correct the recorded document.
         case badFlag
-        /// A date in no form that Apple used, or beyond the years 1 to 9999.
+        /// A date in no form that Apple used, or beyond the years 1 to 9999; ``RecordedReplyError/keyPath`` names it.
+        /// Correct the recorded document.
         case badDate
-        /// A purchase that nothing names: no product, or neither a transaction id nor an original transaction id.
+        /// A purchase without a product, or with neither a transaction id nor an original transaction id. Look for
+        /// another copy.
         case missingIdentifier
     }
 
@@ -39,6 +45,11 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         self.status = status
         self.offset = offset
     }
+
+    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     /// One sentence for a person.
     public var message: String {

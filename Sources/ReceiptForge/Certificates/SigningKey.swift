@@ -133,8 +133,8 @@ struct SigningKey: Sendable {
 
 /// What can go wrong while forging.
 public enum ForgeError: Error, Hashable, Sendable {
-    /// A test key is missing from the table.
+    /// A test key is missing from the table. Add it to `TestKey`.
     case unknownKey(String)
-    /// A case of the catalogue asks for something that its parts do not have.
+    /// A case of the catalogue asks for something that its parts do not have. Correct the case that the value names.
     case badDescription(String)
 }

@@ -11,8 +11,6 @@ package struct StatusTable {
         /// Whether the body says `is_retryable` and `is-retryable`: a fixed value, the one of a backend, or no such members.
         package let retryable: Retryable
         package let support: Support
-        /// Where the row comes from.
-        package let source: String
     }
 
     package enum Retryable: Sendable, Hashable {
@@ -38,7 +36,7 @@ package struct StatusTable {
     private static let internalRow = Row(
         condition: .storedDataUnreadable, status: 21009...21009,
         meaning: "What the store holds cannot be read (internal data access error)", members: ["environment"],
-        retryable: .notStated, support: .full, source: "Reference.md V2")
+        retryable: .notStated, support: .full)
 
     /// Statuses of a request that was understood, and those before.
     package static let rows: [Row] =
@@ -47,47 +45,47 @@ package struct StatusTable {
             Row(
                 condition: .queueFull, status: 21005...21005,
                 meaning: "No room for the request: the receipt server is temporarily unavailable", members: [],
-                retryable: .notStated, support: .server, source: "Reference.md V2"),
+                retryable: .notStated, support: .server),
             Row(
                 condition: .storeUnavailable, status: 21005...21005,
                 meaning:
                     "The store cannot be reached, or neither it nor the spool takes the receipt: the receipt server is "
                     + "temporarily unavailable", members: [],
-                retryable: .notStated, support: .full, source: "Reference.md V2"),
+                retryable: .notStated, support: .full),
             Row(
                 condition: .appStoreUnavailable, status: 21005...21005,
                 meaning: "The App Store cannot be asked, and the configuration demands a current answer", members: [],
-                retryable: .notStated, support: .full, source: "Reference.md V2"),
+                retryable: .notStated, support: .full),
             internalRow,
+            // Two forms of the same member: Reference.md C2, rule 4.
             Row(
                 condition: .accountNotFound, status: 21010...21010,
                 meaning:
                     "The account was not found or deleted; also where the configuration demands a current answer and the "
                     + "App Store knows no purchase, or does not know a running subscription",
-                members: ["environment", "is_retryable", "is-retryable"], retryable: .fixed(false), support: .reported,
-                source: "Reference.md V2 and C2, rule 4"),
+                members: ["environment", "is_retryable", "is-retryable"], retryable: .fixed(false), support: .reported),
             Row(
                 condition: .internalDataAccess, status: 21100...21199, meaning: "Internal data access errors",
-                members: ["environment", "is_retryable", "is-retryable"], retryable: .asReported, support: .reported,
-                source: "Reference.md V2 and C2, rule 4"),
+                members: ["environment", "is_retryable", "is-retryable"], retryable: .asReported, support: .reported),
         ]
 
+    /// Reference.md V2.1, V3 and V4.
     private static let success = [
         Row(
             condition: .valid, status: 0...0, meaning: "The receipt is valid",
             members: [
                 "environment", "receipt", "(latest_receipt_info)", "(latest_receipt)", "(pending_renewal_info)",
                 "(auto_renew_status)", "(auto_renew_product_id)",
-            ], retryable: .notStated, support: .full, source: "Reference.md V3 and V4"),
+            ], retryable: .notStated, support: .full),
         Row(
             condition: .subscriptionExpired, status: 21006...21006,
             meaning: "iOS 6 style receipt of a subscription whose newest period is over",
-            members: expiredMembers, retryable: .notStated, support: .full, source: "Reference.md V2.1"),
+            members: expiredMembers, retryable: .notStated, support: .full),
         Row(
             condition: .subscriptionCancelled, status: 21006...21006,
             meaning: "iOS 6 style receipt of a subscription whose newest period was refunded",
             members: expiredMembers + ["cancellation_date_ms", "(cancellation_reason)"], retryable: .notStated,
-            support: .full, source: "Reference.md V2.1"),
+            support: .full),
     ]
 
     private static let expiredMembers = [
@@ -95,61 +93,59 @@ package struct StatusTable {
         "(expiration_intent)", "(is_in_billing_retry_period)",
     ]
 
+    /// Reference.md V1.4 and C3.
     private static let malformed = [
         Row(
             condition: .notAPost, status: 21000...21000, meaning: "The request is not a POST", members: [],
-            retryable: .notStated, support: .server, source: "Reference.md V1.4"),
-        malformed(.bodyNotJSON, "The body is not a JSON object", "Reference.md V1.4 (unreadable JSON in a POST)"),
-        malformed(.receiptDataMissing, "receipt-data is missing or null", "Reference.md V1.4"),
-        malformed(.receiptDataNotText, "receipt-data is no string", "Reference.md V1.4"),
-        malformed(.receiptDataNotBase64, "receipt-data is not base64", "Reference.md V1.4 and C3"),
-        malformed(.receiptTooLarge, "The receipt is larger than the limit", "Reference.md V1.4"),
-        malformed(.notAReceipt, "What was encoded is no receipt, or a damaged one", "Reference.md V1.4"),
+            retryable: .notStated, support: .server),
+        malformed(.bodyNotJSON, "The body is not a JSON object"),
+        malformed(.receiptDataMissing, "receipt-data is missing or null"),
+        malformed(.receiptDataNotText, "receipt-data is no string"),
+        malformed(.receiptDataNotBase64, "receipt-data is not base64"),
+        malformed(.receiptTooLarge, "The receipt is larger than the limit"),
+        malformed(.notAReceipt, "What was encoded is no receipt, or a damaged one"),
         malformed(
-            .xcodeReceipt, "A receipt of Xcode's StoreKit testing, without the option for it", "Reference.md V1.4"),
+            .xcodeReceipt, "A receipt of Xcode's StoreKit testing, without the option for it"),
         malformed(
-            .signedTransactionNotAnswered, "A StoreKit 2 JWS, without the option for it",
-            "Reference.md V1.4 (not base64)"),
+            .signedTransactionNotAnswered, "A StoreKit 2 JWS, without the option for it"),
     ]
 
-    private static func malformed(_ condition: StatusCondition, _ meaning: String, _ source: String) -> Row {
+    private static func malformed(_ condition: StatusCondition, _ meaning: String) -> Row {
         Row(
             condition: condition, status: 21002...21002, meaning: meaning, members: [], retryable: .notStated,
-            support: .full, source: source)
+            support: .full)
     }
 
+    /// Reference.md V1.4, V2 and V7.5. An app that is not configured, or has another app id, is a choice of ours: this endpoint
+    /// cannot authenticate its receipts.
     private static let refused = [
-        refused(.notGenuine, 21003, "Signature, certificates or trust do not hold", "Reference.md V1.4 and V2"),
+        refused(.notGenuine, 21003, "Signature, certificates or trust do not hold"),
         refused(
-            .unknownBundleId, 21003, "The app is not configured, and unknown bundle ids are refused",
-            "choice: this endpoint cannot authenticate it"),
+            .unknownBundleId, 21003, "The app is not configured, and unknown bundle ids are refused"),
         refused(
-            .foreignAppleId, 21003, "The receipt's app id is not the one configured for its bundle id",
-            "choice: this endpoint cannot authenticate it"),
+            .foreignAppleId, 21003, "The receipt's app id is not the one configured for its bundle id"),
         refused(
-            .secretMissing, 21004, "No password, and the receipt or its customer has auto-renewables",
-            "Reference.md V1.4"),
-        refused(.secretMismatch, 21004, "The password is none of the app's secrets", "Reference.md V1.4"),
-        elsewhere(.sandboxAtProduction, 21007, "A sandbox receipt sent to production", "Reference.md V2"),
+            .secretMissing, 21004, "No password, and the receipt or its customer has auto-renewables"),
+        refused(.secretMismatch, 21004, "The password is none of the app's secrets"),
+        elsewhere(.sandboxAtProduction, 21007, "A sandbox receipt sent to production"),
         elsewhere(
             .contradictoryEnvironment, 21007,
-            "An iOS 6 style receipt whose unsigned environment contradicts its signed transaction id, sent to production",
-            "Reference.md V7.5"),
-        elsewhere(.productionAtSandbox, 21008, "A production receipt sent to the sandbox", "Reference.md V2"),
+            "An iOS 6 style receipt whose unsigned environment contradicts its signed transaction id, sent to production"
+        ),
+        elsewhere(.productionAtSandbox, 21008, "A production receipt sent to the sandbox"),
     ]
 
-    private static func refused(_ condition: StatusCondition, _ status: Int, _ meaning: String, _ source: String) -> Row
-    {
+    private static func refused(_ condition: StatusCondition, _ status: Int, _ meaning: String) -> Row {
         Row(
             condition: condition, status: status...status, meaning: meaning, members: ["environment"],
-            retryable: .notStated, support: .full, source: source)
+            retryable: .notStated, support: .full)
     }
 
     private static func elsewhere(
-        _ condition: StatusCondition, _ status: Int, _ meaning: String, _ source: String
+        _ condition: StatusCondition, _ status: Int, _ meaning: String
     ) -> Row {
         Row(
             condition: condition, status: status...status, meaning: meaning, members: [], retryable: .notStated,
-            support: .full, source: source)
+            support: .full)
     }
 }

@@ -1,5 +1,6 @@
 /// What is wrong with a configuration. Every problem found is reported, not only the first.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// One setting that cannot be used. Branch on ``key``; show ``message``; correct the setting at ``place``.
     public struct Problem: Sendable, Hashable, CustomStringConvertible {
         /// The key as it stands in a configuration file, levels joined by dots: `timeouts.idle`, `apps[2].bundle-id`.
         public let key: String
@@ -14,11 +15,17 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
             self.message = message
         }
 
+        /// Two problems are equal when they concern the same key, in whatever place and words.
+        public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+
         public var description: String {
             [place, key.isEmpty ? nil : key, message].compactMap { $0 }.joined(separator: ": ")
         }
     }
 
+    /// Every problem found. Two errors are equal when the same keys have problems, in the same order.
     public let problems: [Problem]
 
     init(_ problems: [Problem]) { self.problems = problems }

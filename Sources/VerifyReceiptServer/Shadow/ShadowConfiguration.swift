@@ -78,15 +78,17 @@ public struct ShadowConfiguration: Sendable, Hashable {
 
 /// Why nothing can be forwarded to an address.
 public struct ShadowConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong with the address, for a program to branch on.
     public enum Code: String, Sendable, CaseIterable {
-        /// No absolute `http` or `https` URL.
+        /// The address is not an absolute `http` or `https` URL. Write it with scheme and host.
         case notAnAddress
-        /// A user, a query or a fragment.
+        /// The address has a user, a query or a fragment. Remove them.
         case hasMoreThanAPath
-        /// `http` to another machine would show receipts and shared secrets to the network.
+        /// `http` to another machine would show receipts and shared secrets to the network. Use `https`.
         case plaintext
     }
 
+    /// What is wrong with the address.
     public let code: Code
 
     init(_ code: Code) { self.code = code }

@@ -54,6 +54,33 @@ import Testing
         #expect(error.reason == (code == nil ? .unexpectedStatus : .refused))
     }
 
+    @Test("Two errors are equal when their reasons and Apple's numbers are")
+    func equality() async throws {
+        let client = try Sample.client(ScriptedTransport([.refusal(APIErrorCode.transactionIdNotFound.rawValue)]))
+        let error = try #require(try await apiError { try await client.getTransactionInfo("1") })
+        var other = error
+        other.message = "In other words."
+        other.detail = "and more"
+        other.attempts += 1
+        other.httpStatus = nil
+        #expect(other == error && Set([error, other]).count == 1)
+        other.code = .accountNotFound
+        #expect(other != error)
+        other = error
+        other.reason = .rateLimited
+        #expect(other != error)
+    }
+
+    @Test("Two errors of a transport are equal when they are of the same case")
+    func equalityOfTransportErrors() {
+        let all: [APITransportError] = [
+            .notConnected("refused"), .notConnected("unreachable"), .interrupted("cut"), .interrupted("closed"),
+            .timedOut,
+            .responseTooLarge,
+        ]
+        #expect(all[0] == all[1] && all[2] == all[3] && Set(all).count == 4)
+    }
+
     @Test("401 has no body; the next call carries a new token")
     func unauthorized() async throws {
         let transport = ScriptedTransport([.json("{}"), .unauthorized, .json("{}")])

@@ -4,32 +4,33 @@ public import AppStoreModels
 public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure, for a program to branch on.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// Apple refused the request and said why: see `code`.
+        /// Apple refused the request and said why. Branch on ``AppStoreServerAPIError/code``.
         case refused
-        /// HTTP 401: the token was not accepted. The key, its identifiers or the bundle identifier are wrong, or the app has
-        /// no release in production yet, which answers 401 to every call until then.
+        /// HTTP 401: the token was not accepted. Check the key, its identifiers and the bundle identifier; production
+        /// also answers 401 to every call until the app has its first release.
         case unauthorized
-        /// HTTP 429: too many requests; see `retryAfter`.
+        /// HTTP 429: too many requests. Wait until ``AppStoreServerAPIError/retryAfter``.
         case rateLimited
-        /// Another HTTP status, without a reason from Apple.
+        /// Another HTTP status, without a reason from Apple. Try again later if it is 500 or above.
         case unexpectedStatus
-        /// The answer took too long.
+        /// The answer took too long; Apple may have seen the request. Try again; look first whether a change was made.
         case timedOut
-        /// No connection came about, so Apple has not seen the request.
+        /// No connection came about, so Apple has not seen the request. Try again.
         case notConnected
-        /// The connection broke, so Apple may have seen the request.
+        /// The connection broke, so Apple may have seen the request. Try again; look first whether a change was made.
         case interrupted
-        /// The answer is larger than the client allows.
+        /// The answer is larger than the client allows. Ask for less, or raise the client's limit.
         case responseTooLarge
-        /// The answer says success, but is not what the API describes.
+        /// The answer says success, but is not what the API describes. Check the base URL; a proxy may have answered.
         case invalidResponse
-        /// The request cannot be sent as it is.
+        /// The request cannot be sent as it is. Correct the argument that ``AppStoreServerAPIError/detail`` names.
         case invalidRequest
-        /// The client's own rate budget would be kept waiting longer than it is allowed to.
+        /// The client's own rate budget would be kept waiting longer than it is allowed to. Try again later, or ask
+        /// less often.
         case rateBudgetExhausted
-        /// A page says that there are more, but gives no new token.
+        /// A page says that there are more, but gives no new token. Begin again with the first page.
         case pagingStalled
-        /// The token could not be made.
+        /// The token could not be made. Check the key.
         case tokenFailure
     }
 
@@ -74,6 +75,14 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
         self.retryAfter = retryAfter
         self.detail = detail
         self.attempts = attempts
+    }
+
+    /// Two errors are equal when their reasons and Apple's numbers are, whatever the endpoint, the texts and the attempts.
+    public static func == (left: Self, right: Self) -> Bool { left.reason == right.reason && left.code == right.code }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(reason)
+        hasher.combine(code)
     }
 
     /// One line for a person, without identifiers of customers.

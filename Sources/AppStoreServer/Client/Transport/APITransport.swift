@@ -69,12 +69,30 @@ public struct APITransportResponse: Sendable {
 
 /// Why there is no answer.
 public enum APITransportError: Error, Sendable, Hashable {
-    /// No connection came about: Apple has certainly not seen the request.
+    /// No connection came about: Apple has certainly not seen the request. Any request can be sent again.
     case notConnected(String)
-    /// The connection broke, or the answer was not HTTP: Apple may have seen the request.
+    /// The connection broke, or the answer was not HTTP: Apple may have seen the request. Send a change again only after a
+    /// look whether it was made.
     case interrupted(String)
-    /// The answer took too long: Apple may have seen the request.
+    /// The answer took too long: Apple may have seen the request. Send a change again only after a look whether it was
+    /// made.
     case timedOut
-    /// The answer is larger than the request allows.
+    /// The answer is larger than the request allows. Ask for less.
     case responseTooLarge
+
+    /// Two errors are equal when they are of the same case, whatever the text says.
+    public static func == (left: Self, right: Self) -> Bool { left.kind == right.kind }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(kind) }
+
+    private enum Kind { case notConnected, interrupted, timedOut, responseTooLarge }
+
+    private var kind: Kind {
+        switch self {
+        case .notConnected: .notConnected
+        case .interrupted: .interrupted
+        case .timedOut: .timedOut
+        case .responseTooLarge: .responseTooLarge
+        }
+    }
 }
