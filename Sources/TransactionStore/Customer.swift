@@ -47,16 +47,14 @@ extension StoredTransaction {
 extension [StoredTransaction] {
     /// Applies ``UpgradeRule`` to the transactions of a customer, or of one original transaction id.
     mutating func concludeUpgrades() {
-        let isNeeded = UpgradeRule.isNeeded(count) {
+        let upgrades = UpgradeRule.upgrades(count: count) {
             self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId
-        }
-        guard isNeeded else { return }
-        let periods = map { transaction in
+        } period: {
             UpgradeRule.Period(
-                transaction.payload, cancellationDate: transaction.legacy.cancellationDate,
-                statement: transaction.upgradeStatement)
+                self[$0].payload, cancellationDate: self[$0].legacy.cancellationDate,
+                statement: self[$0].upgradeStatement)
         }
-        for upgrade in UpgradeRule.upgrades(among: periods) {
+        for upgrade in upgrades {
             self[upgrade.place].payload.isUpgraded = true
             self[upgrade.place].payload.revocationDate = nil
             self[upgrade.place].payload.revocationReason = nil

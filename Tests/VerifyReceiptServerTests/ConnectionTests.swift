@@ -382,16 +382,20 @@ extension ServerTests {
             }
         }
 
+        /// This machine is a trusted proxy, and a client has one connection.
+        private func behindAProxy() throws -> VerifyReceiptServerConfiguration {
+            let loopback = try #require(IPNetwork("127.0.0.0/8"))
+            return .testing {
+                $0.limits.connectionsPerAddress = 1
+                $0.trustedProxies = [loopback]
+            }
+        }
+
         /// A proxy's connections are those of many clients; the clients that it names have the bound.
         @Test func clientsBehindATrustedProxyHaveTheBoundOfTheirOwn() async throws {
             let store = PuppetStore()
             store.become(.waits)
-            let loopback = try #require(IPNetwork("127.0.0.0/8"))
-            let configuration = VerifyReceiptServerConfiguration.testing {
-                $0.limits.connectionsPerAddress = 1
-                $0.trustedProxies = [loopback]
-            }
-            try await TestServer.run(configuration, store: store) { server in
+            try await TestServer.run(behindAProxy(), store: store) { server in
                 let from = { @Sendable (client: String) in
                     Sent.post(Sent.body(), headers: ["X-Forwarded-For: 198.51.100.7, \(client)"])
                 }
@@ -415,12 +419,7 @@ extension ServerTests {
         @Test func clientsThatContradictTheirProxyShareItsBound() async throws {
             let store = PuppetStore()
             store.become(.waits)
-            let loopback = try #require(IPNetwork("127.0.0.0/8"))
-            let configuration = VerifyReceiptServerConfiguration.testing {
-                $0.limits.connectionsPerAddress = 1
-                $0.trustedProxies = [loopback]
-            }
-            try await TestServer.run(configuration, store: store) { server in
+            try await TestServer.run(behindAProxy(), store: store) { server in
                 let with = { @Sendable (headers: [String]) in Sent.post(Sent.body(), headers: headers) }
                 let own = "X-Forwarded-For: 192.0.2.1"
                 async let first = Wire.ask(server.port, with([own, "Forwarded: for=198.51.100.7"]))

@@ -65,6 +65,14 @@ import VerifyReceipt
         try (0..<Int64(count)).map { try appReceipt([month($0)]) }
     }
 
+    /// The endpoint answers each of the receipts, and `store` takes none of them: they wait in the spool.
+    private func answered(_ receipts: [[UInt8]], without store: PickyStore) async throws -> Spooling {
+        let spooling = try Spooling(store)
+        let endpoint = try endpoint(store, spooling.writer)
+        for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        return spooling
+    }
+
     @Test func aWriteThatDoesNotEndHoldsNoAnswerUp() async throws {
         let store = SlowStore()
         let octets = try appReceipt([month(0), month(1)])
@@ -142,9 +150,7 @@ import VerifyReceipt
         let receipts = try receipts(4)
         let store = PickyStore(refused: receipts[1])
         store.isAway = true
-        let spooling = try Spooling(store)
-        let endpoint = try endpoint(store, spooling.writer)
-        for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        let spooling = try await answered(receipts, without: store)
         #expect(spooling.spool.state.entries == 4)
         store.isAway = false
         // An entry leaves the spool before it is counted.
@@ -162,9 +168,7 @@ import VerifyReceipt
         let receipts = try receipts(3)
         let store = PickyStore(refused: nil)
         store.isDamaged = true
-        let spooling = try Spooling(store)
-        let endpoint = try endpoint(store, spooling.writer)
-        for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        let spooling = try await answered(receipts, without: store)
         try await eventually("it was tried") { store.checks > 1 }
         #expect(spooling.spool.state.entries == 3 && spooling.spool.state.setAside == 0)
         store.isDamaged = false
@@ -178,9 +182,7 @@ import VerifyReceipt
         let receipts = try receipts(4)
         let store = PickyStore(refused: nil)
         store.isAway = true
-        let spooling = try Spooling(store)
-        let endpoint = try endpoint(store, spooling.writer)
-        for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        let spooling = try await answered(receipts, without: store)
         store.locked = receipts[0]
         store.isAway = false
         try await eventually("the others are stored") { spooling.spool.state.entries == 1 }
@@ -212,9 +214,7 @@ import VerifyReceipt
         let receipts = try receipts(3)
         let away = PickyStore(refused: nil)
         away.isAway = true
-        let spooling = try Spooling(away)
-        let endpoint = try endpoint(away, spooling.writer)
-        for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        let spooling = try await answered(receipts, without: away)
         #expect(spooling.spool.state.entries == 3)
         let store = PickyStore(refused: nil)
         let next = StoreWriter(store: store, spool: spooling.spool)

@@ -101,12 +101,21 @@ package enum UpgradeRule {
         package let rule: InferenceRule?
     }
 
-    /// Whether a rule about two products can say anything: a customer with one product, the usual case, costs nothing more.
+    /// The upgrades among the transactions of a customer, in their order. A customer with one product, the usual case, costs
+    /// no more than a look at the products: a rule about two products has nothing to say there.
     ///
     /// - Parameters:
     ///   - count: how many transactions there are.
     ///   - product: the product of a transaction that expires, by its place; nil for other transactions.
-    package static func isNeeded(_ count: Int, product: (Int) -> String?) -> Bool {
+    ///   - period: the transaction as the rule looks at it, by its place; nil for what the rule does not concern.
+    package static func upgrades(
+        count: Int, product: (Int) -> String?, period: (Int) -> Period?
+    ) -> [Upgrade] {
+        isNeeded(count, product: product) ? upgrades(among: (0..<count).map(period)) : []
+    }
+
+    /// Whether there are two products.
+    private static func isNeeded(_ count: Int, product: (Int) -> String?) -> Bool {
         var first: String?
         for place in 0..<count {
             guard let product = product(place) else { continue }
@@ -267,18 +276,16 @@ extension Int64 {
 extension [MappedTransaction] {
     /// Applies ``UpgradeRule`` to what legacy documents state.
     mutating func concludeUpgrades() {
-        let isNeeded = UpgradeRule.isNeeded(count) {
+        let upgrades = UpgradeRule.upgrades(count: count) {
             self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId
-        }
-        guard isNeeded else { return }
-        let periods = map { transaction in
+        } period: {
             UpgradeRule.Period(
-                transaction.payload, cancellationDate: transaction.payload.revocationDate,
+                self[$0].payload, cancellationDate: self[$0].payload.revocationDate,
                 statement: UpgradeRule.Statement(
-                    isSigned: transaction.standing == .verifiedReceipt,
-                    explainsCancellation: !transaction.notes.contains(.cancellationMayBeUpgrade)))
+                    isSigned: self[$0].standing == .verifiedReceipt,
+                    explainsCancellation: !self[$0].notes.contains(.cancellationMayBeUpgrade)))
         }
-        for upgrade in UpgradeRule.upgrades(among: periods) {
+        for upgrade in upgrades {
             guard let rule = upgrade.rule else { continue }
             self[upgrade.place].becomeUpgraded(rule)
         }

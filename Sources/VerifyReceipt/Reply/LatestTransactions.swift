@@ -92,11 +92,10 @@ struct LatestTransactions {
 
     /// Applies ``UpgradeRule`` to what the submitted document and the store know together.
     private mutating func concludeUpgrades() {
-        let isNeeded = UpgradeRule.isNeeded(entries.count) {
+        let upgrades = UpgradeRule.upgrades(count: entries.count) {
             entries[$0].expiresDate == nil ? nil : entries[$0].productId
-        }
-        guard isNeeded else { return }
-        let periods = entries.map { entry -> UpgradeRule.Period? in
+        } period: { place in
+            let entry = entries[place]
             guard entry.isAutoRenewable, let original = entry.subscriptionId, let product = entry.productId,
                 let start = entry.purchaseDate
             else { return nil }
@@ -106,7 +105,7 @@ struct LatestTransactions {
                 isFamilyShared: entry.ownershipType == InAppOwnershipType.familyShared.rawValue,
                 isUpgraded: entry.isUpgraded, cancellationDate: entry.cancellationDate, statement: entry.statement)
         }
-        for upgrade in UpgradeRule.upgrades(among: periods) {
+        for upgrade in upgrades {
             entries[upgrade.place].isUpgraded = true
             entries[upgrade.place].cancellationDate = entries[upgrade.place].cancellationDate ?? upgrade.date
             entries[upgrade.place].cancellationReason = entries[upgrade.place].cancellationReason ?? 0
