@@ -1,118 +1,128 @@
 // HTTP 400: the request is refused as it is.
 extension APIErrorCode {
-    /// GeneralBadRequestError.
+    /// `GeneralBadRequestError`: Apple cannot use the request and gives no reason. Correct the request.
     public static let generalBadRequest = Self(rawValue: 4000_000)
-    /// InvalidAppIdentifierError.
+    /// `InvalidAppIdentifierError`: The app identifier is not valid. Correct it.
     public static let invalidAppIdentifier = Self(rawValue: 4000_002)
-    /// InvalidRequestRevisionError.
+    /// `InvalidRequestRevisionError`: The revision is not valid. Send the one that the previous page gave.
     public static let invalidRequestRevision = Self(rawValue: 4000_005)
-    /// InvalidTransactionIdError.
+    /// `InvalidTransactionIdError`: The transaction id is not valid. Send an id of the App Store, as text.
     public static let invalidTransactionId = Self(rawValue: 4000_006)
-    /// InvalidOriginalTransactionIdError.
+    /// `InvalidOriginalTransactionIdError`: The original transaction id is not valid. Send an id of the App Store, as
+    /// text.
     public static let invalidOriginalTransactionId = Self(rawValue: 4000_008)
-    /// InvalidExtendByDaysError.
+    /// `InvalidExtendByDaysError`: The number of days is not valid. Send one that Apple's documentation allows.
     public static let invalidExtendByDays = Self(rawValue: 4000_009)
-    /// InvalidExtendReasonCodeError.
+    /// `InvalidExtendReasonCodeError`: The reason of the extension is not valid. Send one of the documented values.
     public static let invalidExtendReasonCode = Self(rawValue: 4000_010)
-    /// InvalidRequestIdentifierError.
+    /// `InvalidRequestIdentifierError`: The request identifier is not valid. Send one of at most 128 characters.
     public static let invalidRequestIdentifier = Self(rawValue: 4000_011)
-    /// StartDateTooFarInPastError.
+    /// `StartDateTooFarInPastError`: The start date is before the oldest notification that Apple keeps. Send a later
+    /// one.
     public static let startDateTooFarInPast = Self(rawValue: 4000_012)
-    /// StartDateAfterEndDateError: or equal.
+    /// `StartDateAfterEndDateError`: The start date is not before the end date. Send an earlier one.
     public static let startDateAfterEndDate = Self(rawValue: 4000_013)
-    /// InvalidPaginationTokenError.
+    /// `InvalidPaginationTokenError`: The pagination token is not valid. Send the one of the previous page, or begin
+    /// again.
     public static let invalidPaginationToken = Self(rawValue: 4000_014)
-    /// InvalidStartDateError.
+    /// `InvalidStartDateError`: The start date is not valid. Send milliseconds since 1970-01-01 00:00 UTC.
     public static let invalidStartDate = Self(rawValue: 4000_015)
-    /// InvalidEndDateError.
+    /// `InvalidEndDateError`: The end date is not valid. Send milliseconds since 1970-01-01 00:00 UTC.
     public static let invalidEndDate = Self(rawValue: 4000_016)
-    /// PaginationTokenExpiredError.
+    /// `PaginationTokenExpiredError`: The pagination token has expired. Begin again with the first page.
     public static let paginationTokenExpired = Self(rawValue: 4000_017)
-    /// InvalidNotificationTypeError.
+    /// `InvalidNotificationTypeError`: The notification type or subtype is not valid. Send a documented pair.
     public static let invalidNotificationType = Self(rawValue: 4000_018)
-    /// MultipleFiltersSuppliedError.
+    /// `MultipleFiltersSuppliedError`: The request has a transaction id and a notification type. Send one of them.
     public static let multipleFiltersSupplied = Self(rawValue: 4000_019)
-    /// InvalidTestNotificationTokenError.
+    /// `InvalidTestNotificationTokenError`: The token of the test notification is not valid. Send the one that the
+    /// request for it gave.
     public static let invalidTestNotificationToken = Self(rawValue: 4000_020)
-    /// InvalidSortError.
+    /// `InvalidSortError`: The order is not valid. Send `ASCENDING` or `DESCENDING`.
     public static let invalidSort = Self(rawValue: 4000_021)
-    /// InvalidProductTypeError.
+    /// `InvalidProductTypeError`: The product type is not valid. Send one of the documented values.
     public static let invalidProductType = Self(rawValue: 4000_022)
-    /// InvalidProductIdError.
+    /// `InvalidProductIdError`: The product id is not valid. Correct it.
     public static let invalidProductId = Self(rawValue: 4000_023)
-    /// InvalidSubscriptionGroupIdentifierError.
+    /// `InvalidSubscriptionGroupIdentifierError`: The subscription group identifier is not valid. Correct it.
     public static let invalidSubscriptionGroupIdentifier = Self(rawValue: 4000_024)
-    /// InvalidExcludeRevokedError.
+    /// `InvalidExcludeRevokedError`: The value of `excludeRevoked` is not valid. Send `true` or `false`.
     public static let invalidExcludeRevoked = Self(rawValue: 4000_025)
-    /// InvalidInAppOwnershipTypeError.
+    /// `InvalidInAppOwnershipTypeError`: The ownership type is not valid. Send `PURCHASED` or `FAMILY_SHARED`.
     public static let invalidInAppOwnershipType = Self(rawValue: 4000_026)
-    /// InvalidEmptyStorefrontCountryCodeListError.
+    /// `InvalidEmptyStorefrontCountryCodeListError`: The list of storefronts is empty. Fill it, or leave it out for all
+    /// of them.
     public static let invalidEmptyStorefrontCountryCodeList = Self(rawValue: 4000_027)
-    /// InvalidStorefrontCountryCodeError.
+    /// `InvalidStorefrontCountryCodeError`: A storefront is not valid. Send ISO 3166-1 codes of three letters.
     public static let invalidStorefrontCountryCode = Self(rawValue: 4000_028)
-    /// InvalidRevokedError.
+    /// `InvalidRevokedError`: The value of `revoked` is not valid. Send `true` or `false`.
     public static let invalidRevoked = Self(rawValue: 4000_030)
-    /// InvalidStatusError.
+    /// `InvalidStatusError`: The subscription status is not valid. Send 1 to 5.
     public static let invalidStatus = Self(rawValue: 4000_031)
-    /// InvalidAccountTenureError.
+    /// `InvalidAccountTenureError`: The account tenure is not valid. Send one of the documented values.
     public static let invalidAccountTenure = Self(rawValue: 4000_032)
-    /// InvalidAppAccountTokenError.
+    /// `InvalidAppAccountTokenError`: The app account token is not valid. Send a UUID, or an empty text for none.
     public static let invalidAppAccountToken = Self(rawValue: 4000_033)
-    /// InvalidConsumptionStatusError.
+    /// `InvalidConsumptionStatusError`: The consumption status is not valid. Send one of the documented values.
     public static let invalidConsumptionStatus = Self(rawValue: 4000_034)
-    /// InvalidCustomerConsentedError.
+    /// `InvalidCustomerConsentedError`: The value of `customerConsented` is not valid. Send `true`, and nothing at all
+    /// without consent.
     public static let invalidCustomerConsented = Self(rawValue: 4000_035)
-    /// InvalidDeliveryStatusError.
+    /// `InvalidDeliveryStatusError`: The delivery status is not valid. Send one of the documented values.
     public static let invalidDeliveryStatus = Self(rawValue: 4000_036)
-    /// InvalidLifetimeDollarsPurchasedError.
+    /// `InvalidLifetimeDollarsPurchasedError`: The amount purchased is not valid. Send one of the documented ranges.
     public static let invalidLifetimeDollarsPurchased = Self(rawValue: 4000_037)
-    /// InvalidLifetimeDollarsRefundedError.
+    /// `InvalidLifetimeDollarsRefundedError`: The amount refunded is not valid. Send one of the documented ranges.
     public static let invalidLifetimeDollarsRefunded = Self(rawValue: 4000_038)
-    /// InvalidPlatformError.
+    /// `InvalidPlatformError`: The platform is not valid. Send one of the documented values.
     public static let invalidPlatform = Self(rawValue: 4000_039)
-    /// InvalidPlayTimeError.
+    /// `InvalidPlayTimeError`: The play time is not valid. Send one of the documented ranges.
     public static let invalidPlayTime = Self(rawValue: 4000_040)
-    /// InvalidSampleContentProvidedError.
+    /// `InvalidSampleContentProvidedError`: The value of `sampleContentProvided` is not valid. Send `true` or `false`.
     public static let invalidSampleContentProvided = Self(rawValue: 4000_041)
-    /// InvalidUserStatusError.
+    /// `InvalidUserStatusError`: The user status is not valid. Send one of the documented values.
     public static let invalidUserStatus = Self(rawValue: 4000_042)
-    /// InvalidTransactionNotConsumableError: no longer sent.
+    /// `InvalidTransactionNotConsumableError`: The transaction is not one of a consumable. Apple no longer sends this.
     public static let invalidTransactionNotConsumable = Self(rawValue: 4000_043)
-    /// InvalidTransactionTypeNotSupportedError.
+    /// `InvalidTransactionTypeNotSupportedError`: The call does not take transactions of this product type. Leave them
+    /// out.
     public static let invalidTransactionTypeNotSupported = Self(rawValue: 4000_047)
-    /// AppTransactionIdNotSupportedError.
+    /// `AppTransactionIdNotSupportedError`: The call does not take an app transaction id. Send a transaction id.
     public static let appTransactionIdNotSupported = Self(rawValue: 4000_048)
-    /// InvalidImageError.
+    /// `InvalidImageError`: The image is not valid. Send it in a documented format.
     public static let invalidImage = Self(rawValue: 4000_161)
-    /// HeaderTooLongError.
+    /// `HeaderTooLongError`: The header of the message is too long. Shorten it.
     public static let headerTooLong = Self(rawValue: 4000_162)
-    /// BodyTooLongError.
+    /// `BodyTooLongError`: The body of the message is too long. Shorten it.
     public static let bodyTooLong = Self(rawValue: 4000_163)
-    /// InvalidLocaleError.
+    /// `InvalidLocaleError`: The locale is not valid. Send one of the documented values.
     public static let invalidLocale = Self(rawValue: 4000_164)
-    /// AltTextTooLongError.
+    /// `AltTextTooLongError`: The alternative text of an image is too long. Shorten it.
     public static let altTextTooLong = Self(rawValue: 4000_175)
-    /// InvalidAppAccountTokenUUIDError.
+    /// `InvalidAppAccountTokenUUIDError`: The app account token is not a UUID. Send one.
     public static let invalidAppAccountTokenUUID = Self(rawValue: 4000_183)
-    /// FamilyTransactionNotSupportedError.
+    /// `FamilyTransactionNotSupportedError`: The call does not take transactions that are shared with the family. Leave
+    /// them out.
     public static let familyTransactionNotSupported = Self(rawValue: 4000_185)
-    /// TransactionIdIsNotOriginalTransactionIdError.
+    /// `TransactionIdIsNotOriginalTransactionIdError`: The transaction is not the first one of its purchase. Send the
+    /// original transaction id.
     public static let transactionIdIsNotOriginalTransactionId = Self(rawValue: 4000_187)
-    /// InvalidPerformanceTestRequestError.
+    /// `InvalidPerformanceTestRequestError`: The request for a performance test is not valid. Correct it.
     public static let invalidPerformanceTestRequest = Self(rawValue: 4000_211)
-    /// InvalidRequestIdError.
+    /// `InvalidRequestIdError`: The id of the performance test is not valid. Send the one that its start gave.
     public static let invalidRequestId = Self(rawValue: 4000_212)
-    /// ExistingPerformanceTestRunError.
+    /// `ExistingPerformanceTestRunError`: A performance test is running. Wait until it ends.
     public static let existingPerformanceTestRun = Self(rawValue: 4000_213)
-    /// BadRequestRealtimeUrlError.
+    /// `BadRequestRealtimeUrlError`: The URL for real-time messages is not valid. Correct it.
     public static let badRequestRealtimeUrl = Self(rawValue: 4000_215)
-    /// BadRequestImageSizeError.
+    /// `BadRequestImageSizeError`: The size of the image is not a documented one. Change the image.
     public static let badRequestImageSize = Self(rawValue: 4000_216)
-    /// BadRequestTooManyBulletPointsError.
+    /// `BadRequestTooManyBulletPointsError`: The message has too many bullet points. Remove some.
     public static let badRequestTooManyBulletPoints = Self(rawValue: 4000_218)
-    /// BadRequestBulletPointTextTooLongError.
+    /// `BadRequestBulletPointTextTooLongError`: The text of a bullet point is too long. Shorten it.
     public static let badRequestBulletPointTextTooLong = Self(rawValue: 4000_219)
-    /// BadRequestAboveImageRequiresAnImageError.
+    /// `BadRequestAboveImageRequiresAnImageError`: The message has a text above an image, and no image. Add one, or
+    /// move the text.
     public static let badRequestAboveImageRequiresAnImage = Self(rawValue: 4000_224)
 
     static let badRequests: [(code: Self, name: String)] = [
