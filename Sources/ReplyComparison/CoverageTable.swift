@@ -1,6 +1,6 @@
 internal import VerifyReceipt
 
-/// What the endpoint answers, status by status and member by member, as MIGRATION.md shows it. It is printed from the data
+/// What the endpoint answers, status by status and member by member, as Documentation/Replies.md shows it. It is printed from the data
 /// that the endpoint and the comparison work with.
 package enum CoverageTable {
     /// Two Markdown tables with a line feed at the end.

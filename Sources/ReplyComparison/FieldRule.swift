@@ -1,5 +1,5 @@
 /// What is known of one member of a reply: where its value comes from. The comparison sorts differences by it, and the
-/// coverage table of MIGRATION.md is printed from it.
+/// coverage table of Documentation/Replies.md is printed from it.
 package struct FieldRule: Sendable {
     package enum Origin: Sendable, Equatable {
         /// The endpoint itself decides: status, environment.

@@ -21,8 +21,10 @@ let root: URL? = {
 @Suite struct DocumentTests {
     static let documents = [
         "README.md", "MIGRATION.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
-        "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Libraries.md",
-        "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Server.md",
+        "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Catalogs.md",
+        "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Fields.md", "Documentation/Libraries.md",
+        "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Replies.md",
+        "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
         "Sources/LegacyReceipts/LegacyReceipts.docc/LegacyReceipts.md",
         "Sources/ProductCatalog/ProductCatalog.docc/ProductCatalog.md",
@@ -92,29 +94,34 @@ let root: URL? = {
         #expect(words < 1_200, "README.md has \(words) words: move what few users need to Documentation/")
     }
 
-    @Test func migrationGuideExplainsEveryReasonNoteAndRule() throws {
-        let guide = try text(#require(root), "MIGRATION.md")
+    @Test func migrateDocumentExplainsEveryReason() throws {
+        let document = try text(#require(root), "Documentation/Migrate.md")
         var names = ReceiptError.Code.allCases.map(\.rawValue) + RecordedReplyError.Code.allCases.map(\.rawValue)
         names += InputProblem.Code.allCases.map(\.rawValue)
         names += ["storeKit2JWS", "bareTransactionId", "recordedNotAccepted", "otherEnvironment", "otherBundleId"]
-        names += MappingNote.allCases.map(\.name) + InferenceRule.allCases.map(\.name)
-        for name in names { #expect(guide.contains("`\(name)`"), "MIGRATION.md does not explain \(name)") }
+        for name in names { #expect(document.contains("`\(name)`"), "Migrate.md does not explain \(name)") }
+    }
+
+    @Test func fieldsDocumentExplainsEveryNoteAndRule() throws {
+        let document = try text(#require(root), "Documentation/Fields.md")
+        let names = MappingNote.allCases.map(\.name) + InferenceRule.allCases.map(\.name)
+        for name in names { #expect(document.contains("`\(name)`"), "Fields.md does not explain \(name)") }
     }
 
     @Test(arguments: InferenceRule.allCases)
-    func migrationGuideGivesTheReasonOfARuleInTheWordsOfTheCode(_ rule: InferenceRule) throws {
-        let guide = try text(#require(root), "MIGRATION.md")
-        let rows = guide.split(separator: "\n").filter { $0.hasPrefix("| `\(rule.name)` |") }
+    func fieldsDocumentGivesTheReasonOfARuleInTheWordsOfTheCode(_ rule: InferenceRule) throws {
+        let document = try text(#require(root), "Documentation/Fields.md")
+        let rows = document.split(separator: "\n").filter { $0.hasPrefix("| `\(rule.name)` |") }
         #expect(rows.count == 1)
         #expect(rows.allSatisfy { $0.hasSuffix(" | \(rule.sentence) |") }, "\(rule.name): \(rule.sentence)")
     }
 
-    @Test func migrationGuideNamesEveryModernField() throws {
-        let guide = try text(#require(root), "MIGRATION.md")
+    @Test func fieldsDocumentNamesEveryModernField() throws {
+        let document = try text(#require(root), "Documentation/Fields.md")
         let names =
             TransactionField.allCases.map { "\($0.name)" } + RenewalInfoField.allCases.map { "\($0.name)" }
             + AppTransactionField.allCases.map { "\($0.name)" }
-        for name in names { #expect(guide.contains("`\(name)`"), "MIGRATION.md does not say where \(name) comes from") }
+        for name in names { #expect(document.contains("`\(name)`"), "Fields.md does not say where \(name) comes from") }
     }
 
     @Test func securityDocumentStatesTheLimitsOfTheCode() throws {

@@ -1,7 +1,7 @@
 package import LegacyReceipts
 
 /// Of when a document speaks, and how that is known. Of two documents about one purchase the newer one counts; see
-/// MIGRATION.md, "Merging".
+/// Documentation/Migrate.md, "Merging".
 public struct AsOf: Hashable, Sendable {
     /// How exactly the date is known.
     public enum Kind: String, Hashable, Sendable, CaseIterable {

@@ -139,7 +139,7 @@ package enum OpenAPIDescription {
                 "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
               },
               "TooMany": {
-                "description": "21005: too many requests at the same time of one client behind a trusted proxy (limits.connections-per-address).",
+                "description": "21005: too many requests at the same time from one client behind a trusted proxy (limits.connections-per-address). Requests whose X-Forwarded-For or Forwarded is invalid, or whose headers contradict each other, count for their proxy.",
                 "headers": {
                   "X-Request-Id": {"$ref": "#/components/headers/RequestId"},
                   "Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}

@@ -9,16 +9,16 @@ import VerifyReceipt
     private static let document: String? = {
         var folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
         while folder.path != "/" {
-            let document = folder.appending(path: "MIGRATION.md")
+            let document = folder.appending(path: "Documentation/Replies.md")
             if let text = try? String(contentsOf: document, encoding: .utf8) { return text }
             folder.deleteLastPathComponent()
         }
         return nil
     }()
 
-    @Test("MIGRATION.md holds the table that legacy-receipts compare --coverage prints")
+    @Test("Documentation/Replies.md contains the table that legacy-receipts compare --coverage prints")
     func document() throws {
-        let text = try unwrap(Self.document, "MIGRATION.md")
+        let text = try unwrap(Self.document, "Replies.md")
         let begin = try unwrap(text.range(of: Self.markers.begin), Self.markers.begin)
         let end = try unwrap(text.range(of: Self.markers.end, range: begin.upperBound..<text.endIndex), "end")
         let block = text[begin.upperBound..<end.lowerBound].trimmingCharacters(in: .newlines) + "\n"
