@@ -16,8 +16,6 @@ public struct ParityReport: Sendable {
 
     /// More paths than these are counted together.
     private static let maximumPaths = 4096
-    /// How many examples of other kinds than ``DifferenceKind/weAreWrong`` are kept of each rule and path.
-    private static let examplesPerField = 1
 
     public private(set) var pairs = 0
     /// Pairs without any difference.

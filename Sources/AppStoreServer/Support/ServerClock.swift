@@ -41,9 +41,4 @@ extension Duration {
         let (sum, tooFar) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
         return tooFar ? (seconds < 0 ? .min : .max) : sum
     }
-
-    /// Seconds with a fraction.
-    var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
-    }
 }

@@ -55,7 +55,6 @@ struct BERReader {
         let end: Int
 
         var isIndefinite: Bool { end < 0 }
-        var isConstructed: Bool { tag & 0x20 != 0 }
         var range: Range<Int> { contents..<end }
 
         /// Whether the length has the one form that DER allows: definite, in as few bytes as possible (X.690, 10.1).

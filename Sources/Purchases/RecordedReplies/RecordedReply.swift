@@ -69,8 +69,4 @@ extension RecordedReply {
         }
         self = try builder.reply()
     }
-
-    /// Whether a JSON object looks like such a document, before anything of it is read: a cheap test for a caller that
-    /// finds objects of many kinds.
-    package static func recognises(_ object: JSONObject) -> Bool { RecordedReplyBuilder.kind(of: object) != nil }
 }
