@@ -92,7 +92,8 @@ public final class PostgreSQLTransactionStore: TransactionStore {
             // One connection is left for what is written.
             maximumPieces: max(1, maximum - 1), maximumWait: .milliseconds(timeouts.acquire),
             maximumWeight: CustomerReader.maximumIdentities, weight: { $0.identities.count },
-            failsAll: { [.unavailable, .closed].contains(($0 as? TransactionStoreError)?.code) },
+            // Trying each alone would take as long again for each.
+            failsAll: { [.unavailable, .busy, .closed].contains(($0 as? TransactionStoreError)?.code) },
             { questions in
                 try await Self.perform(pool, address) { try CustomerReader.answers(to: questions, $0) }
             })
