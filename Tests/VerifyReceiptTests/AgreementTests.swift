@@ -49,9 +49,9 @@ import VerifyReceipt
         var cancelsUpgraded = false
     }
 
-    private static let start = ForgedInstant(2021, 2, 3, 4, 5, 6)
+    private static let start = ForgedInstant(2022, 10, 3, 4, 5, 6)
     private static let products: [(id: String, days: Int64)] = [
-        ("com.example.orchard.weekly", 7), (monthly, 30), ("com.example.orchard.yearly", 365),
+        ("com.example.orchard.weekly", 7), (monthly, 30), ("com.example.orchard.bimonthly", 60),
     ]
 
     private static func story(_ number: Int, _ generator: inout Generator) throws -> Story {
