@@ -29,7 +29,7 @@ import VerifyReceiptServer
 
     @Test func twoProblemsAreEqualWhenTheirKeysAre() {
         let inFile = Self.problems("limits: {connections: many}")
-        let inEnvironment = Self.problems("", environment: ["LEGACY_RECEIPTS_LIMITS_CONNECTIONS": "many"])
+        let inEnvironment = Self.problems("#", environment: ["LEGACY_RECEIPTS_LIMITS_CONNECTIONS": "many"])
         let other = Self.problems("limits: {header-fields: many}")
         #expect(inFile.map(\.key) == ["limits.connections"] && inFile.map(\.place) != inEnvironment.map(\.place))
         #expect(inFile == inEnvironment && Set(inFile + inEnvironment).count == 1)
