@@ -146,6 +146,11 @@ enum Running {
         return (status, body)
     }
 
+    /// Waits for a sandbox that has to share the processor with all other tests. The shared client gives up after 90 seconds.
+    private static let client = HTTPClient(
+        eventLoopGroup: .singletonMultiThreadedEventLoopGroup,
+        configuration: .init(timeout: .init(connect: .seconds(60), read: .seconds(600))))
+
     @inline(never)
     static func exchange(
         _ method: String, _ url: String, _ body: [UInt8]? = nil, headers: [(String, String)] = []
@@ -154,7 +159,7 @@ enum Running {
         request.method = .RAW(value: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(600))
+        let response = try await client.execute(request, timeout: .seconds(600))
         let bytes = try await response.body.collect(upTo: 16 << 20)
         let pairs = response.headers.map { ($0.name.lowercased(), $0.value) }
         return (

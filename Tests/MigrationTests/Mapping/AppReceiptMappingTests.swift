@@ -223,7 +223,9 @@ import Testing
         #expect(app.provenance[.appAppleId] == .signedAttribute(1))
         #expect(
             app.provenance.absentFields
-                == [.deviceVerification, .deviceVerificationNonce, .appTransactionId, .originalPlatform])
+                == [
+                    .deviceVerification, .deviceVerificationNonce, .appTransactionId, .originalPlatform, .storeType,
+                ])
     }
 
     @Test func zerosOfTheSandboxAreNoIdentifiersOfTheApp() throws {

@@ -77,9 +77,9 @@ import Testing
     }
 
     @Test func fieldsNotesAndRulesHaveDistinctNamesAndSentences() {
-        #expect(Set(TransactionField.allCases.map { "\($0.name)" }).count == 34)
-        #expect(Set(RenewalInfoField.allCases.map { "\($0.name)" }).count == 24)
-        #expect(Set(AppTransactionField.allCases.map { "\($0.name)" }).count == 13)
+        #expect(Set(TransactionField.allCases.map { "\($0.name)" }).count == 36)
+        #expect(Set(RenewalInfoField.allCases.map { "\($0.name)" }).count == 26)
+        #expect(Set(AppTransactionField.allCases.map { "\($0.name)" }).count == 14)
         #expect(TransactionField.allCases.allSatisfy { "\($0.name)" == "\($0)" })
         #expect(RenewalInfoField.allCases.allSatisfy { "\($0.name)" == "\($0)" })
         #expect(AppTransactionField.allCases.allSatisfy { "\($0.name)" == "\($0)" })
