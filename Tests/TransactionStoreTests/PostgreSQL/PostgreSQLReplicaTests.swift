@@ -178,14 +178,20 @@ struct PostgreSQLReplicaTests {
                 try schema.server.sql("BEGIN; LOCK TABLE \(schema.name).identities; SELECT pg_sleep(1.5); COMMIT")
             }
             var codes: [TransactionStoreError.Code?] = []
-            while !codes.contains(.busy) {
+            let deadline = ContinuousClock.now + .seconds(60)
+            while !codes.contains(.busy), ContinuousClock.now < deadline {
                 codes = await withTaskGroup(of: TransactionStoreError.Code?.self) { group in
-                    for _ in 0..<4 {
-                        group.addTask { await storeErrorCode { _ = try await store.customer(original: "1") } }
+                    for place in 0..<4 {
+                        group.addTask {
+                            // Look-ups that come at once share a statement, and so a connection.
+                            try? await Task.sleep(for: .milliseconds(20 * place))
+                            return await storeErrorCode { _ = try await store.customer(original: "1") }
+                        }
                     }
                     return await group.reduce(into: []) { $0.append($1) }
                 }
             }
+            #expect(codes.contains(.busy))
             _ = try await blocker.value
             #expect(try await store.customer(original: "1") == nil)
             try await store.close()
