@@ -1,5 +1,6 @@
 import AppStoreModels
 import PostgreSQLTransactionStore
+import Synchronization
 import TestDatabase
 import Testing
 import TransactionStore
@@ -177,18 +178,13 @@ struct PostgreSQLReplicaTests {
             let blocker = Task.detached {
                 try schema.server.sql("BEGIN; LOCK TABLE \(schema.name).identities; SELECT pg_sleep(1.5); COMMIT")
             }
-            var codes: [TransactionStoreError.Code?] = []
+            let codes = SeenCodes()
             let deadline = ContinuousClock.now + .seconds(60)
-            while !codes.contains(.busy), ContinuousClock.now < deadline {
-                codes = await withTaskGroup(of: TransactionStoreError.Code?.self) { group in
-                    for place in 0..<4 {
-                        group.addTask {
-                            // Look-ups that come at once share a statement, and so a connection.
-                            try? await Task.sleep(for: .milliseconds(20 * place))
-                            return await storeErrorCode { _ = try await store.customer(original: "1") }
-                        }
-                    }
-                    return await group.reduce(into: []) { $0.append($1) }
+            await withTaskGroup(of: Void.self) { group in
+                // One after the other: look-ups that come at once share a statement, and so a connection.
+                while !codes.contains(.busy), ContinuousClock.now < deadline {
+                    group.addTask { codes.add(await storeErrorCode { _ = try await store.customer(original: "1") }) }
+                    try? await Task.sleep(for: .milliseconds(20))
                 }
             }
             #expect(codes.contains(.busy))
@@ -197,4 +193,15 @@ struct PostgreSQLReplicaTests {
             try await store.close()
         }
     }
+}
+
+private final class SeenCodes: Sendable {
+    private let codes = Mutex<Set<TransactionStoreError.Code>>([])
+
+    func add(_ code: TransactionStoreError.Code?) {
+        guard let code else { return }
+        codes.withLock { _ = $0.insert(code) }
+    }
+
+    func contains(_ code: TransactionStoreError.Code) -> Bool { codes.withLock { $0.contains(code) } }
 }
