@@ -151,8 +151,12 @@ struct PostgreSQLReplicaTests {
             let store = try await PostgreSQLTransactionStore.open(url: schema.server.url, options: options)
             let holder = try await schema.open()
             _ = try await holder.apply([StoreSamples.set(StoreSamples.fact("1"))])
-            let blocker = Task.detached {
-                try schema.server.sql("BEGIN; LOCK TABLE \(schema.name).identities; SELECT pg_sleep(3); COMMIT")
+            // On a thread of its own: those of the pool are needed to see what happens meanwhile.
+            let blocker = Task.detached(executorPreference: BlockingThreads.shared) {
+                try BlockingThreads.wait {
+                    try schema.server.sql(
+                        "BEGIN; LOCK TABLE \(schema.name).identities; SELECT pg_sleep(3); COMMIT")
+                }
             }
             var code: TransactionStoreError.Code?
             // The lock is there a moment after psql was started.
@@ -175,8 +179,12 @@ struct PostgreSQLReplicaTests {
             options.connectionTimeout = 0.2
             options.lockTimeout = 2
             let store = try await PostgreSQLTransactionStore.open(url: schema.server.url, options: options)
-            let blocker = Task.detached {
-                try schema.server.sql("BEGIN; LOCK TABLE \(schema.name).identities; SELECT pg_sleep(1.5); COMMIT")
+            // On a thread of its own: those of the pool are needed to see what happens meanwhile.
+            let blocker = Task.detached(executorPreference: BlockingThreads.shared) {
+                try BlockingThreads.wait {
+                    try schema.server.sql(
+                        "BEGIN; LOCK TABLE \(schema.name).identities; SELECT pg_sleep(1.5); COMMIT")
+                }
             }
             let codes = SeenCodes()
             let deadline = ContinuousClock.now + .seconds(60)
