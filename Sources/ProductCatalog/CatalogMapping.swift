@@ -44,7 +44,7 @@ package struct CatalogMapping {
         members.removeValue(forKey: key)
     }
 
-    /// Throws for the first key that nobody took.
+    /// Throws for the first key that was not read.
     package func requireAllTaken() throws(CatalogError) {
         guard let key = keys.first(where: { members[$0] != nil }), let member = members[key] else { return }
         let label = CatalogText.quoted(key)

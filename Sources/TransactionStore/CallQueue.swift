@@ -136,7 +136,7 @@ extension WriteQueue {
         self.init(
             maximumWeight: factsPerTransaction,
             weight: { $0.reduce(0) { $0 + $1.transactions.count + 1 } },
-            // Where the store cannot be reached at all, each would wait for it in vain.
+            // If the store is down or busy, trying each call alone would only fail again, later.
             failsAll: { ($0 as? TransactionStoreError)?.isTransient ?? false }, write)
     }
 }

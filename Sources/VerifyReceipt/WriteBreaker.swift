@@ -24,9 +24,9 @@ final class WriteBreaker: Sendable {
         /// When the last write failed; nil while writes succeed.
         var failedAt: ContinuousClock.Instant?
         var isTrying = false
-        /// Writes that nobody waits for any more.
+        /// Writes that took too long and still run; their callers have gone.
         var late = 0
-        /// Writes that somebody waits for.
+        /// Writes that have a waiting caller.
         var calls: [UInt64: Call] = [:]
         var lastCall: UInt64 = 0
         var isWatched = false
