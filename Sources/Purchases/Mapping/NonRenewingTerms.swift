@@ -2,7 +2,7 @@ package import AppStoreModels
 package import ProductCatalog
 
 /// The term of one purchase of a non-renewing subscription. No document of Apple's contains it (Reference.md P3): a product
-/// catalog gives the length, and ``NonRenewingTermRule`` the start.
+/// catalog gives the length, and `NonRenewingTermRule` the start.
 public struct NonRenewingTerm: Hashable, Sendable {
     /// When the term begins, in milliseconds since 1970-01-01T00:00:00Z: at the purchase or, if the purchase extends another
     /// one, at the end of that term.
