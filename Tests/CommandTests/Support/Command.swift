@@ -71,10 +71,14 @@ enum Command {
         environment["COLUMNS"] = "80"
         environment["TERM"] = "xterm"
         process.environment = environment
-        process.standardInput =
-            try input.map { try FileHandle(forReadingFrom: streams.write("in", $0)) } ?? FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: streams.write("out", []))
-        process.standardError = try FileHandle(forWritingTo: streams.write("err", []))
+        let given = try input.map { try FileHandle(forReadingFrom: streams.write("in", $0)) }
+        let output = try FileHandle(forWritingTo: streams.write("out", []))
+        let errors = try FileHandle(forWritingTo: streams.write("err", []))
+        // A process that has ended keeps them open, and Process.run crashes where more than some 1,300 files are open.
+        defer { for handle in [given, output, errors] { try? handle?.close() } }
+        process.standardInput = given ?? FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
         try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Void, any Error>) in
             process.terminationHandler = { _ in ended.resume() }
             do {
