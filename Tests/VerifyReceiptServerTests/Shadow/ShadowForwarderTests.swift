@@ -31,6 +31,37 @@ final class LogLines: LogHandler, Sendable {
     }
 }
 
+/// A port that refuses every connection. It stays bound, so that no other test's server can take it meanwhile.
+private struct DeafPort {
+    private let descriptor: Int32
+    let url: String
+
+    init() throws {
+        #if canImport(Glibc)
+            let type = Int32(SOCK_STREAM.rawValue)
+        #else
+            let type = SOCK_STREAM
+        #endif
+        descriptor = socket(AF_INET, type, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
+            }
+        }
+        guard result == 0 else {
+            close(descriptor)
+            throw POSIXError(.EADDRNOTAVAIL)
+        }
+        url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+    }
+
+    func release() { close(descriptor) }
+}
+
 @Suite("Shadow mode", .timeLimit(.minutes(2))) struct ShadowForwarderTests {
     private static let secret = "0123456789abcdef0123456789abcdef"
     private static let receipt = "TUlJVFNFQ1JFVFJFQ0VJUFQ="
@@ -244,15 +275,14 @@ final class LogLines: LogHandler, Sendable {
 
     @Test("A live service that is not there")
     func unreachable() async throws {
-        let gone = try await LiveServiceStub(.silence)
-        let url = gone.url
-        try await gone.stop()
-        let counters = try await with(configuration(url)) { forwarder in
+        let deaf = try DeafPort()
+        let counters = try await with(configuration(deaf.url)) { forwarder in
             forwarder.submit(request: Self.request, environment: .production, reply: reply())
             try await waitUntil { forwarder.counters.failed == 1 }
         }
         #expect(counters.failed == 1)
         _ = try record()
+        deaf.release()
     }
 
     @Test("A reply that never comes, or never ends, is given up after the timeout", arguments: [true, false])
