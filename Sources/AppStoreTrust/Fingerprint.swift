@@ -4,11 +4,11 @@ internal import Crypto
 public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// Computes the SHA-256 of octets.
-    public init(of octets: some Collection<UInt8>) {
+    /// Computes the SHA-256 of bytes.
+    public init(of bytes: some Collection<UInt8>) {
         var hash = SHA256()
-        if octets.withContiguousStorageIfAvailable({ hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }) == nil {
-            hash.update(data: Array(octets))
+        if bytes.withContiguousStorageIfAvailable({ hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }) == nil {
+            hash.update(data: Array(bytes))
         }
         words = hash.finalize().withUnsafeBytes { Self.load($0) }
     }

@@ -4,7 +4,7 @@ public struct ReceiptDecoder: Sendable {
 
     public init(limits: DecodingLimits = .standard) { self.limits = limits }
 
-    /// Decodes a receipt as somebody stored it: raw octets or base64, see
+    /// Decodes a receipt as somebody stored it: raw bytes or base64, see
     /// ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.
     ///
     /// - Throws: ``ReceiptError``; its verdict says whether the input is no receipt or a receipt of a refused form.

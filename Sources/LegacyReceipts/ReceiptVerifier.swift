@@ -36,7 +36,7 @@ public struct ReceiptVerifier: Sendable {
         validator = try ChainValidator(policy: trust)
     }
 
-    /// Verifies a receipt as somebody stored it: raw octets or base64, see
+    /// Verifies a receipt as somebody stored it: raw bytes or base64, see
     /// ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.
     ///
     /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
@@ -62,7 +62,7 @@ public struct ReceiptVerifier: Sendable {
 
     // MARK: App receipts
 
-    /// Verifies an app receipt: the octets of its PKCS#7 message.
+    /// Verifies an app receipt: the bytes of its PKCS#7 message.
     ///
     /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
     public func verifyAppReceipt(_ bytes: [UInt8]) throws(ReceiptError) -> Verified<AppReceipt> {
@@ -151,7 +151,7 @@ public struct ReceiptVerifier: Sendable {
         }
         let chain = try chain(of: blob)
         try Self.check(chain.validity, at: purchaseDate)
-        guard chain.key.isValid(signature: blob.signature, over: receipt.signedOctets(blob.version)[...], .sha1) else {
+        guard chain.key.isValid(signature: blob.signature, over: receipt.signedBytes(blob.version)[...], .sha1) else {
             throw ReceiptError(.signatureMismatch, at: .key("signature"))
         }
         return Verified(payload: receipt, evidence: chain.evidence(digest: .sha1, validationTime: purchaseDate))
@@ -179,7 +179,7 @@ extension SignedDataMessage {
 
 extension TransactionReceipt {
     /// The version byte followed by the decoded purchase information (Reference.md V6).
-    func signedOctets(_ version: UInt8) -> [UInt8] { [version] + purchaseInfoBytes }
+    func signedBytes(_ version: UInt8) -> [UInt8] { [version] + purchaseInfoBytes }
 }
 
 extension ValidatedChain {

@@ -51,10 +51,10 @@ extension RecordedPair {
 
     /// Base64 as Apple's endpoint takes it. What is not a receipt stays as it is, for the endpoint to refuse.
     private static func transportText(_ receipt: ArraySlice<UInt8>) -> String {
-        let octets = Array(receipt)
-        if (try? ReceiptContainer(requestText: octets)) != nil { return String(decoding: octets, as: UTF8.self) }
-        guard let container = try? ReceiptContainer(stored: octets) else {
-            return String(decoding: octets, as: UTF8.self)
+        let bytes = Array(receipt)
+        if (try? ReceiptContainer(requestText: bytes)) != nil { return String(decoding: bytes, as: UTF8.self) }
+        guard let container = try? ReceiptContainer(stored: bytes) else {
+            return String(decoding: bytes, as: UTF8.self)
         }
         return Base64.encode(container.bytes)
     }
@@ -62,8 +62,8 @@ extension RecordedPair {
     /// The value itself, or what a string holds: recorders often keep bodies as text.
     private static func json(_ value: JSONValue?) -> JSONValue? {
         guard let text = value?.string else { return value }
-        let octets = Array(text.utf8)
-        return JSONBounds.allows(octets) ? try? JSONValue.parse(octets) : nil
+        let bytes = Array(text.utf8)
+        return JSONBounds.allows(bytes) ? try? JSONValue.parse(bytes) : nil
     }
 
     private static func requestBody(_ request: JSONValue) -> [UInt8]? {

@@ -48,17 +48,17 @@ enum Redaction {
     }
 
     /// The first 12 hexadecimal digits of the SHA-256.
-    static func name(_ octets: [UInt8]) -> String {
+    static func name(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
-        for byte in SHA256.hash(data: octets).prefix(6) {
+        for byte in SHA256.hash(data: bytes).prefix(6) {
             text.append(digits[Int(byte >> 4)])
             text.append(digits[Int(byte & 15)])
         }
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func name(_ octets: [UInt8], label: String) -> String { "\(label):\(name(octets))" }
+    private static func name(_ bytes: [UInt8], label: String) -> String { "\(label):\(name(bytes))" }
 
     /// Printable ASCII of a sensible length as it is, anything else by its digest.
     private static func quoted(_ text: String) -> String {

@@ -4,7 +4,7 @@ package import LegacyReceipts
 /// What a request says that helps to judge a difference. Nothing here was verified: it decides only in which column of a
 /// table a difference is counted.
 package struct RequestFacts: Sendable {
-    /// The first 12 hexadecimal digits of the SHA-256 of the receipt's octets.
+    /// The first 12 hexadecimal digits of the SHA-256 of the receipt's bytes.
     package let receiptName: String?
     package let bundleId: String?
     package let environment: ReceiptEnvironment?

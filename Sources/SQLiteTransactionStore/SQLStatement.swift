@@ -55,7 +55,7 @@ struct SQLStatement {
 
     init(_ source: some StatementSource, _ sql: String) throws { self = try source.statement(sql) }
 
-    // SQLITE_TRANSIENT is a C macro with a cast, which Swift does not import: SQLite copies the octets at once.
+    // SQLITE_TRANSIENT is a C macro with a cast, which Swift does not import: SQLite copies the bytes at once.
     private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
     private func check(_ code: Int32) throws {
@@ -64,7 +64,7 @@ struct SQLStatement {
 
     func bind(_ index: Int32, _ value: Int64) throws { try check(sqlite3_bind_int64(handle, index, value)) }
 
-    /// All octets of the text, a NUL in it included.
+    /// All bytes of the text, a NUL in it included.
     func bind(_ index: Int32, _ text: String) throws {
         var text = text
         let code = text.withUTF8 { bytes -> Int32 in
@@ -141,7 +141,7 @@ struct SQLRow {
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-    /// The octets of a value, valid until the next step.
+    /// The bytes of a value, valid until the next step.
     func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
         // The order matters: asking for the pointer may convert the value (SQLite, "Result Values From A Query").
         guard let base = sqlite3_column_blob(handle, column) else { return UnsafeBufferPointer(start: nil, count: 0) }

@@ -155,7 +155,7 @@ public final class VerifyReceiptEndpoint: Sendable {
     func hasConfigured(_ bundleId: String) -> Bool { apps[bundleId] != nil }
 
     /// The first 12 hexadecimal digits of the SHA-256 of a receipt.
-    static func name(_ octets: [UInt8]) -> String { text(Fingerprint(of: octets)) }
+    static func name(_ bytes: [UInt8]) -> String { text(Fingerprint(of: bytes)) }
 
     private static func text(_ fingerprint: Fingerprint) -> String { String(fingerprint.description.prefix(12)) }
 }

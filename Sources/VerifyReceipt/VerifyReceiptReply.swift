@@ -1,4 +1,4 @@
-/// An answer of the endpoint: octets for the wire, and what may be said about it in logs and metrics.
+/// An answer of the endpoint: bytes for the wire, and what may be said about it in logs and metrics.
 public struct VerifyReceiptReply: Sendable {
     /// The `status` member (Reference.md V2).
     public let status: Int
@@ -16,7 +16,7 @@ public struct VerifyReceiptReply: Sendable {
 
 /// What logs and metrics may say about a request: never a receipt, a secret or an account.
 public struct ReplyFacts: Sendable {
-    /// The first 12 hexadecimal digits of the SHA-256 of the receipt's octets; absent if there was none to read.
+    /// The first 12 hexadecimal digits of the SHA-256 of the receipt's bytes; absent if there was none to read.
     public var receiptName: String?
     public var bundleId: String?
     /// The reason of a refusal in words, for the operator. It is not part of the reply.

@@ -13,7 +13,7 @@ enum Terminal {
         throw CommandFailure("Standard output cannot be written: \(SystemError.text(number)).")
     }
 
-    /// Writes octets as they are.
+    /// Writes bytes as they are.
     ///
     /// - Throws: ``CommandFailure`` if they cannot be written, and nothing is left to do where the reader has gone.
     static func output(_ bytes: [UInt8]) throws {

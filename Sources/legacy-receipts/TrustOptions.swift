@@ -50,7 +50,7 @@ struct TrustOptions: ParsableArguments {
 
 /// The textual encoding of certificates (RFC 7468).
 enum PEM {
-    /// Every certificate of a PEM text; nil if the octets are not PEM.
+    /// Every certificate of a PEM text; nil if the bytes are not PEM.
     static func certificates(_ bytes: [UInt8]) throws(ReceiptError) -> [[UInt8]]? {
         var rest = String(decoding: bytes, as: UTF8.self)[...]
         var certificates: [[UInt8]] = []

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// What OpenSSL thinks of a CMS message.
 public enum CMSVerdict: Sendable, Equatable {
-    /// Every signer's signature and every signer's chain hold. `content` is the signed content: the octets of the
+    /// Every signer's signature and every signer's chain hold. `content` is the signed content: the bytes of the
     /// encapsulated OCTET STRING, its segments joined.
     case genuine(content: [UInt8])
     /// A CMS message which OpenSSL refuses; `reason` holds OpenSSL's own sentences.

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// What OpenSSL reads in a CMS SignedData without verifying anything.
 public struct CMSFacts: Sendable, Equatable {
-    /// The octets of the encapsulated content, segments joined; nil when it is detached.
+    /// The bytes of the encapsulated content, segments joined; nil when it is detached.
     public var content: [UInt8]?
     /// Dotted object identifier of the encapsulated content's type; id-data is 1.2.840.113549.1.7.1.
     public var contentType: String
@@ -38,7 +38,7 @@ public func messageFacts(_ der: [UInt8]) -> CMSFacts? {
     }
 }
 
-/// The content octets of a CMS SignedData, unverified; nil when OpenSSL cannot read it or when there is no content.
+/// The content bytes of a CMS SignedData, unverified; nil when OpenSSL cannot read it or when there is no content.
 public func canonicalContent(_ der: [UInt8]) -> [UInt8]? {
     ERR_clear_error()
     defer { ERR_clear_error() }
@@ -66,8 +66,8 @@ private func withSignedData<Result>(_ der: [UInt8], _ body: (OpaquePointer, Int)
 }
 
 private func content(of message: OpaquePointer) -> [UInt8]? {
-    guard let octets = CMS_get0_content(message)?.pointee else { return nil }
-    return octetString(octets)
+    guard let bytes = CMS_get0_content(message)?.pointee else { return nil }
+    return octetString(bytes)
 }
 
 private func signers(of message: OpaquePointer) -> [SignerFacts] {

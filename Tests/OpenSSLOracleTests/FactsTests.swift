@@ -76,7 +76,7 @@ import Testing
 }
 
 /// A BER SignedData without signers or certificates; its content comes in two segments, every length that can be is
-/// indefinite. For less than 128 octets of content.
+/// indefinite. For less than 128 bytes of content.
 func signerlessMessage(over content: [UInt8]) -> [UInt8] {
     let cut = content.count / 2
     let first = [0x04, UInt8(cut)] + content.prefix(cut)

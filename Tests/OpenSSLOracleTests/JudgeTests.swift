@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct JudgeTests {
     let authority: TestAuthority
-    let content = Array("thirty-one octets of content ok".utf8)
+    let content = Array("thirty-one bytes of content ok".utf8)
 
     init() throws { authority = try TestAuthority() }
 

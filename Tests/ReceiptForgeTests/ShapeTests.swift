@@ -38,12 +38,12 @@ struct Node {
     static func attributes(_ container: [UInt8]) -> [(type: Int, version: Int, value: [UInt8])] {
         let parts = signedData(container)
         guard parts.count > 2 else { return [] }
-        let octets = parts[2].children.last?.children.first?.contents ?? []
-        return attributes(set: octets)
+        let bytes = parts[2].children.last?.children.first?.contents ?? []
+        return attributes(set: bytes)
     }
 
-    static func attributes(set octets: [UInt8]) -> [(type: Int, version: Int, value: [UInt8])] {
-        (list(octets)?.first?.children ?? []).compactMap { attribute in
+    static func attributes(set bytes: [UInt8]) -> [(type: Int, version: Int, value: [UInt8])] {
+        (list(bytes)?.first?.children ?? []).compactMap { attribute in
             let parts = attribute.children
             return parts.count == 3 ? (parts[0].number, parts[1].number, parts[2].contents) : nil
         }

@@ -40,13 +40,13 @@ struct SignedPayloadTests {
         }
     }
 
-    @Test("A payload keeps its octets, and the header has alg and x5c of three")
+    @Test("A payload keeps its bytes, and the header has alg and x5c of three")
     func form() throws {
         let payload = Array("{\"ä\":1}".utf8)
         let parts = try TestSignedDataAuthority.standard.sign(payload: payload).split(separator: ".")
         #expect(parts.count == 3)
         #expect(String(parts[1]) == ForgedSignedPayload.base64URL(payload))
-        let header = TestSignedDataAuthority.standard.signedPayload(payload).headerOctets
+        let header = TestSignedDataAuthority.standard.signedPayload(payload).headerBytes
         let object = try JSONSerialization.jsonObject(with: Data(header)) as? [String: Any]
         #expect(object?["alg"] as? String == "ES256" && (object?["x5c"] as? [String])?.count == 3)
     }

@@ -9,7 +9,7 @@ extension ServerTests {
 
         @Test func declaredLengthAboveTheLimitGets413BeforeTheBody() async throws {
             try await TestServer.run { server in
-                // Not one octet of the body is sent.
+                // Not one byte of the body is sent.
                 let answer = try await Wire.ask(
                     server.port,
                     "POST /verifyReceipt HTTP/1.1\r\nHost: x\r\nContent-Length: \(Self.limit + 1)\r\n\r\n")
@@ -113,7 +113,7 @@ extension ServerTests {
                 // What was taken was given back.
                 let served = try await Wire.ask(server.port, Sent.post(Sent.body()))
                 #expect(served.verifyStatus == 0)
-                try await eventually("no octet is held") {
+                try await eventually("no byte is held") {
                     server.server.metricsText.contains("legacy_receipts_buffered_bytes 0\n")
                 }
             }

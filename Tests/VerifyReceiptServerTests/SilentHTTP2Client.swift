@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A client that speaks TLS with `h2` and sends exactly the octets it is told to: it acknowledges nothing.
+/// A client that speaks TLS with `h2` and sends exactly the bytes it is told to: it acknowledges nothing.
 final class SilentHTTP2Client: Sendable {
     private let channel: any Channel
     private let collector: Collector

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// A TCP connection that sends exactly the octets it is told to. All its calls block: use ``Wire/run(_:)``.
+/// A TCP connection that sends exactly the bytes it is told to. All its calls block: use ``Wire/run(_:)``.
 final class Wire {
     private var descriptor: Int32
     private var received: [UInt8] = []
@@ -9,7 +9,7 @@ final class Wire {
     /// Seconds after which a silent server fails the test.
     static let patience: Int32 = 20
 
-    /// - Parameter receiveBuffer: octets that the system takes before anybody reads; nil for its default.
+    /// - Parameter receiveBuffer: bytes that the system takes before anybody reads; nil for its default.
     init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if os(Linux)
             let type = Int32(SOCK_STREAM.rawValue)
@@ -81,7 +81,7 @@ final class Wire {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard pollSome(&poll, 0) > 0 else { return false }
         var byte: UInt8 = 0
-        return peekOctet(descriptor, &byte) <= 0
+        return peekByte(descriptor, &byte) <= 0
     }
 
     /// Sends what the system takes.
@@ -130,7 +130,7 @@ final class Wire {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard pollSome(&poll, Self.patience * 1_000) > 0 else { throw TestFailure("the server is silent") }
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        let count = buffer.withUnsafeMutableBytes { readOctets(descriptor, $0.baseAddress, $0.count) }
+        let count = buffer.withUnsafeMutableBytes { readBytes(descriptor, $0.baseAddress, $0.count) }
         guard count > 0 else { return false }
         received += buffer[..<count]
         return true
@@ -156,13 +156,13 @@ final class Wire {
 
 // The names of the class hide the system's.
 private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
-private func readOctets(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }
 private func pollSome(_ descriptor: UnsafeMutablePointer<pollfd>, _ milliseconds: Int32) -> Int32 {
     poll(descriptor, 1, milliseconds)
 }
-private func peekOctet(_ descriptor: Int32, _ byte: inout UInt8) -> Int {
+private func peekByte(_ descriptor: Int32, _ byte: inout UInt8) -> Int {
     #if os(Linux)
         recv(descriptor, &byte, 1, Int32(MSG_PEEK))
     #else
@@ -191,7 +191,7 @@ struct HTTPText: Sendable {
     let headers: [String: String]
     let body: String
 
-    /// The response at the beginning of the octets and its length; nil if it is not complete. Interim responses are
+    /// The response at the beginning of the bytes and its length; nil if it is not complete. Interim responses are
     /// skipped.
     static func first(in bytes: [UInt8]) -> (HTTPText, Int)? {
         let separator = Array("\r\n\r\n".utf8)

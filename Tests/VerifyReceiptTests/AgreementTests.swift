@@ -148,8 +148,8 @@ import VerifyReceipt
     }
 
     private static func statements(_ story: Story, _ verifier: ReceiptVerifier) throws -> [FactSet] {
-        try story.receipts.map { octets in
-            try unwrap(FactSet(try verifier.verify(ReceiptContainer(stored: octets)), octets: octets))
+        try story.receipts.map { bytes in
+            try unwrap(FactSet(try verifier.verify(ReceiptContainer(stored: bytes)), octets: bytes))
         } + story.notified
     }
 
@@ -251,10 +251,10 @@ import VerifyReceipt
 
     /// A migration of one receipt concludes what a store does that knows nothing else.
     private static func expectMapping(_ verifier: ReceiptVerifier, _ story: Story) throws {
-        for octets in story.receipts {
-            let verified = try verifier.verify(ReceiptContainer(stored: octets))
+        for bytes in story.receipts {
+            let verified = try verifier.verify(ReceiptContainer(stored: bytes))
             let mapped = ReceiptMapper().map(verified)
-            let facts = try unwrap(FactSet(verified, octets: octets))
+            let facts = try unwrap(FactSet(verified, octets: bytes))
             let customer = try unwrap(try Customer(statedBy: facts))
             var known: [String: StoredTransaction] = [:]
             for transaction in customer.transactions { known[transaction.payload.transactionId ?? ""] = transaction }

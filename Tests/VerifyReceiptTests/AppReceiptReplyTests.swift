@@ -7,9 +7,9 @@ import VerifyReceipt
 /// The reply to an app receipt (Reference.md V3).
 @Suite struct AppReceiptReplyTests {
     private func reply(
-        _ octets: [UInt8], at environment: EndpointEnvironment = .production
+        _ bytes: [UInt8], at environment: EndpointEnvironment = .production
     ) async throws -> ReadReply {
-        try await testEndpoint().ask(body(octets), at: environment)
+        try await testEndpoint().ask(body(bytes), at: environment)
     }
 
     @Test func theReceiptObjectHasTheKeysAndTypesOfTheReference() async throws {
@@ -38,8 +38,8 @@ import VerifyReceipt
     }
 
     @Test func integersBeyondTwoToThe53AreExact() async throws {
-        let octets = try appReceipt { $0.downloadId = .max }
-        let text = String(decoding: try await reply(octets).reply.body, as: UTF8.self)
+        let bytes = try appReceipt { $0.downloadId = .max }
+        let text = String(decoding: try await reply(bytes).reply.body, as: UTF8.self)
         #expect(text.contains(#""download_id":9223372036854775807"#))
     }
 
@@ -51,8 +51,8 @@ import VerifyReceipt
     }
 
     @Test func receiptCreationDateIsAttribute12AndNot8() async throws {
-        let octets = try appReceipt { $0.keptCreationDate = .seconds(created.adding(months: -6)) }
-        #expect(try await reply(octets).receipt?.text("receipt_creation_date_ms") == "1710498030000")
+        let bytes = try appReceipt { $0.keptCreationDate = .seconds(created.adding(months: -6)) }
+        #expect(try await reply(bytes).receipt?.text("receipt_creation_date_ms") == "1710498030000")
     }
 
     @Test func sandboxReceiptsHaveZeros() async throws {
@@ -67,7 +67,7 @@ import VerifyReceipt
     }
 
     @Test func whatTheReceiptDoesNotHaveIsLeftOut() async throws {
-        let octets = try appReceipt {
+        let bytes = try appReceipt {
             $0.receiptType = nil
             $0.downloadId = nil
             $0.versionExternalIdentifier = nil
@@ -75,7 +75,7 @@ import VerifyReceipt
             $0.originalApplicationVersion = ""
             $0.applicationVersion = nil
         }
-        let receipt = try unwrap(try await reply(octets).receipt)
+        let receipt = try unwrap(try await reply(bytes).receipt)
         #expect(
             receipt.keys == [
                 "adam_id", "app_item_id", "bundle_id", "download_id", "receipt_creation_date",
@@ -87,12 +87,12 @@ import VerifyReceipt
     }
 
     @Test func volumePurchasesHaveAnExpirationDateAndPreordersTheirs() async throws {
-        let octets = try appReceipt {
+        let bytes = try appReceipt {
             $0.receiptType = "ProductionVPP"
             $0.expirationDate = .seconds(created.adding(months: 12))
             $0.preorderDate = .seconds(created.adding(months: -15))
         }
-        let receipt = try unwrap(try await reply(octets).receipt)
+        let receipt = try unwrap(try await reply(bytes).receipt)
         #expect(receipt.text("expiration_date") == "2025-03-15 10:20:30 Etc/GMT")
         #expect(receipt.text("expiration_date_ms") == "1742034030000")
         #expect(receipt.text("preorder_date_pst") == "2022-12-15 02:20:30 America/Los_Angeles")
@@ -170,23 +170,23 @@ import VerifyReceipt
     }
 
     @Test func fractionsOfASecondAreKept() async throws {
-        let octets = try appReceipt {
+        let bytes = try appReceipt {
             $0.originalPurchaseDate = .milliseconds(ForgedInstant(milliseconds: 1_686_824_430_131))
         }
-        let receipt = try unwrap(try await reply(octets).receipt)
+        let receipt = try unwrap(try await reply(bytes).receipt)
         #expect(receipt.text("original_purchase_date_ms")?.hasSuffix("131") == true)
         #expect(receipt.text("original_purchase_date") == "2023-06-15 10:20:30 Etc/GMT")
     }
 
     @Test func textIsEscaped() async throws {
-        let octets = try appReceipt([consumable("1").with { $0.productId = "a\"b\\c/é\u{1}" }])
-        #expect(try await reply(octets).inApp.first?.text("product_id") == "a\"b\\c/é\u{1}")
+        let bytes = try appReceipt([consumable("1").with { $0.productId = "a\"b\\c/é\u{1}" }])
+        #expect(try await reply(bytes).inApp.first?.text("product_id") == "a\"b\\c/é\u{1}")
     }
 
     @Test func theFactsForLogsNameTheReceiptAndTheApp() async throws {
-        let octets = try appReceipt()
-        let facts = try await reply(octets).reply.facts
-        #expect(facts.receiptName == String(Fingerprint(of: octets).description.prefix(12)))
+        let bytes = try appReceipt()
+        let facts = try await reply(bytes).reply.facts
+        #expect(facts.receiptName == String(Fingerprint(of: bytes).description.prefix(12)))
         #expect(facts.bundleId == bundleId && facts.reason == nil && facts.storeNanoseconds == nil)
         #expect(facts.verificationNanoseconds > 0 && !facts.storeFailed && facts.transactionsFromStore == 0)
     }

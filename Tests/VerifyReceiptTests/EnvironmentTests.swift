@@ -5,8 +5,8 @@ import VerifyReceipt
 
 /// Which receipts belong to which endpoint (Reference.md V1.5, V1.6 and V7.5).
 @Suite struct EnvironmentTests {
-    private func reply(_ octets: [UInt8], at environment: EndpointEnvironment) async throws -> String {
-        String(decoding: try await testEndpoint().ask(body(octets), at: environment).reply.body, as: UTF8.self)
+    private func reply(_ bytes: [UInt8], at environment: EndpointEnvironment) async throws -> String {
+        String(decoding: try await testEndpoint().ask(body(bytes), at: environment).reply.body, as: UTF8.self)
     }
 
     @Test func aSandboxReceiptAtProductionIsExactly21007() async throws {
@@ -35,14 +35,14 @@ import VerifyReceipt
         ("ProductionOfTomorrow", .production), ("ProductionOfTomorrowSandbox", .sandbox), ("Unheard", .sandbox),
     ])
     func theTypeNamesTheEnvironment(_ type: String, _ environment: EndpointEnvironment) async throws {
-        let octets = try appReceipt([month(0)]) { $0.receiptType = type }
+        let bytes = try appReceipt([month(0)]) { $0.receiptType = type }
         let endpoint = try testEndpoint(store: MemoryStore())
         let other: EndpointEnvironment = environment == .production ? .sandbox : .production
-        let reply = try await endpoint.ask(body(octets), at: environment)
+        let reply = try await endpoint.ask(body(bytes), at: environment)
         #expect(reply.status == 0)
         #expect(reply.json["environment"]?.string == environment.rawValue)
         #expect(reply.receipt?.text("receipt_type") == type)
-        #expect(try await endpoint.ask(body(octets), at: other).status == (other == .sandbox ? 21008 : 21007))
+        #expect(try await endpoint.ask(body(bytes), at: other).status == (other == .sandbox ? 21008 : 21007))
     }
 
     @Test func aReceiptWithoutATypeIsProductionOnlyWithAnAppId() async throws {
@@ -58,24 +58,24 @@ import VerifyReceipt
     }
 
     @Test func xcodesReceiptsAre21002UnlessTheyAreTrusted() async throws {
-        let octets = try ForgedAppReceipt.xcode(bundleId: bundleId, created: created).signedDataOfXcode().encoded()
+        let bytes = try ForgedAppReceipt.xcode(bundleId: bundleId, created: created).signedDataOfXcode().encoded()
         for environment in EndpointEnvironment.allCases {
-            #expect(try await testEndpoint().ask(body(octets), at: environment).status == 21002)
+            #expect(try await testEndpoint().ask(body(bytes), at: environment).status == 21002)
         }
     }
 
     /// The type alone makes it one of Xcode's, whoever signed it.
     @Test func aReceiptOfTypeXcodeByAnUntrustedSignerIs21002() async throws {
-        let octets = damaged(try appReceipt { $0.receiptType = "Xcode" })
-        #expect(try await testEndpoint().ask(body(octets)).status == 21002)
+        let bytes = damaged(try appReceipt { $0.receiptType = "Xcode" })
+        #expect(try await testEndpoint().ask(body(bytes)).status == 21002)
     }
 
     @Test func trustedXcodeReceiptsCountAsSandbox() async throws {
         // Signed by the test authority in place of Xcode's key, which is on every developer's Mac and not here.
-        let octets = try ForgedAppReceipt.xcode(bundleId: bundleId, created: created).signedData(.g5).encoded()
+        let bytes = try ForgedAppReceipt.xcode(bundleId: bundleId, created: created).signedData(.g5).encoded()
         let endpoint = try testEndpoint { $0.trust.acceptsXcodeReceipts = true }
-        #expect(try await endpoint.ask(body(octets), at: .production).status == 21007)
-        #expect(try await endpoint.ask(body(octets), at: .sandbox).status == 0)
+        #expect(try await endpoint.ask(body(bytes), at: .production).status == 21007)
+        #expect(try await endpoint.ask(body(bytes), at: .sandbox).status == 0)
     }
 
     @Test func aTransactionReceiptGoesByItsEnvironment() async throws {

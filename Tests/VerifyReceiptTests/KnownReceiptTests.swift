@@ -7,10 +7,10 @@ import VerifyReceipt
     @Test func aReceiptThatTheStoreHasTakenInIsNotWrittenAgain() async throws {
         let store = MemoryStore()
         let endpoint = try testEndpoint(store: store)
-        let octets = try appReceipt([month(0), month(1)])
-        let first = try await endpoint.ask(body(octets))
+        let bytes = try appReceipt([month(0), month(1)])
+        let first = try await endpoint.ask(body(bytes))
         #expect(await store.setCount == 1)
-        for _ in 0..<2 { #expect(try await endpoint.ask(body(octets)).reply.body == first.reply.body) }
+        for _ in 0..<2 { #expect(try await endpoint.ask(body(bytes)).reply.body == first.reply.body) }
         #expect(await store.setCount == 1)
     }
 
@@ -39,7 +39,7 @@ import VerifyReceipt
         #expect(customer.hasTakenIn(set("1", receipt: receipt)))
         #expect(!customer.hasTakenIn(set("1", "2", receipt: receipt)))
         #expect(!customer.hasTakenIn(FactSet(scope: scope, identities: customer.identities)))
-        // The same octets with another date were read by another version.
+        // The same bytes with another date were read by another version.
         let redated = KnownReceipt(form: .app, bytes: [1, 2, 3], signedDate: 6)
         let reshaped = KnownReceipt(form: .transaction, bytes: [1, 2, 3], signedDate: 5)
         for other in [redated, reshaped] { #expect(!customer.hasTakenIn(set("1", receipt: other))) }

@@ -23,10 +23,10 @@ import VerifyReceipt
     }
 
     @Test func theListsAreThereForEveryReceiptWithAPurchase() async throws {
-        let octets = try appReceipt([nonConsumable])
-        let reply = try await testEndpoint().ask(body(octets))
+        let bytes = try appReceipt([nonConsumable])
+        let reply = try await testEndpoint().ask(body(bytes))
         #expect(ids(reply) == ["530001234500001"])
-        #expect(reply.json["latest_receipt"]?.string == base64(octets))
+        #expect(reply.json["latest_receipt"]?.string == base64(bytes))
         #expect(reply.json["pending_renewal_info"] == nil)
     }
 
@@ -176,14 +176,14 @@ import VerifyReceipt
             .autoRenewable, product: "com.example.orchard.radio", id: "530001234567500", at: created,
             originalId: "530001234567400"
         ).with { $0.expiresDate = .seconds(created.adding(months: 1)) }
-        let octets = try appReceipt([
+        let bytes = try appReceipt([
             month(0), month(1), month(2, product: "com.example.orchard.yearly"), other, nonConsumable,
         ])
-        let reply = try await testEndpoint().ask(body(octets, #","exclude-old-transactions":true"#))
+        let reply = try await testEndpoint().ask(body(bytes, #","exclude-old-transactions":true"#))
         // A change of the product within the subscription makes no other subscription.
         #expect(ids(reply) == ["530001234569074", "530001234567500", "530001234500001"])
         #expect(reply.inApp.count == 5)
-        #expect(reply.json["latest_receipt"]?.string == base64(octets))
+        #expect(reply.json["latest_receipt"]?.string == base64(bytes))
     }
 
     @Test func excludingOldTransactionsKeepsThePeriodThatRuns() async throws {
@@ -262,8 +262,8 @@ import VerifyReceipt
 
     @Test func excludingOldTransactionsDoesNothingWithoutAutoRenewables() async throws {
         let again = nonConsumable.with { $0.transactionId = "530001234500009" }
-        let octets = try appReceipt([nonConsumable, again])
-        let reply = try await testEndpoint().ask(body(octets, #","exclude-old-transactions":true"#))
+        let bytes = try appReceipt([nonConsumable, again])
+        let reply = try await testEndpoint().ask(body(bytes, #","exclude-old-transactions":true"#))
         #expect(ids(reply) == ["530001234500009", "530001234500001"])
     }
 

@@ -69,16 +69,16 @@ import VerifyReceipt
     private func answered(_ receipts: [[UInt8]], without store: PickyStore) async throws -> Spooling {
         let spooling = try Spooling(store)
         let endpoint = try endpoint(store, spooling.writer)
-        for octets in receipts { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        for bytes in receipts { #expect(try await endpoint.ask(body(bytes)).status == 0) }
         return spooling
     }
 
     @Test func aWriteThatDoesNotEndHoldsNoAnswerUp() async throws {
         let store = SlowStore()
-        let octets = try appReceipt([month(0), month(1)])
+        let bytes = try appReceipt([month(0), month(1)])
         // Nothing releases the store: without a limit this would wait for ever.
-        let reply = try await endpoint(store, nil).ask(body(octets))
-        #expect(reply.reply.body == (try await testEndpoint().ask(body(octets))).reply.body)
+        let reply = try await endpoint(store, nil).ask(body(bytes))
+        #expect(reply.reply.body == (try await testEndpoint().ask(body(bytes))).reply.body)
         #expect(reply.reply.facts.storeFailed && reply.reply.facts.isNotKept)
         #expect(reply.reply.facts.reason?.contains("longer") == true)
         store.release()
@@ -89,8 +89,8 @@ import VerifyReceipt
         let spooling = try Spooling(store)
         let endpoint = try endpoint(store, spooling.writer)
         let receipts = try receipts(6)
-        for octets in receipts {
-            let reply = try await endpoint.ask(body(octets))
+        for bytes in receipts {
+            let reply = try await endpoint.ask(body(bytes))
             #expect(reply.status == 0 && reply.latest?.count == 1)
             #expect(reply.reply.facts.isSpooled && !reply.reply.facts.isNotKept)
         }
@@ -203,11 +203,11 @@ import VerifyReceipt
         let writer = StoreWriter(store: store, spool: spool)
         let draining = Task { await writer.drain() }
         defer { draining.cancel() }
-        let octets = try appReceipt([month(0)])
-        #expect(try await endpoint(store, writer).ask(body(octets)).status == 21005)
+        let bytes = try appReceipt([month(0)])
+        #expect(try await endpoint(store, writer).ask(body(bytes)).status == 21005)
         store.isAway = false
         spool.release()
-        try await eventually("it is stored") { store.receipts == [octets] }
+        try await eventually("it is stored") { store.receipts == [bytes] }
     }
 
     @Test func entriesOfAnEarlierRunGoToTheStoreByThemselves() async throws {
@@ -228,8 +228,8 @@ import VerifyReceipt
 
 extension VerifyReceiptEndpoint {
     /// What logs call a receipt.
-    fileprivate static func receiptName(_ octets: [UInt8]) -> String {
-        String(KnownReceipt(form: .app, bytes: octets, signedDate: 0).digest.prefix(12))
+    fileprivate static func receiptName(_ bytes: [UInt8]) -> String {
+        String(KnownReceipt(form: .app, bytes: bytes, signedDate: 0).digest.prefix(12))
     }
 }
 

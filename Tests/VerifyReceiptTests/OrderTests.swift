@@ -37,7 +37,7 @@ import VerifyReceipt
     }
 
     @Test func anAppMayHaveAnOrderOfItsOwn() async throws {
-        let octets = try appReceipt([month(0), month(1)])
+        let bytes = try appReceipt([month(0), month(1)])
         for (general, own, first) in [
             (EndpointConfiguration.Order.newestFirst, EndpointConfiguration.Order?.none, "530001234568037"),
             (.newestFirst, .oldestFirst, "530001234567000"), (.oldestFirst, .newestFirst, "530001234568037"),
@@ -46,15 +46,15 @@ import VerifyReceipt
                 $0.order = general
                 $0.apps = [AppConfiguration(bundleId: bundleId, order: own)]
             }
-            #expect(ids(try await endpoint.ask(body(octets))).first == first)
+            #expect(ids(try await endpoint.ask(body(bytes))).first == first)
         }
     }
 
     @Test func whatTheReplyShowsDoesNotDependOnTheOrder() async throws {
-        let octets = try appReceipt(purchases())
+        let bytes = try appReceipt(purchases())
         for more in ["", #","exclude-old-transactions":true"#] {
-            let newest = try await testEndpoint().ask(body(octets, more))
-            let oldest = try await testEndpoint { $0.order = .oldestFirst }.ask(body(octets, more))
+            let newest = try await testEndpoint().ask(body(bytes, more))
+            let oldest = try await testEndpoint { $0.order = .oldestFirst }.ask(body(bytes, more))
             let texts = [newest, oldest].map { reply in
                 (reply.latest ?? []).map { entry in
                     var writer = JSONWriter()

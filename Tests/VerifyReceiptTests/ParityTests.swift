@@ -20,9 +20,9 @@ import VerifyReceipt
             let parts = name.split(separator: "-")
             let stored = try unwrap(
                 try SharedReceipts.files(String(parts[0])).first { $0.lastPathComponent.hasPrefix(parts[1]) }, name)
-            let octets = try ReceiptContainer(stored: try SharedReceipts.bytes(stored)).bytes
+            let bytes = try ReceiptContainer(stored: try SharedReceipts.bytes(stored)).bytes
             return Pair(
-                name: name, receipt: octets, reply: try unwrap(try JSONValue.parse(SharedReceipts.bytes(file)).object))
+                name: name, receipt: bytes, reply: try unwrap(try JSONValue.parse(SharedReceipts.bytes(file)).object))
         }
     }
 

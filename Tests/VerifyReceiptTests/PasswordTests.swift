@@ -17,28 +17,28 @@ import VerifyReceipt
     }
 
     @Test func withoutASecretEveryPasswordWillDo() async throws {
-        let octets = try appReceipt([month(0)])
+        let bytes = try appReceipt([month(0)])
         for password in [nil, "", "anything"] {
-            #expect(try await endpoint(secrets: []).ask(body(octets, password: password)).status == 0)
+            #expect(try await endpoint(secrets: []).ask(body(bytes, password: password)).status == 0)
         }
     }
 
     @Test func aMissingPasswordWithAutoRenewablesIsAMismatch() async throws {
-        let octets = try appReceipt([month(0)])
+        let bytes = try appReceipt([month(0)])
         for password in [nil, ""] {
-            let reply = try await endpoint().ask(body(octets, password: password))
+            let reply = try await endpoint().ask(body(bytes, password: password))
             #expect(
                 String(decoding: reply.reply.body, as: UTF8.self) == #"{"status":21004,"environment":"Production"}"#)
         }
-        #expect(try await endpoint().ask(body(octets, #","password":null"#)).status == 21004)
+        #expect(try await endpoint().ask(body(bytes, #","password":null"#)).status == 21004)
     }
 
     @Test func aWrongPasswordIsAMismatch() async throws {
-        let octets = try appReceipt([month(0)])
+        let bytes = try appReceipt([month(0)])
         for password in ["S3cret", "s3cret ", "s3cre", "s3crett", "wrong"] {
-            #expect(try await endpoint().ask(body(octets, password: password)).status == 21004)
+            #expect(try await endpoint().ask(body(bytes, password: password)).status == 21004)
         }
-        #expect(try await endpoint().ask(body(octets, #","password":1"#)).status == 21004)
+        #expect(try await endpoint().ask(body(bytes, #","password":1"#)).status == 21004)
     }
 
     @Test func aWrongPasswordIsAMismatchWithoutAutoRenewablesToo() async throws {
@@ -52,19 +52,19 @@ import VerifyReceipt
 
     @Test func severalSecretsAreValidAtOnce() async throws {
         let endpoint = try endpoint(secrets: ["old", "new"])
-        let octets = try appReceipt([month(0)])
-        #expect(try await endpoint.ask(body(octets, password: "old")).status == 0)
-        #expect(try await endpoint.ask(body(octets, password: "new")).status == 0)
-        #expect(try await endpoint.ask(body(octets, password: "newer")).status == 21004)
+        let bytes = try appReceipt([month(0)])
+        #expect(try await endpoint.ask(body(bytes, password: "old")).status == 0)
+        #expect(try await endpoint.ask(body(bytes, password: "new")).status == 0)
+        #expect(try await endpoint.ask(body(bytes, password: "newer")).status == 21004)
     }
 
     @Test func anAccountWideSecretIsValidForEveryApp() async throws {
-        let octets = try appReceipt([month(0)])
-        #expect(try await endpoint(account: ["wide"]).ask(body(octets, password: "wide")).status == 0)
-        #expect(try await endpoint(secrets: [], account: ["wide"]).ask(body(octets)).status == 21004)
+        let bytes = try appReceipt([month(0)])
+        #expect(try await endpoint(account: ["wide"]).ask(body(bytes, password: "wide")).status == 0)
+        #expect(try await endpoint(secrets: [], account: ["wide"]).ask(body(bytes)).status == 21004)
         let other = try testEndpoint { $0.accountSecrets = [SharedSecret("wide")] }
-        #expect(try await other.ask(body(octets, password: "wide")).status == 0)
-        #expect(try await other.ask(body(octets, password: "narrow")).status == 21004)
+        #expect(try await other.ask(body(bytes, password: "wide")).status == 0)
+        #expect(try await other.ask(body(bytes, password: "narrow")).status == 21004)
     }
 
     @Test func theSecretOfAnotherAppIsAMismatch() async throws {
@@ -79,9 +79,9 @@ import VerifyReceipt
 
     @Test func escapesInThePasswordAreUndone() async throws {
         let endpoint = try endpoint(secrets: ["a/b\"é"])
-        let octets = try appReceipt([month(0)])
-        #expect(try await endpoint.ask(body(octets, password: #"a\/b\"\u00e9"#)).status == 0)
-        #expect(try await endpoint.ask(body(octets, password: #"a/b\"é"#)).status == 0)
+        let bytes = try appReceipt([month(0)])
+        #expect(try await endpoint.ask(body(bytes, password: #"a\/b\"\u00e9"#)).status == 0)
+        #expect(try await endpoint.ask(body(bytes, password: #"a/b\"é"#)).status == 0)
     }
 
     /// What the store knows of the customer is not told without the secret either.
@@ -112,15 +112,15 @@ import VerifyReceipt
             FactSet(scope: scope, transactions: [TransactionFact(bought, source: .appStoreServerAPI)]),
             FactSet(scope: scope, renewalInfos: [RenewalInfoFact(renewal, source: .appStoreServerAPI)]),
         ])
-        let octets = try appReceipt([nonConsumable])
-        #expect(try await endpoint(store: store).ask(body(octets)).status == 21004)
-        let reply = try await endpoint(store: store).ask(body(octets, password: "s3cret"))
+        let bytes = try appReceipt([nonConsumable])
+        #expect(try await endpoint(store: store).ask(body(bytes)).status == 21004)
+        let reply = try await endpoint(store: store).ask(body(bytes, password: "s3cret"))
         #expect(reply.pending?.first?.text("auto_renew_status") == "1")
     }
 
     @Test func theSignatureIsJudgedBeforeThePassword() async throws {
-        let octets = damaged(try appReceipt([month(0)]))
-        #expect(try await endpoint().ask(body(octets, password: "wrong")).status == 21003)
+        let bytes = damaged(try appReceipt([month(0)]))
+        #expect(try await endpoint().ask(body(bytes, password: "wrong")).status == 21003)
     }
 
     @Test func aRefusedPasswordTeachesTheStoreNothing() async throws {
@@ -130,35 +130,35 @@ import VerifyReceipt
     }
 
     @Test func aTransactionReceiptWithoutAnEndIsAnsweredWithAnyPassword() async throws {
-        let octets = try transactionReceipt(subscription: false)
+        let bytes = try transactionReceipt(subscription: false)
         for password in [nil, "wrong"] {
-            #expect(try await endpoint().ask(body(octets, password: password)).status == 0)
+            #expect(try await endpoint().ask(body(bytes, password: password)).status == 0)
         }
     }
 
     @Test func aTransactionReceiptOfASubscriptionNeedsThePassword() async throws {
-        let octets = try transactionReceipt(subscription: true)
+        let bytes = try transactionReceipt(subscription: true)
         let now = transactionDate.milliseconds + 1
-        #expect(try await endpoint().ask(body(octets), now: now).status == 21004)
-        #expect(try await endpoint().ask(body(octets, password: "wrong"), now: now).status == 21004)
-        #expect(try await endpoint().ask(body(octets, password: "s3cret"), now: now).status == 0)
+        #expect(try await endpoint().ask(body(bytes), now: now).status == 21004)
+        #expect(try await endpoint().ask(body(bytes, password: "wrong"), now: now).status == 21004)
+        #expect(try await endpoint().ask(body(bytes, password: "s3cret"), now: now).status == 0)
     }
 
     @Test func aTransactionReceiptOfASubscriptionNeedsTheAccountWideSecretWhereThatIsTheOnlyOne() async throws {
-        let octets = try transactionReceipt(subscription: true)
+        let bytes = try transactionReceipt(subscription: true)
         let now = transactionDate.milliseconds + 1
         let endpoints = [
             try testEndpoint { $0.accountSecrets = [SharedSecret("wide")] },
             try endpoint(secrets: [], account: ["wide"]),
         ]
         for endpoint in endpoints {
-            #expect(try await endpoint.ask(body(octets), now: now).status == 21004)
-            #expect(try await endpoint.ask(body(octets, password: "narrow"), now: now).status == 21004)
-            #expect(try await endpoint.ask(body(octets, password: "wide"), now: now).status == 0)
+            #expect(try await endpoint.ask(body(bytes), now: now).status == 21004)
+            #expect(try await endpoint.ask(body(bytes, password: "narrow"), now: now).status == 21004)
+            #expect(try await endpoint.ask(body(bytes, password: "wide"), now: now).status == 0)
         }
         let both = try endpoint(secrets: ["s3cret"], account: ["wide"])
-        #expect(try await both.ask(body(octets, password: "wide"), now: now).status == 0)
-        #expect(try await both.ask(body(octets, password: "s3cret"), now: now).status == 0)
+        #expect(try await both.ask(body(bytes, password: "wide"), now: now).status == 0)
+        #expect(try await both.ask(body(bytes, password: "s3cret"), now: now).status == 0)
     }
 
     @Test func aSecretDoesNotShowItself() {
@@ -171,9 +171,9 @@ import VerifyReceipt
     }
 
     @Test func anEmptySecretMatchesNothing() async throws {
-        let octets = try appReceipt([month(0)])
+        let bytes = try appReceipt([month(0)])
         for password in ["", "anything"] {
-            #expect(try await endpoint(secrets: [""]).ask(body(octets, password: password)).status == 21004)
+            #expect(try await endpoint(secrets: [""]).ask(body(bytes, password: password)).status == 21004)
         }
     }
 }

@@ -29,8 +29,8 @@ import VerifyReceipt
                 scope: StoreTests.scope,
                 renewalInfos: [RenewalInfoFact(payload: info, origin: FactOrigin(source: source, signedDate: date))])
         ])
-        let octets = try receipt ?? appReceipt([month(1), month(2)])
-        return try unwrap(try await testEndpoint(store: store).ask(body(octets)).pending?.first)
+        let bytes = try receipt ?? appReceipt([month(1), month(2)])
+        return try unwrap(try await testEndpoint(store: store).ask(body(bytes)).pending?.first)
     }
 
     private static let base: Set<String> = [

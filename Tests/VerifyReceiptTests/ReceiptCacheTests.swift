@@ -7,57 +7,57 @@ import VerifyReceipt
 /// A receipt that was found genuine is not judged again; everything else about it is.
 @Suite struct ReceiptCacheTests {
     @Test func aRememberedReceiptIsAnsweredAsTheFirstTime() async throws {
-        for octets in [
+        for bytes in [
             try appReceipt([month(0), month(1), nonConsumable]), try appReceipt(), try transactionReceipt(),
         ] {
             let endpoint = try testEndpoint()
-            let first = try await endpoint.ask(body(octets)).reply
-            let second = try await endpoint.ask(body(octets)).reply
+            let first = try await endpoint.ask(body(bytes)).reply
+            let second = try await endpoint.ask(body(bytes)).reply
             #expect([0, 21006].contains(first.status) && first.body == second.body)
             #expect(endpoint.receiptLookups == (1, 1))
             // Dates of the request are its own.
-            let later = try await endpoint.ask(body(octets), now: requestDate + 86_400_000).reply
+            let later = try await endpoint.ask(body(bytes), now: requestDate + 86_400_000).reply
             #expect(
-                later.body == (try await testEndpoint().ask(body(octets), now: requestDate + 86_400_000)).reply.body)
+                later.body == (try await testEndpoint().ask(body(bytes), now: requestDate + 86_400_000)).reply.body)
         }
     }
 
     @Test func withAStoreToo() async throws {
-        let octets = try appReceipt([month(0), month(1)])
+        let bytes = try appReceipt([month(0), month(1)])
         let renewed = try appReceipt([month(0), month(1), month(2)], at: created.adding(months: 1))
         let endpoint = try testEndpoint(store: MemoryStore())
-        #expect(try await endpoint.ask(body(octets)).latest?.count == 2)
+        #expect(try await endpoint.ask(body(bytes)).latest?.count == 2)
         #expect(try await endpoint.ask(body(renewed)).latest?.count == 3)
         // What the store has learned since is in the answer to a receipt that is remembered.
-        #expect(try await endpoint.ask(body(octets)).latest?.count == 3)
+        #expect(try await endpoint.ask(body(bytes)).latest?.count == 3)
         #expect(endpoint.receiptLookups == (1, 2))
     }
 
     @Test func aStoreThatForgotARememberedReceiptLearnsItAgain() async throws {
-        let octets = try appReceipt([month(0)])
+        let bytes = try appReceipt([month(0)])
         let store = EmptiedStore()
         let endpoint = try testEndpoint(store: store)
-        _ = try await endpoint.ask(body(octets))
+        _ = try await endpoint.ask(body(bytes))
         await store.empty()
-        _ = try await endpoint.ask(body(octets))
+        _ = try await endpoint.ask(body(bytes))
         #expect(await store.applied == 2 && endpoint.receiptLookups == (1, 1))
     }
 
-    @Test func oneOctetMoreOrLessOrOtherwiseIsAnotherReceipt() async throws {
-        let octets = try appReceipt([month(0)])
+    @Test func oneByteMoreOrLessOrOtherwiseIsAnotherReceipt() async throws {
+        let bytes = try appReceipt([month(0)])
         let endpoint = try testEndpoint()
         let judge = try testEndpoint { $0.receiptCacheBytes = 0 }
-        #expect(try await endpoint.ask(body(octets)).status == 0)
-        for place in stride(from: 0, to: octets.count, by: 61) {
-            var changed = octets
+        #expect(try await endpoint.ask(body(bytes)).status == 0)
+        for place in stride(from: 0, to: bytes.count, by: 61) {
+            var changed = bytes
             changed[place] ^= 1
             let reply = try await endpoint.ask(body(changed))
             #expect(reply.reply.body == (try await judge.ask(body(changed))).reply.body)
         }
-        #expect(try await endpoint.ask(body(Array(octets.dropLast()))).status != 0)
+        #expect(try await endpoint.ask(body(Array(bytes.dropLast()))).status != 0)
     }
 
-    /// Of a receipt that differs in one octet the store is told, even of the same date.
+    /// Of a receipt that differs in one byte the store is told, even of the same date.
     @Test func receiptsThatDiffer() throws {
         func known(_ bytes: [UInt8], _ date: Int64 = 1) -> KnownReceipt {
             KnownReceipt(form: .app, bytes: bytes, signedDate: date)
@@ -70,10 +70,10 @@ import VerifyReceipt
 
     @Test func theEnvironmentIsJudgedEachTime() async throws {
         let endpoint = try testEndpoint()
-        let octets = try sandboxReceipt([month(0)])
+        let bytes = try sandboxReceipt([month(0)])
         for _ in 0..<2 {
-            #expect(try await endpoint.ask(body(octets), at: .sandbox).status == 0)
-            #expect(try await endpoint.ask(body(octets), at: .production).status == 21007)
+            #expect(try await endpoint.ask(body(bytes), at: .sandbox).status == 0)
+            #expect(try await endpoint.ask(body(bytes), at: .production).status == 21007)
         }
         let production = try appReceipt([month(0)])
         for _ in 0..<2 {
@@ -84,11 +84,11 @@ import VerifyReceipt
 
     @Test func thePasswordIsJudgedEachTime() async throws {
         let endpoint = try testEndpoint { $0.accountSecrets = [SharedSecret("s3cret")] }
-        let octets = try appReceipt([month(0)])
+        let bytes = try appReceipt([month(0)])
         for _ in 0..<2 {
-            #expect(try await endpoint.ask(body(octets, password: "s3cret")).status == 0)
-            #expect(try await endpoint.ask(body(octets, password: "wrong")).status == 21004)
-            #expect(try await endpoint.ask(body(octets)).status == 21004)
+            #expect(try await endpoint.ask(body(bytes, password: "s3cret")).status == 0)
+            #expect(try await endpoint.ask(body(bytes, password: "wrong")).status == 21004)
+            #expect(try await endpoint.ask(body(bytes)).status == 21004)
         }
     }
 
@@ -102,23 +102,23 @@ import VerifyReceipt
     /// Else one genuine receipt would make any number that fill the memory.
     @Test func aReceiptWithBytesAfterItsEndIsRememberedWithoutThem() async throws {
         let endpoint = try testEndpoint()
-        let octets = try appReceipt([month(0)])
-        for _ in 0..<2 { #expect(try await endpoint.ask(body(octets + [0, 1, 2])).status == 0) }
-        #expect(try await endpoint.ask(body(octets)).status == 0)
+        let bytes = try appReceipt([month(0)])
+        for _ in 0..<2 { #expect(try await endpoint.ask(body(bytes + [0, 1, 2])).status == 0) }
+        #expect(try await endpoint.ask(body(bytes)).status == 0)
         // Each padded one misses by its own bytes; the second one and the plain one hit by what was signed.
         #expect(endpoint.receiptLookups == (2, 3))
     }
 
     @Test func trustInSomebodyElseRemembersNothing() async throws {
-        let octets = try appReceipt([month(0)])
-        #expect(try await testEndpoint().ask(body(octets)).status == 0)
-        #expect(try await testEndpoint { $0.trust = .apple }.ask(body(octets)).status == 21003)
+        let bytes = try appReceipt([month(0)])
+        #expect(try await testEndpoint().ask(body(bytes)).status == 0)
+        #expect(try await testEndpoint { $0.trust = .apple }.ask(body(bytes)).status == 21003)
     }
 
     @Test func withoutMemoryNothingIsRemembered() async throws {
         let endpoint = try testEndpoint { $0.receiptCacheBytes = 0 }
-        let octets = try appReceipt([month(0)])
-        for _ in 0..<3 { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        let bytes = try appReceipt([month(0)])
+        for _ in 0..<3 { #expect(try await endpoint.ask(body(bytes)).status == 0) }
         #expect(endpoint.receiptLookups == (0, 0))
     }
 
@@ -140,8 +140,8 @@ import VerifyReceipt
 
     @Test func aVeryLargeReceiptIsNotRemembered() async throws {
         let endpoint = try testEndpoint { $0.receiptCacheBytes = 1 << 20 }
-        let octets = try appReceipt((0..<60).map { month($0) })
-        for _ in 0..<2 { #expect(try await endpoint.ask(body(octets)).status == 0) }
+        let bytes = try appReceipt((0..<60).map { month($0) })
+        for _ in 0..<2 { #expect(try await endpoint.ask(body(bytes)).status == 0) }
         #expect(endpoint.receiptLookups == (0, 2))
     }
 }

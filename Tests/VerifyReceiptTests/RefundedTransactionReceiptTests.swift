@@ -39,12 +39,12 @@ import VerifyReceipt
             _ = try await store.apply(facts)
             let endpoint = try testEndpoint(store: store, change)
             var statuses: [Int] = []
-            for octets in receipts {
-                let reply = try await endpoint.ask(body(octets), now: now)
+            for bytes in receipts {
+                let reply = try await endpoint.ask(body(bytes), now: now)
                 statuses.append(reply.status)
                 // The endpoint learns it too, unless the machine is too busy for that.
                 if reply.reply.facts.isNotKept {
-                    _ = try await store.apply([VerifyReceiptEndpoint.facts(of: octets)])
+                    _ = try await store.apply([VerifyReceiptEndpoint.facts(of: bytes)])
                 }
                 guard reply.status == 21006 else { continue }
                 #expect(reply.json["cancellation_date_ms"] == .string(String(refund.milliseconds)))

@@ -70,10 +70,10 @@ import VerifyReceipt
 
     /// White space, the URL-safe alphabet, missing padding: 21002, unless the option is on.
     @Test func strictBase64RefusesWhatLenientBase64Mends() async throws {
-        var octets = try appReceipt([month(0)])
+        var bytes = try appReceipt([month(0)])
         // So that there is padding to lose; bytes after the end of the PKCS#7 structure are ignored.
-        while octets.count % 3 != 1 { octets.append(0) }
-        let text = base64(octets)
+        while bytes.count % 3 != 1 { bytes.append(0) }
+        let text = base64(bytes)
         #expect(try await status(#"{"receipt-data":"\#(text)"}"#) == 0)
         let lines = stride(from: 0, to: text.count, by: 76).map { text.dropFirst($0).prefix(76) }
         let damages = [
@@ -87,9 +87,9 @@ import VerifyReceipt
     }
 
     @Test func aMendedReceiptIsEncodedAnew() async throws {
-        let octets = try appReceipt([month(0)])
-        let reply = try await testEndpoint { $0.base64 = .lenient }.ask(body(text: " " + base64(octets) + "\\n"))
-        #expect(reply.json["latest_receipt"]?.string == base64(octets))
+        let bytes = try appReceipt([month(0)])
+        let reply = try await testEndpoint { $0.base64 = .lenient }.ask(body(text: " " + base64(bytes) + "\\n"))
+        #expect(reply.json["latest_receipt"]?.string == base64(bytes))
     }
 
     @Test func bytesAfterTheStructureAreIgnored() async throws {
@@ -97,23 +97,23 @@ import VerifyReceipt
     }
 
     @Test func aReceiptAboveTheLimitIs21002() async throws {
-        let octets = try appReceipt()
-        let endpoint = try testEndpoint { $0.limits.maximumSize = octets.count - 1 }
-        #expect(try await endpoint.ask(body(octets)).status == 21002)
-        #expect(try await testEndpoint { $0.limits.maximumSize = octets.count }.ask(body(octets)).status == 0)
+        let bytes = try appReceipt()
+        let endpoint = try testEndpoint { $0.limits.maximumSize = bytes.count - 1 }
+        #expect(try await endpoint.ask(body(bytes)).status == 21002)
+        #expect(try await testEndpoint { $0.limits.maximumSize = bytes.count }.ask(body(bytes)).status == 0)
     }
 
     @Test(arguments: ["true", "\"true\""])
     func oldTransactionsAreExcludedByABooleanOrItsName(_ value: String) async throws {
-        let octets = try appReceipt([month(0), month(1)])
-        let reply = try await testEndpoint().ask(body(octets, #","exclude-old-transactions":\#(value)"#))
+        let bytes = try appReceipt([month(0), month(1)])
+        let reply = try await testEndpoint().ask(body(bytes, #","exclude-old-transactions":\#(value)"#))
         #expect(reply.latest?.count == 1)
     }
 
     @Test(arguments: ["false", "\"false\"", "null", "1", "\"TRUE\"", "{}"])
     func everythingElseExcludesNothing(_ value: String) async throws {
-        let octets = try appReceipt([month(0), month(1)])
-        let reply = try await testEndpoint().ask(body(octets, #","exclude-old-transactions":\#(value)"#))
+        let bytes = try appReceipt([month(0), month(1)])
+        let reply = try await testEndpoint().ask(body(bytes, #","exclude-old-transactions":\#(value)"#))
         #expect(reply.latest?.count == 2)
     }
 }

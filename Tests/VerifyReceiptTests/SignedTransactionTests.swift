@@ -71,16 +71,16 @@ import VerifyReceipt
 
     @Test func itBringsWhatTheStoreKnowsOfTheCustomer() async throws {
         let store = MemoryStore()
-        let octets = try appReceipt([month(0)])
-        _ = try await store.apply([VerifyReceiptEndpoint.facts(of: octets)])
+        let bytes = try appReceipt([month(0)])
+        _ = try await store.apply([VerifyReceiptEndpoint.facts(of: bytes)])
         let reply = try await endpoint(store: store).ask(body(text: Self.jws))
         #expect(reply.latest?.compactMap { $0.text("transaction_id") } == ["530001234569999", "530001234567000"])
         #expect(reply.inApp.count == 1)
-        #expect(reply.json["latest_receipt"]?.string == base64(octets))
+        #expect(reply.json["latest_receipt"]?.string == base64(bytes))
         #expect(reply.receipt?.text("original_application_version") == "1.2")
         #expect(reply.reply.facts.transactionsFromStore == 1)
         // And the store has learned it.
-        let old = try await endpoint(store: store).ask(body(octets))
+        let old = try await endpoint(store: store).ask(body(bytes))
         #expect(old.latest?.count == 2)
     }
 

@@ -72,8 +72,8 @@ import VerifyReceipt
             return try await failing(failure).ask(body(appReceipt()))
         case .subscriptionExpired: return try await testEndpoint().ask(body(transactionReceipt()))
         case .subscriptionCancelled:
-            let octets = try transactionReceipt { $0.cancellationDate = transactionDate.adding(days: 1) }
-            return try await testEndpoint().ask(body(octets))
+            let bytes = try transactionReceipt { $0.cancellationDate = transactionDate.adding(days: 1) }
+            return try await testEndpoint().ask(body(bytes))
         case .sandboxAtProduction: return try await testEndpoint().ask(body(sandboxReceipt()))
         case .contradictoryEnvironment:
             return try await testEndpoint().ask(body(sandboxTransactionReceipt { $0.environment = nil }))

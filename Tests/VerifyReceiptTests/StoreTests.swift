@@ -26,15 +26,15 @@ import VerifyReceipt
     }
 
     private func reply(
-        _ facts: [FactSet], _ octets: [UInt8], _ change: (inout EndpointConfiguration) throws -> Void = { _ in }
+        _ facts: [FactSet], _ bytes: [UInt8], _ change: (inout EndpointConfiguration) throws -> Void = { _ in }
     ) async throws -> ReadReply {
         let store = MemoryStore()
         _ = try await store.apply(facts)
-        return try await testEndpoint(store: store, change).ask(body(octets))
+        return try await testEndpoint(store: store, change).ask(body(bytes))
     }
 
-    private func entry(_ fact: TransactionFact, _ octets: [UInt8]) async throws -> JSONObject {
-        let reply = try await reply([FactSet(scope: Self.scope, transactions: [fact])], octets)
+    private func entry(_ fact: TransactionFact, _ bytes: [UInt8]) async throws -> JSONObject {
+        let reply = try await reply([FactSet(scope: Self.scope, transactions: [fact])], bytes)
         return try unwrap(reply.latest(fact.payload.transactionId ?? ""))
     }
 
@@ -57,30 +57,30 @@ import VerifyReceipt
     }
 
     @Test func introductoryOffersBecomeTheTwoFlags() async throws {
-        let octets = try appReceipt([month(0)])
+        let bytes = try appReceipt([month(0)])
         let trial = try await entry(
             Self.signed("530001234569999") {
                 $0.offerType = .introductory
                 $0.offerDiscountType = .freeTrial
-            }, octets)
+            }, bytes)
         #expect(trial.text("is_trial_period") == "true" && trial.text("is_in_intro_offer_period") == "false")
         let paid = try await entry(
             Self.signed("530001234569999") {
                 $0.offerType = .introductory
                 $0.offerDiscountType = .payAsYouGo
-            }, octets)
+            }, bytes)
         #expect(paid.text("is_trial_period") == "false" && paid.text("is_in_intro_offer_period") == "true")
     }
 
     @Test func otherOffersBecomeTheirIdentifiers() async throws {
-        let octets = try appReceipt([month(0)])
+        let bytes = try appReceipt([month(0)])
         func offer(_ type: OfferType) async throws -> JSONObject {
             try await entry(
                 Self.signed("530001234569999") {
                     $0.offerType = type
                     $0.offerIdentifier = "spring"
                     $0.offerDiscountType = .freeTrial
-                }, octets)
+                }, bytes)
         }
         let promotional = try await offer(.promotional)
         #expect(promotional.text("promotional_offer_id") == "spring" && promotional["offer_code_ref_name"] == nil)
@@ -150,9 +150,9 @@ import VerifyReceipt
         let facts = [
             FactSet(scope: Self.scope, transactions: [Self.signed("530001234569999", .recordedReply)])
         ]
-        let octets = try appReceipt([month(0)])
-        #expect(try await reply(facts, octets).latest?.count == 1)
-        #expect(try await reply(facts, octets) { $0.recordedFacts = .granting }.latest?.count == 2)
+        let bytes = try appReceipt([month(0)])
+        #expect(try await reply(facts, bytes).latest?.count == 1)
+        #expect(try await reply(facts, bytes) { $0.recordedFacts = .granting }.latest?.count == 2)
     }
 
     @Test func aRecordedCancellationCountsOnlyWhereTheRecordIsTrusted() async throws {
@@ -167,13 +167,13 @@ import VerifyReceipt
                 )
             ]
         }
-        let octets = try appReceipt([month(0)])
-        let reply = try await reply(facts(.recordedReply), octets)
+        let bytes = try appReceipt([month(0)])
+        let reply = try await reply(facts(.recordedReply), bytes)
         #expect(reply.latest?.first?["cancellation_date"] == nil)
-        let granting = try await self.reply(facts(.recordedReply), octets) { $0.recordedFacts = .granting }
+        let granting = try await self.reply(facts(.recordedReply), bytes) { $0.recordedFacts = .granting }
         #expect(granting.latest?.first?.text("cancellation_date") == "2024-03-18 10:20:30 Etc/GMT")
         // A notification of version 1 came with the shared secret.
-        let notified = try await self.reply(facts(.notificationV1), octets)
+        let notified = try await self.reply(facts(.notificationV1), bytes)
         #expect(notified.latest?.first?.text("cancellation_date") == "2024-03-18 10:20:30 Etc/GMT")
         #expect(notified.inApp.first?["cancellation_date"] == nil)
     }
@@ -271,8 +271,8 @@ import VerifyReceipt
     }
 
     @Test func recordedRenewalsCountWhereTheSubscriptionIsSigned() async throws {
-        let octets = try appReceipt([month(0)])
-        #expect(try await reply([Self.renewal(.recordedReply)], octets).pending?.count == 1)
+        let bytes = try appReceipt([month(0)])
+        #expect(try await reply([Self.renewal(.recordedReply)], bytes).pending?.count == 1)
         // A subscription that nobody signed, known to be the same customer's by a recorded document.
         let unsigned = FactSet(
             scope: Self.scope, identities: [CustomerIdentity(.originalTransactionId, "530001234567000")],
@@ -280,8 +280,8 @@ import VerifyReceipt
                 Self.signed("77", .recordedReply) { $0.originalTransactionId = "77" }
             ],
             renewalInfos: Self.renewal(.recordedReply, "77").renewalInfos)
-        #expect(try await reply([unsigned], octets).pending == nil)
-        #expect(try await reply([unsigned], octets) { $0.recordedFacts = .granting }.pending?.count == 1)
+        #expect(try await reply([unsigned], bytes).pending == nil)
+        #expect(try await reply([unsigned], bytes) { $0.recordedFacts = .granting }.pending?.count == 1)
     }
 
     // MARK: Failures
@@ -292,12 +292,12 @@ import VerifyReceipt
     ])
     func aStoreThatCannotBeReadIsReported(_ code: TransactionStoreError.Code, _ status: Int) async throws {
         let store = FailingStore(reading: TransactionStoreError(code, "on purpose"))
-        let octets = try appReceipt([month(0)])
-        let reply = try await testEndpoint(store: store).ask(body(octets))
+        let bytes = try appReceipt([month(0)])
+        let reply = try await testEndpoint(store: store).ask(body(bytes))
         #expect(reply.status == status)
         #expect(reply.reply.facts.storeFailed)
         #expect(reply.reply.facts.reason?.contains("on purpose") == true)
-        let own = try await testEndpoint(store: store) { $0.whenStoreFails = .receiptOnly }.ask(body(octets))
+        let own = try await testEndpoint(store: store) { $0.whenStoreFails = .receiptOnly }.ask(body(bytes))
         #expect(own.status == 0 && own.latest?.count == 1)
         #expect(own.reply.facts.storeFailed)
         let old = try await testEndpoint(store: store).ask(
@@ -307,15 +307,15 @@ import VerifyReceipt
 
     @Test func aStoreThatCannotBeWrittenToChangesNoAnswer() async throws {
         let store = FailingStore(applying: TransactionStoreError(.notWritable, "on purpose"))
-        let octets = try appReceipt([month(0)])
-        let reply = try await testEndpoint(store: store).ask(body(octets))
-        let expected = try await testEndpoint().ask(body(octets))
+        let bytes = try appReceipt([month(0)])
+        let reply = try await testEndpoint(store: store).ask(body(bytes))
+        let expected = try await testEndpoint().ask(body(bytes))
         #expect(reply.reply.body == expected.reply.body)
         #expect(reply.reply.facts.storeFailed && reply.reply.facts.reason != nil)
     }
 
     @Test func whatALiveBackendReportsIsHandedOn() async throws {
-        let octets = try appReceipt([month(0)])
+        let bytes = try appReceipt([month(0)])
         for (failure, text) in [
             (
                 BackendFailure.accountNotFound,
@@ -331,7 +331,7 @@ import VerifyReceipt
             ),
             (.internalDataAccess(code: 500, isRetryable: true), #"{"status":21009,"environment":"Production"}"#),
         ] {
-            let reply = try await testEndpoint(store: FailingStore(reading: failure)).ask(body(octets))
+            let reply = try await testEndpoint(store: FailingStore(reading: failure)).ask(body(bytes))
             #expect(String(decoding: reply.reply.body, as: UTF8.self) == text)
         }
     }

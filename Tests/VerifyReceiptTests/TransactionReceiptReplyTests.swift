@@ -40,17 +40,17 @@ import VerifyReceipt
             ])
     }
 
-    private func reply(_ facts: [FactSet] = [], _ octets: [UInt8]? = nil, now: Int64) async throws -> ReadReply {
+    private func reply(_ facts: [FactSet] = [], _ bytes: [UInt8]? = nil, now: Int64) async throws -> ReadReply {
         let store = MemoryStore()
         _ = try await store.apply(facts)
-        return try await testEndpoint(store: store).ask(body(try octets ?? transactionReceipt()), now: now)
+        return try await testEndpoint(store: store).ask(body(try bytes ?? transactionReceipt()), now: now)
     }
 
     @Test func theReceiptIsTheInnerListWithUnderscoresInItsOrder() async throws {
         let receipt = ForgedTransactionReceipt.production(
             product: tree, pod: "35", serial: "0000535213977", at: transactionDate)
-        let octets = try ForgedTransactionSignature.version2(at: transactionDate).signed(receipt)
-        let reply = try await testEndpoint().ask(body(octets))
+        let bytes = try ForgedTransactionSignature.version2(at: transactionDate).signed(receipt)
+        let reply = try await testEndpoint().ask(body(bytes))
         #expect(reply.keys == ["receipt", "status"])
         let expected = receipt.purchaseInfo.map { ($0.key.replacing("-", with: "_"), JSONValue.string($0.value)) }
         let members = try unwrap(reply.receipt?.members)
@@ -61,12 +61,12 @@ import VerifyReceipt
     }
 
     @Test func aRunningSubscriptionIs0WithTheLatestReceipt() async throws {
-        let octets = try transactionReceipt()
-        let reply = try await reply([], octets, now: Self.running)
+        let bytes = try transactionReceipt()
+        let reply = try await reply([], bytes, now: Self.running)
         #expect(reply.status == 0)
         #expect(reply.keys == ["receipt", "latest_receipt_info", "latest_receipt", "status"])
         #expect(reply.json["latest_receipt_info"] == reply.json["receipt"])
-        #expect(reply.json["latest_receipt"]?.string == base64(octets))
+        #expect(reply.json["latest_receipt"]?.string == base64(bytes))
         #expect(reply.receipt?.text("expires_date") == String(Self.over))
         #expect(reply.receipt?.text("expires_date_formatted")?.hasSuffix(" Etc/GMT") == true)
     }
@@ -80,9 +80,9 @@ import VerifyReceipt
     }
 
     @Test func withoutAStoreTheReceiptDecides() async throws {
-        let octets = try transactionReceipt()
-        #expect(try await testEndpoint().ask(body(octets), now: Self.running).status == 0)
-        #expect(try await testEndpoint().ask(body(octets), now: Self.over).status == 21006)
+        let bytes = try transactionReceipt()
+        #expect(try await testEndpoint().ask(body(bytes), now: Self.running).status == 0)
+        #expect(try await testEndpoint().ask(body(bytes), now: Self.over).status == 21006)
     }
 
     @Test func theRenewalIsTold() async throws {
@@ -174,11 +174,11 @@ import VerifyReceipt
     }
 
     @Test func aRefundInTheReceiptItselfIs21006() async throws {
-        let octets = try transactionReceipt {
+        let bytes = try transactionReceipt {
             $0.cancellationDate = transactionDate.adding(days: 1)
             $0.cancellationReason = "0"
         }
-        let reply = try await testEndpoint().ask(body(octets), now: transactionDate.adding(days: 2).milliseconds)
+        let reply = try await testEndpoint().ask(body(bytes), now: transactionDate.adding(days: 2).milliseconds)
         #expect(reply.status == 21006)
         #expect(reply.json["cancellation_reason"] == .string("0"))
         #expect(reply.json["latest_expired_receipt_info"] == reply.json["receipt"])
@@ -234,7 +234,7 @@ import VerifyReceipt
         }
         for order in [[purchase, restored, purchase], [purchase, purchase, restored]] {
             var last: ReadReply?
-            for octets in order { last = try await endpoint.ask(body(octets), now: Self.running) }
+            for bytes in order { last = try await endpoint.ask(body(bytes), now: Self.running) }
             let latest = try unwrap(last?.json["latest_receipt_info"]?.object)
             #expect(latest.text("transaction_id") == Self.id)
             #expect(latest.text("unique_vendor_identifier") == "7E57A11C-0000-4000-8000-00000000F06E")

@@ -34,12 +34,12 @@ import VerifyReceipt
 
     @Test(arguments: StoreKind.allCases)
     func theReplyCallsTheOldPlanUpgradedAndCancelled(_ kind: StoreKind) async throws {
-        let octets = try appReceipt([Self.year])
+        let bytes = try appReceipt([Self.year])
         try await kind.withStore { store in
             for learns in [true, false] {
                 let endpoint = try testEndpoint(store: store) { $0.learnsFromReceipts = learns }
                 _ = try await store.apply([Self.upgrade()])
-                let reply = try await endpoint.ask(body(octets))
+                let reply = try await endpoint.ask(body(bytes))
                 let old = try #require(reply.latest("530001234567000"))
                 #expect(old.text("is_upgraded") == "true" && old.text("cancellation_reason") == "0")
                 #expect(old.text("cancellation_date_ms") == String(Self.start.milliseconds))
@@ -70,10 +70,10 @@ import VerifyReceipt
             $0.expiresDate = .seconds(Self.start.adding(months: 1))
             $0.webOrderLineItemId = 530_000_612_399_999
         }
-        let octets = try appReceipt([Self.year, next], at: Self.start.adding(days: 2))
+        let bytes = try appReceipt([Self.year, next], at: Self.start.adding(days: 2))
         let store = MemoryStore()
         let endpoint = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
-        let before = try await endpoint.ask(body(octets))
+        let before = try await endpoint.ask(body(bytes))
         #expect(before.latest("530001234567000")?.text("is_upgraded") == "true")
         let stated =
             isRenewal
@@ -86,7 +86,7 @@ import VerifyReceipt
                 $0.signedDate = Self.start.milliseconds + 5_000
             }
         _ = try await store.apply([stated])
-        let reply = try await endpoint.ask(body(octets))
+        let reply = try await endpoint.ask(body(bytes))
         #expect(reply.latest?.count == 2)
         #expect(reply.latest("530001234567000")?["is_upgraded"] == nil)
         #expect(reply.latest("530001234567000")?["cancellation_date"] == nil)
@@ -100,17 +100,17 @@ import VerifyReceipt
 
     @Test func theNewPlanAnswersForTheOldOnesTransactionReceipt() async throws {
         let now = ForgedInstant(2015, 3, 10).milliseconds
-        let octets = try transactionReceipt()
+        let bytes = try transactionReceipt()
         let store = MemoryStore()
         let endpoint = try testEndpoint(store: store)
         #expect(
-            try await endpoint.ask(body(octets), now: now).json["latest_receipt_info"]?.object?
+            try await endpoint.ask(body(bytes), now: now).json["latest_receipt_info"]?.object?
                 .text("product_id") == monthly)
         let start = ForgedInstant(2015, 3, 5).milliseconds
         _ = try await store.apply([
             Self.upgrade("weekly", original: "350000535213977", at: start, until: start + 7 * 86_400_000)
         ])
-        let reply = try await endpoint.ask(body(octets), now: now)
+        let reply = try await endpoint.ask(body(bytes), now: now)
         #expect(reply.status == 0)
         // The old plan would run for longer.
         #expect(reply.json["latest_receipt_info"]?.object?.text("product_id") == "weekly")
@@ -135,13 +135,13 @@ import VerifyReceipt
         }
         _ = try await store.apply([stated])
         let endpoint = try testEndpoint(store: store)
-        let octets = try appReceipt([Self.year])
-        let alone = try await endpoint.ask(body(octets))
+        let bytes = try appReceipt([Self.year])
+        let alone = try await endpoint.ask(body(bytes))
         // Without the new plan nothing says when.
         #expect(alone.latest("530001234567000")?.text("is_upgraded") == "true")
         #expect(alone.latest("530001234567000")?["cancellation_date"] == nil)
         _ = try await store.apply([Self.upgrade()])
-        let reply = try await endpoint.ask(body(octets))
+        let reply = try await endpoint.ask(body(bytes))
         #expect(
             reply.latest("530001234567000")?.text("cancellation_date_ms") == String(Self.start.milliseconds))
     }

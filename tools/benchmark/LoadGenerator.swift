@@ -149,7 +149,7 @@ private final class LoadSocket {
 
     deinit { close(descriptor) }
 
-    /// Whether HTTP 200 came, with more octets than `minimum`: enough to be no refusal.
+    /// Whether HTTP 200 came, with more bytes than `minimum`: enough to be no refusal.
     func exchange(_ request: [UInt8], _ minimum: Int) -> Bool {
         let isSent = request.withUnsafeBytes { bytes in
             var rest = bytes[...]

@@ -83,8 +83,8 @@ struct PostgreSQLBenchmark {
             return TransactionFact(
                 payload: payload, legacy: legacy, origin: FactOrigin(source: .receipt, signedDate: Self.june))
         }
-        var octets = SystemRandomNumberGenerator()
-        let bytes = (0..<receiptSize).map { _ in UInt8.random(in: 0...255, using: &octets) }
+        var random = SystemRandomNumberGenerator()
+        let bytes = (0..<receiptSize).map { _ in UInt8.random(in: 0...255, using: &random) }
         let receipt = bytes.isEmpty ? nil : KnownReceipt(form: .app, bytes: bytes, signedDate: Self.june)
         return FactSet(scope: scope, transactions: facts, receipt: receipt)
     }

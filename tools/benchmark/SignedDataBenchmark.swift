@@ -4,7 +4,7 @@ import Crypto
 import Foundation
 import ReceiptForge
 
-/// A warm `verifiedTransaction`, held against the floor: one P-256 verification plus the SHA-256 of the same octets.
+/// A warm `verifiedTransaction`, held against the floor: one P-256 verification plus the SHA-256 of the same bytes.
 struct SignedDataBenchmark {
     private static let calls = 2000
     private let authority = TestSignedDataAuthority.standard

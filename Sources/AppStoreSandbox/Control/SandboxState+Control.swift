@@ -22,8 +22,8 @@ extension SandboxState {
         case ("POST", "transactions"?, 3): return try changeTransaction(path[1], path[2], body)
         case ("GET", "transactions"?, 2): return .transaction(try engine.transaction(path[1]).id)
         case ("GET", "transactions"?, 3) where path[2] == "receipt":
-            let octets = try SandboxReceipts(engine: engine).transactionReceipt(of: try engine.transaction(path[1]))
-            return receipt(octets)
+            let bytes = try SandboxReceipts(engine: engine).transactionReceipt(of: try engine.transaction(path[1]))
+            return receipt(bytes)
         case ("GET", "customers"?, 3) where path[2] == "receipt":
             return receipt(try SandboxReceipts(engine: engine).appReceipt(of: try engine.customer(path[1])))
         case ("GET", "customers"?, 2): return try customer(path[1])

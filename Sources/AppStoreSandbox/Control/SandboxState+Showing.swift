@@ -3,8 +3,8 @@ internal import ReceiptForge
 
 /// What the control API shows.
 extension SandboxState {
-    func receipt(_ octets: [UInt8]) -> ControlOutcome {
-        let text = SandboxBase64.encode(octets)
+    func receipt(_ bytes: [UInt8]) -> ControlOutcome {
+        let text = SandboxBase64.encode(bytes)
         return ControlOutcome { writer, _ in writer.member("receipt-data", text) }
     }
 

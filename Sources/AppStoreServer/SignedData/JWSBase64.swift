@@ -1,4 +1,4 @@
-/// Base64 as JWS writes it, strictly: one text for each sequence of octets, so no other text passes for a signed one.
+/// Base64 as JWS writes it, strictly: one text for each sequence of bytes, so no other text passes for a signed one.
 enum JWSBase64 {
     /// The URL-safe alphabet without padding (RFC 7515, 2; RFC 4648, 5). Nil for anything else: padding, white space, a
     /// single digit left over, bits left over that are not zero.
@@ -19,7 +19,7 @@ enum JWSBase64 {
         guard rest != 1 else { return nil }
         let groups = text.count / 4
         var wrong: UInt32 = 0
-        let octets = [UInt8](unsafeUninitializedCapacity: groups * 3 + 2) { output, count in
+        let bytes = [UInt8](unsafeUninitializedCapacity: groups * 3 + 2) { output, count in
             values.withUnsafeBufferPointer { values in
                 // Whether a byte is a digit is asked once, at the end: each one that is none sets a high bit.
                 for group in 0..<groups {
@@ -40,7 +40,7 @@ enum JWSBase64 {
                 let third = rest == 3 ? values[Int(text[at + 2])] : 0
                 let bits = first << 18 | second << 12 | third << 6
                 wrong |= first | second | third
-                // What the octets do not use must be zero.
+                // What the bytes do not use must be zero.
                 if bits & (rest == 2 ? 0xFFFF : 0xFF) != 0 { wrong |= noDigit }
                 output[count] = UInt8(truncatingIfNeeded: bits >> 16)
                 count += 1
@@ -49,7 +49,7 @@ enum JWSBase64 {
                 count += 1
             }
         }
-        return wrong & noDigit == 0 ? octets : nil
+        return wrong & noDigit == 0 ? bytes : nil
     }
 
     private static let noDigit: UInt32 = 1 << 31

@@ -36,13 +36,13 @@ final class SignedDataChain: Sendable {
         }
     }
 
-    /// Whether this is an ES256 signature of the leaf over the octets.
-    func isValid(signature: [UInt8], over octets: UnsafeBufferPointer<UInt8>) -> Bool {
-        // r and s, 32 octets each (RFC 7518, 3.4).
+    /// Whether this is an ES256 signature of the leaf over the bytes.
+    func isValid(signature: [UInt8], over bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        // r and s, 32 bytes each (RFC 7518, 3.4).
         guard signature.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
         else { return false }
         var hash = SHA256()
-        hash.update(bufferPointer: UnsafeRawBufferPointer(octets))
+        hash.update(bufferPointer: UnsafeRawBufferPointer(bytes))
         return key.isValidSignature(signature, for: hash.finalize())
     }
 

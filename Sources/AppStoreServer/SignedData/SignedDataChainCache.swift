@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Chains that were found good, so that a thousand transactions cost a thousand signatures and not three thousand.
 ///
-/// A chain is found again only by exactly the header's octets that it was judged from, before anything is decoded; and the
+/// A chain is found again only by exactly the header's bytes that it was judged from, before anything is decoded; and the
 /// payload's own date is checked against the span in which the whole chain is valid. So an answer never depends on what was
 /// verified before. A chain is kept only once a signature of its leaf was good, for which a forger would need the leaf's
 /// key: nobody can fill the cache. Bounded; the oldest goes.

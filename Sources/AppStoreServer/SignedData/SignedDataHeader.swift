@@ -7,8 +7,8 @@ struct SignedDataHeader {
 
     /// Reads a header that announces ES256 and one or three certificates.
     /// - Throws: ``SignedDataError``.
-    init(_ octets: [UInt8]) throws {
-        let members = try Self.members(octets)
+    init(_ bytes: [UInt8]) throws {
+        let members = try Self.members(bytes)
         // RFC 7515, 4.1.11: what is critical must be understood, and nothing is.
         guard members["crit"] == nil else { throw SignedDataError(.malformedHeader, at: .header, "it has crit") }
         guard let algorithm = members["alg"]?.string else {
@@ -37,9 +37,9 @@ struct SignedDataHeader {
         SignedDataError(.certificateCount, at: .header, "it has \(count)")
     }
 
-    private static func members(_ octets: [UInt8]) throws -> JSONObject {
+    private static func members(_ bytes: [UInt8]) throws -> JSONObject {
         let value: JSONValue
-        do { value = try JSONValue.parse(octets) } catch {
+        do { value = try JSONValue.parse(bytes) } catch {
             throw SignedDataError(.malformedHeader, at: .header, error.message)
         }
         guard let object = value.object else {

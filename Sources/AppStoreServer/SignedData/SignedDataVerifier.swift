@@ -111,10 +111,10 @@
                 let parts = try CompactJWSParts(text)
                 let chain = try signer(of: parts)
                 // Nothing of the payload is read before its signature was found good.
-                guard let octets = JWSBase64.decodeURL(parts.payload) else {
+                guard let bytes = JWSBase64.decodeURL(parts.payload) else {
                     throw SignedDataError(.invalidBase64, at: .payload)
                 }
-                let payload: Payload = try Self.decode(octets)
+                let payload: Payload = try Self.decode(bytes)
                 try checkEnvironment(payload, chain)
                 let time = payload.signingDate ?? now
                 try chain.check(at: time)
@@ -140,10 +140,10 @@
         }
 
         private func chain(header: UnsafeBufferPointer<UInt8>) throws -> SignedDataChain {
-            guard let octets = JWSBase64.decodeURL(header) else {
+            guard let bytes = JWSBase64.decodeURL(header) else {
                 throw SignedDataError(.invalidBase64, at: .header)
             }
-            let certificates = try SignedDataHeader(octets).certificates
+            let certificates = try SignedDataHeader(bytes).certificates
             guard certificates.count == 1 else { return try validator.validate(certificates) }
             guard trust.acceptsXcode else { throw SignedDataHeader.count(1) }
             return try validator.validate(xcode: certificates[0])
@@ -159,9 +159,9 @@
             }
         }
 
-        private static func decode<Payload: SignedPayload>(_ octets: [UInt8]) throws -> Payload {
+        private static func decode<Payload: SignedPayload>(_ bytes: [UInt8]) throws -> Payload {
             do {
-                let value = try JSONValue.parse(octets)
+                let value = try JSONValue.parse(bytes)
                 guard value.hasUniqueNames else {
                     throw SignedDataError(.malformedPayload, at: .payload, "a member is there twice")
                 }

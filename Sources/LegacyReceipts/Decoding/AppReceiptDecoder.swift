@@ -13,7 +13,7 @@ struct AppReceiptDecoder {
         attributesLeft = limits.maximumAttributes
     }
 
-    static func decode(_ content: SignedDataMessage.Octets, limits: DecodingLimits) throws(ReceiptError) -> AppReceipt {
+    static func decode(_ content: SignedDataMessage.Bytes, limits: DecodingLimits) throws(ReceiptError) -> AppReceipt {
         var decoder = AppReceiptDecoder(limits: limits)
         let content = unwrapped(content, limits)
         do throws(ReceiptError) {
@@ -37,21 +37,21 @@ struct AppReceiptDecoder {
 
     /// Some issuers wrap the content in a second OCTET STRING. The signature is over the outer one's contents.
     private static func unwrapped(
-        _ content: SignedDataMessage.Octets, _ limits: DecodingLimits
-    ) -> SignedDataMessage.Octets {
+        _ content: SignedDataMessage.Bytes, _ limits: DecodingLimits
+    ) -> SignedDataMessage.Bytes {
         let span = content.storage.span
         var reader = BERReader(content.range, depth: limits.maximumDepth)
         guard let tag = reader.peekTag(span), tag == Tag.octetString || tag == Tag.constructedOctetString,
             let inner = try? reader.octetString(span), reader.offset == content.range.upperBound
         else { return content }
         switch inner {
-        case .contiguous(let range): return SignedDataMessage.Octets(storage: content.storage, range: range)
-        case .joined(let joined): return SignedDataMessage.Octets(storage: joined, range: 0..<joined.count)
+        case .contiguous(let range): return SignedDataMessage.Bytes(storage: content.storage, range: range)
+        case .joined(let joined): return SignedDataMessage.Bytes(storage: joined, range: 0..<joined.count)
         }
     }
 
     /// Every attribute at one level of a content or a purchase, for inspection; as far as they can be read.
-    static func rawAttributes(_ content: SignedDataMessage.Octets, limits: DecodingLimits) -> [RawAttribute] {
+    static func rawAttributes(_ content: SignedDataMessage.Bytes, limits: DecodingLimits) -> [RawAttribute] {
         let content = unwrapped(content, limits)
         var attributes: [RawAttribute] = []
         let span = content.storage.span
@@ -64,12 +64,12 @@ struct AppReceiptDecoder {
                 let typeNumber = signedInteger(span, type), let versionNumber = signedInteger(span, version),
                 let value = try? attribute.octetString(span), (try? set.leave(attribute, span)) != nil
             else { break }
-            let octets: ArraySlice<UInt8> =
+            let bytes: ArraySlice<UInt8> =
                 switch value {
                 case .contiguous(let range): content.storage[range]
                 case .joined(let joined): joined[...]
                 }
-            attributes.append(RawAttribute(type: typeNumber, version: versionNumber, value: octets))
+            attributes.append(RawAttribute(type: typeNumber, version: versionNumber, value: bytes))
         }
         return attributes
     }
@@ -82,20 +82,20 @@ struct AppReceiptDecoder {
         let span = storage.span
         var outer = BERReader(range, depth: limits.maximumDepth)
         var set = try outer.enter(span, Tag.set)
-        var purchases: [SignedDataMessage.Octets] = []
+        var purchases: [SignedDataMessage.Bytes] = []
         while set.peekTag(span) != nil {
             var attribute = try set.enter(span, Tag.sequence)
             let (type, version) = try typeAndVersion(&attribute, span)
             switch try attribute.octetString(span) {
             case .contiguous(let value):
                 if type == 17 {
-                    purchases.append(SignedDataMessage.Octets(storage: storage, range: value))
+                    purchases.append(SignedDataMessage.Bytes(storage: storage, range: value))
                 } else {
                     try receipt.read(type, version, storage, value, &seen)
                 }
             case .joined(let joined):
                 if type == 17 {
-                    purchases.append(SignedDataMessage.Octets(storage: joined, range: 0..<joined.count))
+                    purchases.append(SignedDataMessage.Bytes(storage: joined, range: 0..<joined.count))
                 } else {
                     try receipt.read(type, version, joined, 0..<joined.count, &seen)
                 }
@@ -104,7 +104,7 @@ struct AppReceiptDecoder {
         }
         try outer.leave(set, span)
         guard outer.offset == range.upperBound else {
-            throw ReceiptError(.malformedEncoding, at: .byte(outer.offset), "octets after the set of attributes")
+            throw ReceiptError(.malformedEncoding, at: .byte(outer.offset), "bytes after the set of attributes")
         }
         receipt.inAppPurchases.reserveCapacity(purchases.count)
         for purchase in purchases {
@@ -132,7 +132,7 @@ struct AppReceiptDecoder {
         }
         try outer.leave(set, span)
         guard outer.offset == range.upperBound else {
-            throw ReceiptError(.malformedEncoding, at: .byte(outer.offset), "octets after purchase \(index)")
+            throw ReceiptError(.malformedEncoding, at: .byte(outer.offset), "bytes after purchase \(index)")
         }
         if seen & 1 << 2 == 0 {
             throw ReceiptError(.missingAttribute, at: .attribute(1702, purchase: index), "product_id")

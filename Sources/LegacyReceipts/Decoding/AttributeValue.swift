@@ -1,10 +1,10 @@
-/// The value of one attribute: the octets inside its OCTET STRING, which wrap exactly one element except for the opaque
+/// The value of one attribute: the bytes inside its OCTET STRING, which wrap exactly one element except for the opaque
 /// attributes 4 to 7 (Reference.md V5.1).
 struct AttributeValue {
     let storage: [UInt8]
     let range: Range<Int>
 
-    /// A value of the documented form, an absent one (empty octets or empty text), or one of another form.
+    /// A value of the documented form, an absent one (empty bytes or empty text), or one of another form.
     enum Reading<Value> {
         case value(Value)
         case empty
@@ -49,13 +49,13 @@ struct AttributeValue {
 
     /// Text from UTF-8; nil if it is not well-formed. Nearly all of it is ASCII, which needs no validation.
     @inline(__always)
-    private static func text(_ octets: UnsafeBufferPointer<UInt8>) -> String? {
+    private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
         var union: UInt8 = 0
-        for octet in octets { union |= octet }
-        guard union < 0x80 else { return String(validating: octets, as: UTF8.self) }
-        return String(unsafeUninitializedCapacity: octets.count) { buffer in
-            _ = buffer.update(fromContentsOf: octets)
-            return octets.count
+        for byte in bytes { union |= byte }
+        guard union < 0x80 else { return String(validating: bytes, as: UTF8.self) }
+        return String(unsafeUninitializedCapacity: bytes.count) { buffer in
+            _ = buffer.update(fromContentsOf: bytes)
+            return bytes.count
         }
     }
 
@@ -84,7 +84,7 @@ struct AttributeValue {
 }
 
 extension AttributeValue.Reading {
-    /// Puts a value in its property. False if the octets are not of the documented form: the caller keeps them raw.
+    /// Puts a value in its property. False if the bytes are not of the documented form: the caller keeps them raw.
     @inline(__always)
     func store(_ property: inout Value?) -> Bool {
         switch self {

@@ -1,4 +1,4 @@
-/// ASN.1 identifier octets that occur in receipts and certificates (X.690, 8.1.2).
+/// ASN.1 identifier bytes that occur in receipts and certificates (X.690, 8.1.2).
 enum Tag {
     static let boolean: UInt8 = 0x01
     static let integer: UInt8 = 0x02
@@ -18,16 +18,16 @@ enum Tag {
     static let context3: UInt8 = 0xA3
 }
 
-/// A position in BER-encoded octets and the end of the element it is in.
+/// A position in BER-encoded bytes and the end of the element it is in.
 ///
-/// Elements are read one after the other, entering and leaving constructed ones; nothing recurses. The octets are passed
+/// Elements are read one after the other, entering and leaving constructed ones; nothing recurses. The bytes are passed
 /// to each call, so that a reader is a few integers and never copies them.
 struct BERReader {
-    /// The next octet to be read.
+    /// The next byte to be read.
     var offset: Int
-    /// The end of the octets that this reader may touch.
+    /// The end of the bytes that this reader may touch.
     let end: Int
-    /// Whether the element ends with end-of-contents octets instead of at ``end`` (X.690, 8.1.3.6).
+    /// Whether the element ends with end-of-contents bytes instead of at ``end`` (X.690, 8.1.3.6).
     let isIndefinite: Bool
     /// How many levels may still be entered.
     let depthLeft: Int
@@ -73,13 +73,13 @@ struct BERReader {
         return offset + 1 < end && bytes[offset] == 0 && bytes[offset + 1] == 0
     }
 
-    /// The next identifier octet without consuming it; nil at the end.
+    /// The next identifier byte without consuming it; nil at the end.
     @inline(__always)
     func peekTag(_ bytes: Span<UInt8>) -> UInt8? {
         offset < end && !isAtEnd(bytes) ? bytes[offset] : nil
     }
 
-    /// Reads identifier and length octets; ``offset`` is then at the contents.
+    /// Reads identifier and length bytes; ``offset`` is then at the contents.
     @inline(__always)
     mutating func header(_ bytes: Span<UInt8>) throws(ReceiptError) -> Header {
         let start = offset
@@ -107,9 +107,9 @@ struct BERReader {
             offset = start + 2
             return Header(tag: tag, start: start, contents: start + 2, end: -1)
         }
-        // Four length octets are far beyond the size limit; leading zeros are legal in BER (X.690, 8.1.3.5).
+        // Four length bytes are far beyond the size limit; leading zeros are legal in BER (X.690, 8.1.3.5).
         guard count <= 8, end - (start + 2) >= count else {
-            throw ReceiptError(.malformedEncoding, at: .byte(start), "a length of \(count) octets")
+            throw ReceiptError(.malformedEncoding, at: .byte(start), "a length of \(count) bytes")
         }
         var length = 0
         for index in start + 2..<start + 2 + count {
@@ -198,7 +198,7 @@ struct BERReader {
         let isPast = inner.offset >= inner.end
         return ReceiptError(
             isPast ? .truncated : .malformedEncoding, at: .byte(inner.offset),
-            isPast ? "end-of-contents octets are missing" : "unexpected further contents")
+            isPast ? "end-of-contents bytes are missing" : "unexpected further contents")
     }
 
     private static func pastEnd(_ offset: Int) -> ReceiptError {
@@ -263,7 +263,7 @@ extension BERReader {
 @inline(__always)
 func signedInteger(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int64? {
     var range = range
-    // A leading zero octet only keeps a number positive; more than one is not DER, but it is the same number.
+    // A leading zero byte only keeps a number positive; more than one is not DER, but it is the same number.
     while range.count > 8, bytes[range.lowerBound] == 0 {
         range = range.lowerBound + 1..<range.upperBound
         if range.count == 8, bytes[range.lowerBound] & 0x80 != 0 { return nil }

@@ -14,7 +14,7 @@ public enum Base64: Sendable {
         let digits = text.count - padding
         let wholeGroups = padding == 0 ? text.count / 4 : text.count / 4 - 1
         var decodedGroups = 0
-        // Four octets are stored for each group of three, so the buffer is one longer than the result.
+        // Four bytes are stored for each group of three, so the buffer is one longer than the result.
         var output = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3 + 1) { buffer, count in
             decodedGroups = decodeGroups(text, wholeGroups, into: buffer)
             count = decodedGroups * 3
@@ -27,7 +27,7 @@ public enum Base64: Sendable {
     }
 
     /// Decodes up to `count` groups of four digits and returns how many there were before one with a byte that is no
-    /// digit. The buffer must hold three octets per group and one more.
+    /// digit. The buffer must hold three bytes per group and one more.
     private static func decodeGroups(
         _ text: Span<UInt8>, _ count: Int, into buffer: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
@@ -129,11 +129,11 @@ public enum Base64: Sendable {
     }
 
     /// Encodes with the standard alphabet and padding.
-    public static func encode(_ octets: some Collection<UInt8>) -> String {
+    public static func encode(_ bytes: some Collection<UInt8>) -> String {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var text: [UInt8] = []
-        text.reserveCapacity((octets.count + 2) / 3 * 4)
-        var iterator = octets.makeIterator()
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        var iterator = bytes.makeIterator()
         while let first = iterator.next() {
             let second = iterator.next()
             let third = iterator.next()

@@ -32,7 +32,7 @@ enum ObjectIdentifier {
 }
 
 extension Span<UInt8> {
-    /// Whether a range of these octets is exactly the given ones.
+    /// Whether a range of these bytes is exactly the given ones.
     func equals(_ range: Range<Int>, _ other: [UInt8]) -> Bool {
         guard range.count == other.count else { return false }
         for index in 0..<other.count where self[range.lowerBound + index] != other[index] { return false }

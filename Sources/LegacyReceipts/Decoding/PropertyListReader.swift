@@ -60,8 +60,8 @@ struct PropertyListReader {
         ReceiptError(.malformedPropertyList, at: .byte(offset), detail)
     }
 
-    private func text(_ octets: [UInt8]) throws(ReceiptError) -> String {
-        guard let text = String(validating: octets, as: UTF8.self) else { throw malformed("not UTF-8") }
+    private func text(_ utf8: [UInt8]) throws(ReceiptError) -> String {
+        guard let text = String(validating: utf8, as: UTF8.self) else { throw malformed("not UTF-8") }
         return text
     }
 
@@ -136,34 +136,34 @@ struct PropertyListReader {
     }
 
     private mutating func quoted(until quote: UInt8) throws(ReceiptError) -> String {
-        var octets: [UInt8] = []
+        var utf8: [UInt8] = []
         while let byte = peek() {
             offset += 1
-            if byte == quote { return try text(octets) }
+            if byte == quote { return try text(utf8) }
             if byte == UInt8(ascii: "\\") {
-                try escape(into: &octets)
+                try escape(into: &utf8)
             } else {
-                octets.append(byte)
+                utf8.append(byte)
             }
         }
         throw ReceiptError(.malformedPropertyList, at: .byte(bytes.count), "a quoted string does not end")
     }
 
-    private mutating func escape(into octets: inout [UInt8]) throws(ReceiptError) {
+    private mutating func escape(into utf8: inout [UInt8]) throws(ReceiptError) {
         guard let byte = peek() else { throw malformed("an escape does not end") }
         offset += 1
         switch byte {
-        case UInt8(ascii: "n"): octets.append(0x0A)
-        case UInt8(ascii: "r"): octets.append(0x0D)
-        case UInt8(ascii: "t"): octets.append(0x09)
-        case UInt8(ascii: "b"): octets.append(0x08)
-        case UInt8(ascii: "f"): octets.append(0x0C)
+        case UInt8(ascii: "n"): utf8.append(0x0A)
+        case UInt8(ascii: "r"): utf8.append(0x0D)
+        case UInt8(ascii: "t"): utf8.append(0x09)
+        case UInt8(ascii: "b"): utf8.append(0x08)
+        case UInt8(ascii: "f"): utf8.append(0x0C)
         case UInt8(ascii: "U"), UInt8(ascii: "u"):
             guard offset + 4 <= bytes.count, let first = hexadecimal(offset..<offset + 4) else {
                 throw malformed("a \\U escape needs four hexadecimal digits")
             }
             offset += 4
-            octets.append(contentsOf: String(try scalar(first)).utf8)
+            utf8.append(contentsOf: String(try scalar(first)).utf8)
         case UInt8(ascii: "0")...UInt8(ascii: "7"):
             var value = UInt32(byte - 0x30)
             for _ in 0..<2 {
@@ -174,8 +174,8 @@ struct PropertyListReader {
             guard value < 0x80, let scalar = Unicode.Scalar(value) else {
                 throw malformed("an octal escape beyond ASCII")
             }
-            octets.append(contentsOf: String(scalar).utf8)
-        default: octets.append(byte)
+            utf8.append(contentsOf: String(scalar).utf8)
+        default: utf8.append(byte)
         }
     }
 
@@ -259,17 +259,17 @@ struct PropertyListReader {
     }
 
     private mutating func xmlText(_ end: StaticString) throws(ReceiptError) -> String {
-        var octets: [UInt8] = []
+        var utf8: [UInt8] = []
         while let byte = peek() {
             if byte == UInt8(ascii: "<") {
                 guard accept(end) else { throw malformed("markup inside a value") }
-                return try text(octets)
+                return try text(utf8)
             }
             offset += 1
             if byte == UInt8(ascii: "&") {
-                octets.append(contentsOf: String(try entity()).utf8)
+                utf8.append(contentsOf: String(try entity()).utf8)
             } else {
-                octets.append(byte)
+                utf8.append(byte)
             }
         }
         throw malformed("a value does not end")

@@ -1,6 +1,6 @@
-/// A receipt's octets with every transport encoding taken off, and which kind of receipt they have the form of.
+/// A receipt's bytes with every transport encoding taken off, and which kind of receipt they have the form of.
 public struct ReceiptContainer: Sendable {
-    /// The form of the octets; that they hold a receipt is not yet said.
+    /// The form of the bytes; that they hold a receipt is not yet said.
     public enum Form: String, Sendable {
         /// An ASN.1 SEQUENCE that begins with an object identifier: PKCS#7.
         case pkcs7 = "PKCS#7"
@@ -24,10 +24,10 @@ public struct ReceiptContainer: Sendable {
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     package init(requestText text: ArraySlice<UInt8>, limits: DecodingLimits = .standard) throws(ReceiptError) {
         guard text.count / 4 * 3 <= limits.maximumSize + 2 else { throw Self.tooLarge(text.count / 4 * 3, limits) }
-        try self.init(octets: try Base64.decodeStrictly(text.span), limits: limits)
+        try self.init(decoded: try Base64.decodeStrictly(text.span), limits: limits)
     }
 
-    /// Reads a receipt as somebody stored it: raw octets, or base64 with whatever damage can be undone without guessing
+    /// Reads a receipt as somebody stored it: raw bytes, or base64 with whatever damage can be undone without guessing
     /// at content, see ``Base64/decodeLeniently(_:spacesAsPlus:)``. The form is detected from structure, not from a prefix.
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
@@ -39,43 +39,43 @@ public struct ReceiptContainer: Sendable {
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(stored input: ArraySlice<UInt8>, limits: DecodingLimits = .standard) throws(ReceiptError) {
-        // Base64 with line breaks takes less than twice the octets.
+        // Base64 with line breaks takes less than twice the bytes.
         guard input.count / 2 <= limits.maximumSize else { throw Self.tooLarge(input.count / 4 * 3, limits) }
         let text = Self.trimmed(input)
         guard !text.isEmpty else { throw ReceiptError(.empty) }
         if let form = Self.form(of: input) {
-            try self.init(octets: Array(input), form: form, limits: limits)
+            try self.init(decoded: Array(input), form: form, limits: limits)
             return
         }
         if text.count < input.count, let form = Self.form(of: text) {
-            try self.init(octets: Array(text), form: form, limits: limits)
+            try self.init(decoded: Array(text), form: form, limits: limits)
             return
         }
         // Nearly every stored receipt is clean, and strict decoding is many times faster.
         let span = text.span
         if let clean = try? Base64.decodeStrictly(span), let form = Self.form(of: clean[...]) {
-            try self.init(octets: clean, form: form, limits: limits)
+            try self.init(decoded: clean, form: form, limits: limits)
         } else {
-            try self.init(octets: try Self.octets(damagedText: text), limits: limits)
+            try self.init(decoded: try Self.decoded(damagedText: text), limits: limits)
         }
     }
 
     /// Decodes base64 that is damaged, or that holds something else than a receipt.
-    private static func octets(damagedText text: ArraySlice<UInt8>) throws(ReceiptError) -> [UInt8] {
+    private static func decoded(damagedText text: ArraySlice<UInt8>) throws(ReceiptError) -> [UInt8] {
         let span = text.span
-        let octets = try lenientlyDecoded(text)
-        if text.contains(UInt8(ascii: " ")), isIncomplete(octets),
+        let decoded = try lenientlyDecoded(text)
+        if text.contains(UInt8(ascii: " ")), isIncomplete(decoded),
             let repaired = try? Base64.decodeLeniently(span, spacesAsPlus: true), !isIncomplete(repaired)
         {
             return repaired
         }
-        return decodedAgain(octets) ?? octets
+        return decodedAgain(decoded) ?? decoded
     }
 
     /// Encoded twice: seen where a client encoded what the system had already encoded.
-    private static func decodedAgain(_ octets: [UInt8]) -> [UInt8]? {
-        guard form(of: octets[...]) == nil else { return nil }
-        let span = octets.span
+    private static func decodedAgain(_ decoded: [UInt8]) -> [UInt8]? {
+        guard form(of: decoded[...]) == nil else { return nil }
+        let span = decoded.span
         guard let inner = try? Base64.decodeLeniently(span), form(of: inner[...]) != nil else { return nil }
         return inner
     }
@@ -90,16 +90,16 @@ public struct ReceiptContainer: Sendable {
         }
     }
 
-    private init(octets: [UInt8], limits: DecodingLimits) throws(ReceiptError) {
-        guard !octets.isEmpty else { throw ReceiptError(.empty) }
-        guard let form = Self.form(of: octets[...]) else { throw ReceiptError(.unrecognizedInput) }
-        try self.init(octets: octets, form: form, limits: limits)
+    private init(decoded: [UInt8], limits: DecodingLimits) throws(ReceiptError) {
+        guard !decoded.isEmpty else { throw ReceiptError(.empty) }
+        guard let form = Self.form(of: decoded[...]) else { throw ReceiptError(.unrecognizedInput) }
+        try self.init(decoded: decoded, form: form, limits: limits)
     }
 
-    private init(octets: [UInt8], form: Form, limits: DecodingLimits) throws(ReceiptError) {
-        guard octets.count <= limits.maximumSize else { throw Self.tooLarge(octets.count, limits) }
+    private init(decoded: [UInt8], form: Form, limits: DecodingLimits) throws(ReceiptError) {
+        guard decoded.count <= limits.maximumSize else { throw Self.tooLarge(decoded.count, limits) }
         self.form = form
-        bytes = octets
+        bytes = decoded
     }
 
     private static func tooLarge(_ count: Int, _ limits: DecodingLimits) -> ReceiptError {
@@ -130,7 +130,7 @@ public struct ReceiptContainer: Sendable {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) || byte == 0 }
 
-    /// What the first octets are the beginning of. No base64 text can be mistaken: neither 0x06, the identifier of an
+    /// What the first bytes are the beginning of. No base64 text can be mistaken: neither 0x06, the identifier of an
     /// object identifier, nor a brace is a base64 digit.
     private static func form(of bytes: ArraySlice<UInt8>) -> Form? {
         let start = bytes.startIndex
@@ -144,9 +144,9 @@ public struct ReceiptContainer: Sendable {
     }
 
     /// Whether the outermost element says that it is longer than what is there.
-    private static func isIncomplete(_ octets: [UInt8]) -> Bool {
-        guard form(of: octets[...]) == .pkcs7 else { return form(of: octets[...]) == nil }
-        var reader = BERReader(0..<octets.count, depth: DecodingLimits.defaultMaximumDepth)
-        return (try? reader.skip(octets.span)) == nil
+    private static func isIncomplete(_ decoded: [UInt8]) -> Bool {
+        guard form(of: decoded[...]) == .pkcs7 else { return form(of: decoded[...]) == nil }
+        var reader = BERReader(0..<decoded.count, depth: DecodingLimits.defaultMaximumDepth)
+        return (try? reader.skip(decoded.span)) == nil
     }
 }

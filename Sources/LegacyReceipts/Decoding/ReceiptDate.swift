@@ -1,4 +1,4 @@
-/// Reading of dates in receipts and certificates, straight from octets to milliseconds since 1970-01-01T00:00:00Z.
+/// Reading of dates in receipts and certificates, straight from bytes to milliseconds since 1970-01-01T00:00:00Z.
 /// No formatter object and no calendar: the proleptic Gregorian calendar is arithmetic.
 enum ReceiptDate {
     /// Reads an attribute date (RFC 3339, 5.6, and its relatives in Reference.md V5.4): `2020-07-22T17:39:08Z`,

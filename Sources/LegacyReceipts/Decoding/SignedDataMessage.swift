@@ -1,7 +1,7 @@
 /// A PKCS#7 / CMS SignedData message taken apart (RFC 5652, 5; Reference.md V5.1), DER or BER, nothing checked.
 struct SignedDataMessage {
-    /// Octets somewhere: those of the message itself, or a joined copy of segments.
-    struct Octets {
+    /// Bytes somewhere: those of the message itself, or a joined copy of segments.
+    struct Bytes {
         let storage: [UInt8]
         let range: Range<Int>
 
@@ -10,8 +10,8 @@ struct SignedDataMessage {
 
     /// The whole message as it was given.
     let bytes: [UInt8]
-    /// The contents octets of eContent, the octets that are signed.
-    let content: Octets
+    /// The contents bytes of eContent, the bytes that are signed.
+    let content: Bytes
     /// Each embedded certificate, tag and length included, as ranges of ``bytes``.
     let certificates: [Range<Int>]
     /// The signer, or why a receipt cannot have this one, or these. The content can be looked at all the same.
@@ -27,12 +27,12 @@ struct SignedDataMessage {
         let serialNumber: Range<Int>
         let digestAlgorithm: DigestAlgorithm
         let signedAttributes: SignedAttributes?
-        let signature: Octets
+        let signature: Bytes
     }
 
     /// Signed attributes: then they are what the signature is over, and they vouch for the content.
     struct SignedAttributes {
-        /// The octets as signed: with the SET tag instead of [0] (RFC 5652, 5.4).
+        /// The bytes as signed: with the SET tag instead of [0] (RFC 5652, 5.4).
         let encodedForSignature: [UInt8]
         let messageDigest: [UInt8]
     }
@@ -91,7 +91,7 @@ struct SignedDataMessage {
 
     private static func encapsulatedContent(
         _ signedData: inout BERReader, _ bytes: [UInt8]
-    ) throws(ReceiptError) -> Octets {
+    ) throws(ReceiptError) -> Bytes {
         let span = bytes.span
         let start = signedData.offset
         var encapsulated = try signedData.enter(span, Tag.sequence)
@@ -101,16 +101,16 @@ struct SignedDataMessage {
         }
         guard encapsulated.peekTag(span) != nil else { throw ReceiptError(.contentMissing, at: .byte(start)) }
         var explicit = try encapsulated.enter(span, Tag.context0)
-        let octets = try octets(&explicit, bytes)
+        let content = try octetString(&explicit, bytes)
         try encapsulated.leave(explicit, span)
         try signedData.leave(encapsulated, span)
-        return octets
+        return content
     }
 
-    private static func octets(_ reader: inout BERReader, _ bytes: [UInt8]) throws(ReceiptError) -> Octets {
+    private static func octetString(_ reader: inout BERReader, _ bytes: [UInt8]) throws(ReceiptError) -> Bytes {
         switch try reader.octetString(bytes.span) {
-        case .contiguous(let range): Octets(storage: bytes, range: range)
-        case .joined(let joined): Octets(storage: joined, range: 0..<joined.count)
+        case .contiguous(let range): Bytes(storage: bytes, range: range)
+        case .joined(let joined): Bytes(storage: joined, range: 0..<joined.count)
         }
     }
 
@@ -172,7 +172,7 @@ struct SignedDataMessage {
         var signedAttributes: SignedAttributes?
         if info.peekTag(span) == Tag.context0 { signedAttributes = try Self.signedAttributes(&info, bytes) }
         try signatureAlgorithm(&info, span, digestAlgorithm)
-        let signature = try octets(&info, bytes)
+        let signature = try octetString(&info, bytes)
         if info.peekTag(span) == Tag.context1 { try info.skip(span) }
         try set.leave(info, span)
         return SignerInfo(

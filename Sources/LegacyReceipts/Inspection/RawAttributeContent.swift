@@ -5,22 +5,22 @@ extension RawAttribute {
         case integer(Int64)
         /// One UTF8String or IA5String.
         case text(String)
-        /// Anything else, and the opaque attributes 4 to 7, whose octets may look like an element by chance.
-        case octets
+        /// Anything else, and the opaque attributes 4 to 7, whose bytes may look like an element by chance.
+        case bytes
     }
 
     /// What the value looks like. The typed properties of ``AppReceipt`` and ``InAppPurchase`` are what counts.
     public var content: Content {
-        guard !(4...7).contains(type) else { return .octets }
+        guard !(4...7).contains(type) else { return .bytes }
         let bytes = Array(value)
         let span = bytes.span
         var reader = BERReader(0..<bytes.count, depth: 1)
-        guard let header = try? reader.header(span), header.end == bytes.count else { return .octets }
+        guard let header = try? reader.header(span), header.end == bytes.count else { return .bytes }
         switch header.tag {
-        case Tag.integer: return signedInteger(span, header.range).map { .integer($0) } ?? .octets
+        case Tag.integer: return signedInteger(span, header.range).map { .integer($0) } ?? .bytes
         case Tag.utf8String, Tag.ia5String:
-            return String(validating: bytes[header.range], as: UTF8.self).map { .text($0) } ?? .octets
-        default: return .octets
+            return String(validating: bytes[header.range], as: UTF8.self).map { .text($0) } ?? .bytes
+        default: return .bytes
         }
     }
 
@@ -29,6 +29,6 @@ extension RawAttribute {
         guard type == 17 else { return [] }
         let bytes = Array(value)
         return AppReceiptDecoder.rawAttributes(
-            SignedDataMessage.Octets(storage: bytes, range: 0..<bytes.count), limits: .standard)
+            SignedDataMessage.Bytes(storage: bytes, range: 0..<bytes.count), limits: .standard)
     }
 }

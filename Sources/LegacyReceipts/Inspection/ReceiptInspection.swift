@@ -232,7 +232,7 @@ private struct Inspector {
         inspectValidity([leaf], at: decoded.purchaseDate)
         _ = check(.signature) { () throws(ReceiptError) in
             let key = try ChainValidator.key(of: leaf)
-            guard key.isValid(signature: blob.signature, over: decoded.signedOctets(blob.version)[...], .sha1) else {
+            guard key.isValid(signature: blob.signature, over: decoded.signedBytes(blob.version)[...], .sha1) else {
                 throw ReceiptError(.signatureMismatch, at: .key("signature"))
             }
         }

@@ -67,13 +67,13 @@ private enum CanonicalReceipt {
                 digestAlgorithm[...], signedAttributes[...], algorithm(ObjectIdentifier.rsaEncryption)[...],
                 element(Tag.octetString, [signer.signature.slice])[...],
             ])
-        let octets = element(Tag.context0, [element(Tag.octetString, [message.content.slice])[...]])
-        let content = element(
-            Tag.sequence, [element(Tag.objectIdentifier, [ObjectIdentifier.data[...]])[...], octets[...]])
+        let content = element(Tag.context0, [element(Tag.octetString, [message.content.slice])[...]])
+        let contentInfo = element(
+            Tag.sequence, [element(Tag.objectIdentifier, [ObjectIdentifier.data[...]])[...], content[...]])
         let signedData = element(
             Tag.sequence,
             [
-                version[...], element(Tag.set, [digestAlgorithm[...]])[...], content[...],
+                version[...], element(Tag.set, [digestAlgorithm[...]])[...], contentInfo[...],
                 element(Tag.context0, embedded.map { $0[...] })[...],
                 element(Tag.set, [signerInfo[...]])[...],
             ])

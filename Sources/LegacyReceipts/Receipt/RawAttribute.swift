@@ -5,7 +5,7 @@ public struct RawAttribute: Hashable, Sendable {
     public let type: Int64
     /// The attribute version; 1 nearly everywhere.
     public let version: Int64
-    /// The octets inside the OCTET STRING, tag and length of a wrapped value included.
+    /// The bytes inside the OCTET STRING, tag and length of a wrapped value included.
     public let value: ArraySlice<UInt8>
 
     public init(type: Int64, version: Int64, value: ArraySlice<UInt8>) {

@@ -19,7 +19,7 @@ public struct TransactionReceipt: Hashable, Sendable {
 
     /// Every key of the signed inner property list, in the order of the receipt.
     public internal(set) var purchaseInfo: [Entry]
-    /// The signed octets of `purchase-info`, base64 removed.
+    /// The signed bytes of `purchase-info`, base64 removed.
     public internal(set) var purchaseInfoBytes: [UInt8]
     /// The signature blob.
     public internal(set) var signature: TransactionReceiptSignature?
@@ -121,7 +121,7 @@ public struct TransactionReceipt: Hashable, Sendable {
 /// The signature blob of a transaction receipt (Reference.md V6): version byte, RSA signature, length and DER
 /// of the leaf certificate.
 public struct TransactionReceiptSignature: Hashable, Sendable {
-    /// The version byte, 2 (RSA-1024) or 3 (RSA-2048); it is part of the signed octets.
+    /// The version byte, 2 (RSA-1024) or 3 (RSA-2048); it is part of the signed bytes.
     public let version: UInt8
     /// The PKCS#1 v1.5 signature, 128 or 256 bytes.
     public let signature: ArraySlice<UInt8>

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Chains that were found good, so that a million receipts cost a million content signatures and not three million.
 ///
-/// A chain is found again only by exactly the octets it was judged from, all embedded certificates together, and the
+/// A chain is found again only by exactly the bytes it was judged from, all embedded certificates together, and the
 /// receipt's own time is checked against the span in which the whole chain is valid. So an answer never depends on what
 /// was verified before. Bad chains are not kept: a forger must not be able to fill the cache. Bounded; the oldest goes.
 final class ChainCache: Sendable {
@@ -22,8 +22,8 @@ final class ChainCache: Sendable {
     private let hits = Atomic<Int>(0)
     private let misses = Atomic<Int>(0)
 
-    /// - Parameter certificates: the octets of all embedded certificates.
-    /// - Parameter signer: the octets that name the signer (issuer and serial number).
+    /// - Parameter certificates: the bytes of all embedded certificates.
+    /// - Parameter signer: the bytes that name the signer (issuer and serial number).
     func chain(certificates: ArraySlice<UInt8>, signer: ArraySlice<UInt8>) -> ValidatedChain? {
         let hash = Self.hash(signer)
         let entries = entries.withLock { $0 }
@@ -60,7 +60,7 @@ final class ChainCache: Sendable {
     /// How many chains are held.
     var count: Int { entries.withLock { $0.count } }
 
-    /// FNV-1a over the last octets, where the serial number stands.
+    /// FNV-1a over the last bytes, where the serial number stands.
     private static func hash(_ signer: ArraySlice<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in signer.suffix(24) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -11,10 +11,10 @@ final class X509Certificate: Sendable {
     let der: ArraySlice<UInt8>
     /// Its index among the receipt's certificates, for error messages.
     let index: Int
-    /// The octets that its issuer signed.
+    /// The bytes that its issuer signed.
     let tbsCertificate: ArraySlice<UInt8>
     let serialNumber: ArraySlice<UInt8>
-    /// Names with tag and length. They are compared octet by octet: Apple's are issued that way.
+    /// Names with tag and length. They are compared byte by byte: Apple's are issued that way.
     let issuer: ArraySlice<UInt8>
     let subject: ArraySlice<UInt8>
     /// Milliseconds since 1970-01-01T00:00:00Z, both ends included (RFC 5280, 4.1.2.5).
@@ -28,7 +28,7 @@ final class X509Certificate: Sendable {
     struct Extensions: Sendable {
         var isCertificateAuthority = false
         var pathLength: Int64?
-        /// The first octet of the bits (RFC 5280, 4.2.1.3); nil if the extension is absent.
+        /// The first byte of the bits (RFC 5280, 4.2.1.3); nil if the extension is absent.
         var keyUsage: UInt8?
         var identifiers: [ArraySlice<UInt8>] = []
         var hasUnknownCritical = false

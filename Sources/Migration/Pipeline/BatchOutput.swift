@@ -1,7 +1,7 @@
 import AppStoreModels
 import Purchases
 
-/// What a batch of records became: octets for each output file, and its share of the summary.
+/// What a batch of records became: bytes for each output file, and its share of the summary.
 struct BatchOutput: Sendable {
     var transactions = JSONWriter()
     var appTransactions = JSONWriter()

@@ -18,7 +18,7 @@ struct OutputSource {
     let asOf: AsOf?
 
     /// - Parameters:
-    ///   - sha256: SHA-256 of the receipt's octets, base64 removed; nil for recorded documents.
+    ///   - sha256: SHA-256 of the receipt's bytes, base64 removed; nil for recorded documents.
     ///   - confirmedBy: SHA-256 of a verified receipt in the same document that has the same transaction.
     ///   - asOf: of when the document speaks.
     ///   - carried: the caller's own columns that stand beside this document and not beside others of the record.

@@ -67,13 +67,13 @@ struct RecordMigrator: Sendable {
                 kind = .appReceipt
                 let receipt = try verifier.verifyAppReceipt(container.bytes)
                 mapped = mapper.map(receipt)
-                if collectsDocuments { document = .appReceipt(receipt, octets: container.bytes) }
+                if collectsDocuments { document = .appReceipt(receipt, bytes: container.bytes) }
                 if besideRows { flags = receipt.payload.inAppPurchases.map { OfferFlags($0) } }
             case .propertyList:
                 kind = .transactionReceipt
                 let receipt = try verifier.verifyTransactionReceipt(container.bytes)
                 mapped = mapper.map(receipt)
-                if collectsDocuments { document = .transactionReceipt(receipt, octets: container.bytes) }
+                if collectsDocuments { document = .transactionReceipt(receipt, bytes: container.bytes) }
                 if besideRows { flags = [OfferFlags(receipt.payload)] }
             }
             return VerifiedRecord(

@@ -12,10 +12,10 @@ enum StoredText {
     /// The header of a DER SEQUENCE; `content` is nil for the indefinite length.
     private static func sequenceHeader(_ bytes: Bytes) -> (length: Int, content: Int?)? {
         guard bytes.count >= 2, bytes[0] == 0x30, 0x80...0x84 ~= bytes[1] else { return nil }
-        let octets = Int(bytes[1] & 0x7F)
-        if octets == 0 { return (2, nil) }
-        guard bytes.count >= 2 + octets else { return nil }
-        return (2 + octets, bytes[2..<(2 + octets)].reduce(0) { $0 << 8 | Int($1) })
+        let lengthBytes = Int(bytes[1] & 0x7F)
+        if lengthBytes == 0 { return (2, nil) }
+        guard bytes.count >= 2 + lengthBytes else { return nil }
+        return (2 + lengthBytes, bytes[2..<(2 + lengthBytes)].reduce(0) { $0 << 8 | Int($1) })
     }
 
     /// Property list text: XML, or OpenStep `{ key = …`.
@@ -151,7 +151,7 @@ enum StoredText {
     }
 
     /// Whether the base64 text ends as a complete receipt of a form without length field does: an indefinite-length
-    /// message in end-of-contents octets, a property list in its closing bracket.
+    /// message in end-of-contents bytes, a property list in its closing bracket.
     static func endsReceipt(_ text: Bytes) -> Bool {
         var end = text.count
         while end > 0, text[end - 1] == UInt8(ascii: "=") { end -= 1 }

@@ -1,4 +1,4 @@
-/// Octets in PostgreSQL's binary format: integers big-endian, values after their length (PostgreSQL documentation,
+/// Bytes in PostgreSQL's binary format: integers big-endian, values after their length (PostgreSQL documentation,
 /// "COPY", Binary Format).
 struct BinaryBuffer: Sendable {
     private(set) var bytes: [UInt8] = []

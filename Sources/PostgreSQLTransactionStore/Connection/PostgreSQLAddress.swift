@@ -45,7 +45,7 @@ struct PostgreSQLAddress: Sendable {
         for (keyword, value) in defaults where !stated.contains(where: { $0.keyword == keyword }) {
             stated.append(Option(keyword: keyword, value: value))
         }
-        // Not a matter of taste: identifiers are stored as their UTF-8 octets.
+        // Not a matter of taste: identifiers are stored as their UTF-8 bytes.
         stated.removeAll { $0.keyword == "client_encoding" }
         stated.append(Option(keyword: "client_encoding", value: "UTF8"))
         options = stated

@@ -77,7 +77,7 @@ final class PostgreSQLSession {
             value.write(to: &parameters)
             ends.append(parameters.count)
         }
-        // libpq takes a null pointer for SQL NULL; one octet more keeps the address of an empty value real.
+        // libpq takes a null pointer for SQL NULL; one byte more keeps the address of an empty value real.
         parameters.integer(UInt8(0))
         let starts = [0] + ends.dropLast()
         let lengths = zip(starts, ends).map { Int32(truncatingIfNeeded: $1 - $0) }

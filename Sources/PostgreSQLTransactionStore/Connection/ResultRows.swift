@@ -39,7 +39,7 @@ final class ResultRows {
         return Value(bigEndian: octets.loadUnaligned(as: Value.self))
     }
 
-    /// The octets of a value, valid during `body` only.
+    /// The bytes of a value, valid during `body` only.
     func withOctets<Value>(
         _ row: Int, _ column: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Value
     ) throws -> Value {

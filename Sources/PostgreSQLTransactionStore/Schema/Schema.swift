@@ -2,7 +2,7 @@ import TransactionStore
 
 /// The tables, and how an older schema becomes the present one.
 ///
-/// Ids and payloads are `bytea`: they come from documents and may hold any octets that JSON can state, U+0000 among them,
+/// Ids and payloads are `bytea`: they come from documents and may hold any bytes that JSON can state, U+0000 among them,
 /// which `text` cannot hold. To read a payload in psql: `convert_from(payload, 'UTF8')::jsonb`.
 struct Schema: Sendable {
     /// One step. Steps are never changed once released; what is to be different becomes a new one.

@@ -115,7 +115,7 @@ final class FactBatch: Sendable {
 /// and short enough that other writers need not wait for long. A set is never cut.
 enum WriteLimits {
     static let facts = 4096
-    /// Octets of receipts, notifications and, by estimate, facts.
+    /// Bytes of receipts, notifications and, by estimate, facts.
     static let octets = 4 << 20
 
     /// Whether the sets of a call are so few that they should share a transaction with those of other calls.

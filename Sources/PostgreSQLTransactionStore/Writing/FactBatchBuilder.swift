@@ -15,7 +15,7 @@ struct FactBatchBuilder {
         let scope: Int
         let identity: CustomerIdentity
 
-        /// By octets, as in the database: strings of Swift are equal where only their Unicode normal forms are.
+        /// By bytes, as in the database: strings of Swift are equal where only their Unicode normal forms are.
         static func == (left: Key, right: Key) -> Bool {
             left.scope == right.scope && left.identity.kind == right.identity.kind
                 && left.identity.value.utf8.elementsEqual(right.identity.value.utf8)
@@ -196,7 +196,7 @@ extension FactBatch {
     }
 }
 
-/// A scope, equal to another where the octets of both are.
+/// A scope, equal to another where the bytes of both are.
 struct ScopeKey: Hashable {
     let scope: StoreScope
 

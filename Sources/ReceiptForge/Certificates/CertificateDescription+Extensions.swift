@@ -44,8 +44,8 @@ extension CertificateDescription {
 
     /// A BIT STRING with named bits: no trailing zero bits (X.690, 11.2.2).
     private static func bits(_ usage: KeyUsage) -> [UInt8] {
-        let octets = [UInt8(usage.rawValue >> 8), UInt8(truncatingIfNeeded: usage.rawValue)]
-        let used = octets[1] != 0 ? octets : [octets[0]]
+        let bytes = [UInt8(usage.rawValue >> 8), UInt8(truncatingIfNeeded: usage.rawValue)]
+        let used = bytes[1] != 0 ? bytes : [bytes[0]]
         guard let last = used.last, last != 0 else { return DERWriter.bitString([]) }
         return DERWriter.bitString(used, unusedBits: UInt8(last.trailingZeroBitCount))
     }

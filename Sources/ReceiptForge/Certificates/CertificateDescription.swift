@@ -80,7 +80,7 @@ public struct CertificateDescription: Sendable {
             ownKey.subjectPublicKeyInfo,
             DERWriter.explicit(3, DERWriter.sequence(of: extensions(of: ownKey, issuedBy: issuerKey))))
         var signature = try issuerKey.signature(over: toBeSigned, digest)
-        // In the last octet of s an ECDSA signature stays one in form; its middle holds tags and lengths.
+        // In the last byte of s an ECDSA signature stays one in form; its middle holds tags and lengths.
         if brokenSignature { signature[issuerKey.isRSA ? signature.count / 2 : signature.count - 1] ^= 0x04 }
         let der = DERWriter.sequence(toBeSigned, algorithm, DERWriter.bitString(signature))
         return ForgedCertificate(der: der, subject: subject.der, issuer: issuerName, serial: serial, key: key)

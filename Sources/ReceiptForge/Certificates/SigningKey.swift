@@ -115,7 +115,7 @@ struct SigningKey: Sendable {
         }
     }
 
-    /// ES256: r and s, 32 octets each (RFC 7518, 3.4).
+    /// ES256: r and s, 32 bytes each (RFC 7518, 3.4).
     func es256Signature(over bytes: [UInt8]) throws -> [UInt8] {
         guard case .p256(let key) = privateKey else { throw ForgeError.badDescription("ES256 wants a key for P-256") }
         return Array(try key.signature(for: bytes).rawRepresentation)

@@ -11,8 +11,8 @@ public enum BERWriter {
     /// One OCTET STRING in pieces of at most `segmentLength` bytes.
     ///
     /// - Parameters:
-    ///   - contents: the octets.
-    ///   - segmentLength: the most octets in one segment.
+    ///   - contents: the bytes.
+    ///   - segmentLength: the most bytes in one segment.
     ///   - nested: each pair of segments becomes a constructed OCTET STRING of its own, one level further in.
     ///   - definite: the outer value has its length written, which BER allows too.
     public static func segmentedOctetString(

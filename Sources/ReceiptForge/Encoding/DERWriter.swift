@@ -1,6 +1,6 @@
 import Foundation
 
-/// The identifier octets of the ASN.1 types that a receipt is made of (X.690, 8.1.2).
+/// The identifier bytes of the ASN.1 types that a receipt is made of (X.690, 8.1.2).
 public enum ASN1Tag {
     public static let boolean: UInt8 = 0x01
     public static let integer: UInt8 = 0x02
@@ -26,7 +26,7 @@ public enum ASN1Tag {
 ///
 /// Every function gives the whole encoding of one value: identifier, length and contents.
 public enum DERWriter {
-    /// One value with the given identifier octet.
+    /// One value with the given identifier byte.
     public static func value(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(contents.count + 6)
@@ -36,15 +36,15 @@ public enum DERWriter {
         return bytes
     }
 
-    /// The length octets for contents of this many bytes (X.690, 8.1.3).
+    /// The length bytes for contents of this many bytes (X.690, 8.1.3).
     public static func appendLength(_ count: Int, to bytes: inout [UInt8]) {
         guard count > 0x7F else {
             bytes.append(UInt8(truncatingIfNeeded: count))
             return
         }
-        let octets = bigEndian(UInt64(count))
-        bytes.append(0x80 | UInt8(truncatingIfNeeded: octets.count))
-        bytes.append(contentsOf: octets)
+        let length = bigEndian(UInt64(count))
+        bytes.append(0x80 | UInt8(truncatingIfNeeded: length.count))
+        bytes.append(contentsOf: length)
     }
 
     public static func sequence(_ values: [UInt8]...) -> [UInt8] { sequence(of: values) }
@@ -88,20 +88,20 @@ public enum DERWriter {
 
     /// A signed INTEGER in its shortest form.
     public static func integer(_ number: Int64) -> [UInt8] {
-        // One octet for each eight bits, and room for the sign.
+        // One byte for each eight bits, and room for the sign.
         let bits = 65 - (number < 0 ? ~number : number).leadingZeroBitCount
-        var octets: [UInt8] = []
-        for octet in (0..<Int64((bits + 7) / 8)).reversed() {
-            octets.append(UInt8(truncatingIfNeeded: number >> (8 * octet)))
+        var contents: [UInt8] = []
+        for place in (0..<Int64((bits + 7) / 8)).reversed() {
+            contents.append(UInt8(truncatingIfNeeded: number >> (8 * place)))
         }
-        return value(ASN1Tag.integer, octets)
+        return value(ASN1Tag.integer, contents)
     }
 
-    /// An INTEGER that is never negative, from its big-endian octets, of any length (serial numbers).
+    /// An INTEGER that is never negative, from its big-endian bytes, of any length (serial numbers).
     public static func unsignedInteger(_ bigEndian: [UInt8]) -> [UInt8] {
-        var octets = Array(bigEndian.drop { $0 == 0 })
-        if octets.first.map({ $0 >= 0x80 }) ?? true { octets.insert(0, at: 0) }
-        return value(ASN1Tag.integer, octets)
+        var contents = Array(bigEndian.drop { $0 == 0 })
+        if contents.first.map({ $0 >= 0x80 }) ?? true { contents.insert(0, at: 0) }
+        return value(ASN1Tag.integer, contents)
     }
 
     public static func boolean(_ flag: Bool) -> [UInt8] { value(ASN1Tag.boolean, [flag ? 0xFF : 0x00]) }
@@ -110,7 +110,7 @@ public enum DERWriter {
 
     public static func octetString(_ contents: [UInt8]) -> [UInt8] { value(ASN1Tag.octetString, contents) }
 
-    /// A BIT STRING; the last `unusedBits` of the last octet do not count.
+    /// A BIT STRING; the last `unusedBits` of the last byte do not count.
     public static func bitString(_ contents: [UInt8], unusedBits: UInt8 = 0) -> [UInt8] {
         value(ASN1Tag.bitString, [unusedBits] + contents)
     }
@@ -132,7 +132,7 @@ public enum DERWriter {
             ? value(ASN1Tag.utcTime, Array(text.utf8)) : value(ASN1Tag.generalizedTime, Array(text.utf8))
     }
 
-    /// The big-endian octets of a number, without leading zeros; none for 0.
+    /// The big-endian bytes of a number, without leading zeros; none for 0.
     static func bigEndian(_ number: UInt64) -> [UInt8] {
         Array((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) }.drop { $0 == 0 })
     }

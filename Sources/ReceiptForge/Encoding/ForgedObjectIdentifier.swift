@@ -13,18 +13,18 @@ public struct ForgedObjectIdentifier: Hashable, Sendable, CustomStringConvertibl
 
     public var description: String { components.map(String.init).joined(separator: ".") }
 
-    /// The contents octets: the first two components in one, then seven bits to the octet (X.690, 8.19).
+    /// The contents bytes: the first two components in one, then seven bits to the byte (X.690, 8.19).
     var contents: [UInt8] {
         guard components.count >= 2 else { return [] }
         let numbers = [components[0] * 40 + components[1]] + components.dropFirst(2)
         return numbers.flatMap { number in
-            var octets = [UInt8(truncatingIfNeeded: number & 0x7F)]
+            var bytes = [UInt8(truncatingIfNeeded: number & 0x7F)]
             var rest = number >> 7
             while rest > 0 {
-                octets.insert(0x80 | UInt8(truncatingIfNeeded: rest & 0x7F), at: 0)
+                bytes.insert(0x80 | UInt8(truncatingIfNeeded: rest & 0x7F), at: 0)
                 rest >>= 7
             }
-            return octets
+            return bytes
         }
     }
 }

@@ -17,7 +17,7 @@ public struct ForgedSignedData: Sendable {
     public var certificates: [[UInt8]]
     public var signers: [ForgedSigner]
     public var encoding: Encoding = .der
-    /// The content octets are themselves an OCTET STRING that holds the content; the signature covers both.
+    /// The content bytes are themselves an OCTET STRING that holds the content; the signature covers both.
     public var wrapsContentTwice = false
     /// Leaves out the content, as in a detached signature.
     public var isDetached = false
@@ -42,8 +42,8 @@ public struct ForgedSignedData: Sendable {
         return copy
     }
 
-    /// The octets that a signature without signed attributes covers.
-    var contentOctets: [UInt8] { wrapsContentTwice ? DERWriter.octetString(content) : content }
+    /// The bytes that a signature without signed attributes covers.
+    var contentBytes: [UInt8] { wrapsContentTwice ? DERWriter.octetString(content) : content }
 
     /// Signs and writes the message, ContentInfo included.
     ///
@@ -54,7 +54,7 @@ public struct ForgedSignedData: Sendable {
         )
         let embedded =
             certificates.isEmpty ? [] : DERWriter.value(ASN1Tag.context(0), DERWriter.concatenated(certificates))
-        let signerInfos = DERWriter.set(inOrderGiven: try signers.map { try $0.encoded(over: contentOctets) })
+        let signerInfos = DERWriter.set(inOrderGiven: try signers.map { try $0.encoded(over: contentBytes) })
         let parts = [DERWriter.integer(1), digestAlgorithms, encapsulatedContent, embedded, signerInfos]
         let identifier = DERWriter.objectIdentifier(.signedData)
         if case .der = encoding {
@@ -70,14 +70,14 @@ public struct ForgedSignedData: Sendable {
         if isDetached { return DERWriter.sequence(type) }
         switch encoding {
         case .der:
-            return DERWriter.sequence(type, DERWriter.explicit(0, DERWriter.octetString(contentOctets)))
+            return DERWriter.sequence(type, DERWriter.explicit(0, DERWriter.octetString(contentBytes)))
         case .ber(let length): return indefiniteContent(type, segmentLength: length, nested: false)
         case .berNestedSegments(let length): return indefiniteContent(type, segmentLength: length, nested: true)
         }
     }
 
     private func indefiniteContent(_ type: [UInt8], segmentLength: Int, nested: Bool) -> [UInt8] {
-        let segments = BERWriter.segmentedOctetString(contentOctets, segmentLength: segmentLength, nested: nested)
+        let segments = BERWriter.segmentedOctetString(contentBytes, segmentLength: segmentLength, nested: nested)
         return BERWriter.indefinite(ASN1Tag.sequence, type, BERWriter.indefinite(ASN1Tag.context(0), segments))
     }
 }

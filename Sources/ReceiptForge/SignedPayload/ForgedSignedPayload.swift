@@ -3,7 +3,7 @@ import Foundation
 /// A JWS in compact serialization as the App Store makes it (Reference.md S4), each part of it free to be
 /// wrong.
 public struct ForgedSignedPayload: Sendable {
-    /// The payload's octets, JSON where nothing else is wanted.
+    /// The payload's bytes, JSON where nothing else is wanted.
     public var payload: [UInt8]
     /// What the header calls `alg`.
     public var algorithm = "ES256"
@@ -27,15 +27,15 @@ public struct ForgedSignedPayload: Sendable {
         return copy
     }
 
-    /// The octets of the header's JSON.
-    public var headerOctets: [UInt8] {
+    /// The bytes of the header's JSON.
+    public var headerBytes: [UInt8] {
         if let header { return header }
         let texts = certificates.map { "\"\(Data($0).base64EncodedString())\"" }.joined(separator: ",")
         return Array("{\"alg\":\"\(algorithm)\",\"x5c\":[\(texts)]}".utf8)
     }
 
     /// What is signed: header and payload, joined by a full stop (RFC 7515, 5.1).
-    public var signingInput: String { "\(Self.base64URL(headerOctets)).\(Self.base64URL(payload))" }
+    public var signingInput: String { "\(Self.base64URL(headerBytes)).\(Self.base64URL(payload))" }
 
     /// Signs. ECDSA signatures differ each time.
     /// - Throws: ``ForgeError`` if the key is not one for P-256.
@@ -45,7 +45,7 @@ public struct ForgedSignedPayload: Sendable {
     }
 
     /// Base64 with the URL-safe alphabet and without padding (RFC 7515, 2).
-    public static func base64URL(_ octets: [UInt8]) -> String {
-        Data(octets).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    public static func base64URL(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

@@ -18,7 +18,7 @@ public struct TestSignedDataAuthority: Sendable {
         self.root = root
     }
 
-    /// The authority of the fixed certificates, the same octets on every machine.
+    /// The authority of the fixed certificates, the same bytes on every machine.
     public static let standard = TestSignedDataAuthority(
         leaf: certificate(leafDescription, issuer: intermediateDescription, leafBase64),
         intermediate: certificate(intermediateDescription, issuer: rootDescription, intermediateBase64),

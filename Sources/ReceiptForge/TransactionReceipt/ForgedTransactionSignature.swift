@@ -60,8 +60,8 @@ public struct ForgedTransactionSignature: Sendable {
         let signedInformation = signsInstead.map { Array(innerStyle.text($0.purchaseInfo).utf8) } ?? information
         let signature = try SigningKey.of(key).signature(over: signedPrefix + signedInformation, .sha1)
         let length = UInt32(certificate.der.count)
-        let lengthOctets = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> UInt32($0)) }
-        var blob = [version] + signature + lengthOctets + certificate.der
+        let lengthBytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> UInt32($0)) }
+        var blob = [version] + signature + lengthBytes + certificate.der
         changeBlob?(&blob)
         if let innerStyleAfterSigning {
             information = Array(innerStyleAfterSigning.text(receipt.purchaseInfo).utf8)

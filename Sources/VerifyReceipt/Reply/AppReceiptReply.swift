@@ -3,7 +3,7 @@ internal import LegacyReceipts
 internal import Purchases
 internal import TransactionStore
 
-/// The reply to an app receipt (Reference.md V3), written straight to octets.
+/// The reply to an app receipt (Reference.md V3), written straight to bytes.
 ///
 /// Presence rules:
 /// - A member whose attribute is missing or empty is left out, except `download_id`, which is null then: so are Apple's
@@ -165,7 +165,7 @@ extension JSONWriter {
         } else {
             switch submitted {
             case .verbatim(let text): plainText(text)
-            case .octets(let octets): base64(octets)
+            case .bytes(let bytes): base64(bytes)
             }
         }
     }
@@ -175,13 +175,13 @@ extension JSONWriter {
 enum ReceiptText {
     /// Text that strict decoding, or the grammar of a JWS, has accepted: it needs no escapes.
     case verbatim(ArraySlice<UInt8>)
-    /// Octets, to be encoded anew because the text was damaged.
-    case octets([UInt8])
+    /// Bytes, to be encoded anew because the text was damaged.
+    case bytes([UInt8])
 
     var estimatedSize: Int {
         switch self {
         case .verbatim(let text): text.count
-        case .octets(let octets): octets.count / 3 * 4 + 4
+        case .bytes(let bytes): bytes.count / 3 * 4 + 4
         }
     }
 }

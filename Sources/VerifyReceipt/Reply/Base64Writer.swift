@@ -1,10 +1,10 @@
 internal import AppStoreModels
 
 extension JSONWriter {
-    /// A string value: octets in base64 with the standard alphabet and padding (RFC 4648, 4).
-    mutating func base64(_ octets: [UInt8]) {
+    /// A string value: bytes in base64 with the standard alphabet and padding (RFC 4648, 4).
+    mutating func base64(_ bytes: [UInt8]) {
         let digits: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-        let text = [UInt8](unsafeUninitializedCapacity: (octets.count + 2) / 3 * 4 + 2) { output, count in
+        let text = [UInt8](unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4 + 2) { output, count in
             digits.withUTF8Buffer { digits in
                 func put(_ byte: UInt8) {
                     output.initializeElement(at: count, to: byte)
@@ -12,17 +12,17 @@ extension JSONWriter {
                 }
                 put(UInt8(ascii: "\""))
                 var index = 0
-                while index + 3 <= octets.count {
-                    let group = Int(octets[index]) << 16 | Int(octets[index + 1]) << 8 | Int(octets[index + 2])
+                while index + 3 <= bytes.count {
+                    let group = Int(bytes[index]) << 16 | Int(bytes[index + 1]) << 8 | Int(bytes[index + 2])
                     put(digits[group >> 18])
                     put(digits[group >> 12 & 63])
                     put(digits[group >> 6 & 63])
                     put(digits[group & 63])
                     index += 3
                 }
-                if index < octets.count {
-                    let hasTwo = index + 1 < octets.count
-                    let group = Int(octets[index]) << 16 | (hasTwo ? Int(octets[index + 1]) << 8 : 0)
+                if index < bytes.count {
+                    let hasTwo = index + 1 < bytes.count
+                    let group = Int(bytes[index]) << 16 | (hasTwo ? Int(bytes[index + 1]) << 8 : 0)
                     put(digits[group >> 18])
                     put(digits[group >> 12 & 63])
                     put(hasTwo ? digits[group >> 6 & 63] : UInt8(ascii: "="))

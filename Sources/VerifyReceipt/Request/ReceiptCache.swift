@@ -5,7 +5,7 @@ internal import TransactionStore
 /// Genuine receipts that were submitted lately: apps send the same one at each start, and judging it is more than
 /// half of the work of an answer without a store.
 ///
-/// Whether a receipt is genuine hangs on its octets and on the trust policy alone; no clock, no store and no other receipt
+/// Whether a receipt is genuine hangs on its bytes and on the trust policy alone; no clock, no store and no other receipt
 /// has a part in it (`ReceiptVerifier`). An entry is found only by the SHA-256 of the receipt's canonical form
 /// (`Verified.canonicalBytes(of:)`), and the cache goes with the trust policy that filled it. What is answered beside
 /// (environment, secrets, what the store knows) is never kept here. Variants of a receipt with unsigned bytes share its
@@ -18,23 +18,23 @@ final class ReceiptCache: Sendable {
         let receipt: Verified<LegacyReceipt>
         /// What a store is told; nil without a store, or if there is nothing that could be filed.
         let facts: FactSet?
-        let octets: [UInt8]
+        let bytes: [UInt8]
 
-        init(receipt: Verified<LegacyReceipt>, facts: FactSet?, octets: [UInt8]) {
+        init(receipt: Verified<LegacyReceipt>, facts: FactSet?, bytes: [UInt8]) {
             self.receipt = receipt
             self.facts = facts
-            self.octets = octets
+            self.bytes = bytes
         }
 
-        /// About the bytes that it takes. The octets count twice: receipts that are not of Apple's plain form are held once
+        /// About the bytes that it takes. The bytes count twice: receipts that are not of Apple's plain form are held once
         /// more in another one.
         var size: Int {
-            guard case .app(let receipt) = receipt.payload else { return 2 * octets.count + 8 << 10 }
+            guard case .app(let receipt) = receipt.payload else { return 2 * bytes.count + 8 << 10 }
             let unknown = receipt.inAppPurchases.reduce(receipt.unknownAttributes.count) {
                 $0 + $1.unknownAttributes.count
             }
             let purchase = facts == nil ? 1 << 10 : 3 << 10
-            return 2 * octets.count + 4 << 10 + receipt.inAppPurchases.count * purchase + unknown * 64
+            return 2 * bytes.count + 4 << 10 + receipt.inAppPurchases.count * purchase + unknown * 64
         }
 
         /// Whether the key that signed it is public.

@@ -36,12 +36,12 @@ struct SubmissionReader: Sendable {
 
     /// The text to be handed back is the submitted one only if it is the receipt's canonical form.
     ///
-    /// - Parameter name: the SHA-256 of the container's octets.
+    /// - Parameter name: the SHA-256 of the container's bytes.
     /// - Throws: ``Refusal``
     func submission(
         _ container: ReceiptContainer, _ name: Fingerprint, text: ArraySlice<UInt8>, at endpoint: EndpointEnvironment
     ) throws -> Submission {
-        var submitted = isLenient ? ReceiptText.octets(container.bytes) : .verbatim(text)
+        var submitted = isLenient ? ReceiptText.bytes(container.bytes) : .verbatim(text)
         if let known = cache.entry(name) {
             try Self.checkEnvironment(of: known.receipt.payload, at: endpoint)
             return Submission(entry: known, text: submitted)
@@ -50,14 +50,14 @@ struct SubmissionReader: Sendable {
         let canonical = receipt.canonicalBytes(of: bytes)
         if canonical != bytes {
             // Bytes that no one signed stay outside of everything that is kept: the receipt is read again without them.
-            submitted = .octets(canonical)
+            submitted = .bytes(canonical)
             name = Fingerprint(of: canonical)
             if let known = cache.entry(name) { return Submission(entry: known, text: submitted) }
             let again = try decoded(canonical)
             (receipt, bytes) = (try verified(again, at: endpoint), canonical)
         }
         let facts = statesFacts ? FactSet(receipt, canonicalBytes: bytes) : nil
-        let entry = ReceiptCache.Entry(receipt: receipt, facts: facts, octets: bytes)
+        let entry = ReceiptCache.Entry(receipt: receipt, facts: facts, bytes: bytes)
         cache.insert(entry, name)
         return Submission(entry: entry, text: submitted)
     }

@@ -46,7 +46,7 @@ struct LogFields {
         if condition { set(name, .boolean(true)) }
     }
 
-    /// By octets, as strings of ASCII are ordered.
+    /// By bytes, as strings of ASCII are ordered.
     private static func compare(_ left: StaticString, _ right: StaticString) -> Int32 {
         let order = memcmp(left.utf8Start, right.utf8Start, min(left.utf8CodeUnitCount, right.utf8CodeUnitCount))
         return order == 0 ? Int32(left.utf8CodeUnitCount - right.utf8CodeUnitCount) : order

@@ -111,13 +111,13 @@ public struct NotificationReceiver: Sendable {
     private static func payload(of jws: String) throws -> [UInt8] {
         let parts = jws.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw NotificationRefusal(.malformed, "signedPayload is not a JWS") }
-        guard let octets = try? Base64.decodeLeniently(Array(parts[1]).span) else {
+        guard let bytes = try? Base64.decodeLeniently(Array(parts[1]).span) else {
             throw NotificationRefusal(.notGenuine, "the payload of the JWS is not base64url")
         }
-        guard JSONCost(of: octets).elements <= maximumValues else {
+        guard JSONCost(of: bytes).elements <= maximumValues else {
             throw NotificationRefusal(.notGenuine, "the payload of the JWS has more values than a notification has")
         }
-        return octets
+        return bytes
     }
 
     private static func refusal(_ error: any Error) -> NotificationRefusal {

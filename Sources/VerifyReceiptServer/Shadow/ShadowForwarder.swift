@@ -14,7 +14,7 @@ public import VerifyReceipt
 /// the background, at most ``ShadowConfiguration/maximumConcurrency`` at once.
 ///
 /// The same endpoint is compared with the same endpoint: 21007 and 21008 are compared, not followed. The request goes out
-/// octet for octet, its password included, since the live service needs it; nothing of it is logged or recorded.
+/// byte for byte, its password included, since the live service needs it; nothing of it is logged or recorded.
 public final class ShadowForwarder: Service, AnswerObserving {
     /// A header of forwarded requests: random marks of the servers that have forwarded them. A server does not forward
     /// what carries its own: two servers that shadow each other, or one that shadows itself, would never come to an end.

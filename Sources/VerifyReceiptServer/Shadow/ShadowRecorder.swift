@@ -15,7 +15,7 @@ import VerifyReceipt
 ///  "differences":[{"path":…,"kind":…,"rule":…,"transactionId":…,"apple":…,"ours":…}],"differencesLeftOut":0}
 /// ```
 /// `time` is in milliseconds since 1970-01-01T00:00:00Z. What is quoted of a value is ``ReplyDifference``'s decision: no
-/// receipt, no shared secret, no account token. What differs every time (`request_date`, the octets of `latest_receipt`)
+/// receipt, no shared secret, no account token. What differs every time (`request_date`, the bytes of `latest_receipt`)
 /// is counted and not listed; a comparison with nothing else to tell is not written.
 final class ShadowRecorder: Sendable {
     private struct File {

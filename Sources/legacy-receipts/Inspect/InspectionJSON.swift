@@ -125,7 +125,7 @@ enum InspectionJSON {
         switch attribute.content {
         case .integer(let number): writer.member("value", number)
         case .text(let text): writer.member("value", text)
-        case .octets: break
+        case .bytes: break
         }
         writer.member("hex", Printable.hex(attribute.value))
         writer.endObject()

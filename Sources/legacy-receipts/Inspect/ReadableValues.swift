@@ -24,7 +24,7 @@ extension RawAttribute {
         switch content {
         case .integer(let number): String(number)
         case .text(let text): text.isEmpty ? "(empty)" : Printable.text(text)
-        case .octets: value.isEmpty ? "(empty)" : Printable.hex(value)
+        case .bytes: value.isEmpty ? "(empty)" : Printable.hex(value)
         }
     }
 }

@@ -30,10 +30,10 @@ actor StoreLoader {
         for document in batch {
             let count = sets.count
             switch document {
-            case .appReceipt(let receipt, let octets):
-                if let set = FactSet(receipt, octets: octets) { sets.append(set) }
-            case .transactionReceipt(let receipt, let octets):
-                if let set = FactSet(receipt, octets: octets) { sets.append(set) }
+            case .appReceipt(let receipt, let bytes):
+                if let set = FactSet(receipt, octets: bytes) { sets.append(set) }
+            case .transactionReceipt(let receipt, let bytes):
+                if let set = FactSet(receipt, octets: bytes) { sets.append(set) }
             case .transactionId(let id):
                 bareIds.append(id)
                 continue

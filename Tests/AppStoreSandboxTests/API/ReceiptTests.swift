@@ -19,7 +19,7 @@ struct ReceiptTests {
                 additionalIntermediates: [der(roots.transactionReceiptIntermediate)]))
     }
 
-    private func octets(_ answer: JSONObject) throws -> [UInt8] {
+    private func bytes(_ answer: JSONObject) throws -> [UInt8] {
         let text = try #require(answer["receipt-data"]?.string)
         return Array(try #require(Data(base64Encoded: text)))
     }
@@ -32,7 +32,7 @@ struct ReceiptTests {
             let coins = try await sandbox.buy(Sold.coins)
             try await sandbox.post("transactions/\(finished)/finish")
             try await sandbox.post("transactions/\(coins)/refund")
-            let receipt = try octets(try await sandbox.call("GET", "customers/ada/receipt"))
+            let receipt = try bytes(try await sandbox.call("GET", "customers/ada/receipt"))
             let app = try verifier().verifyAppReceipt(receipt).payload
             #expect(app.bundleId == "com.example.app" && app.receiptType == .productionSandbox)
             #expect(Set(app.inAppPurchases.compactMap { $0.transactionId }) == [basic, coins])
@@ -49,13 +49,13 @@ struct ReceiptTests {
             let changed = try await sandbox.post(
                 "subscriptions/\(basic)/change", "{\"productId\": \"\(Sold.premium)\"}")
             let premium = try #require(changed["transactionId"]?.string)
-            let receipt = try octets(try await sandbox.call("GET", "customers/ada/receipt"))
+            let receipt = try bytes(try await sandbox.call("GET", "customers/ada/receipt"))
             let purchases = try verifier().verifyAppReceipt(receipt).payload.inAppPurchases
             let old = try #require(purchases.first { $0.transactionId == basic })
             let new = try #require(purchases.first { $0.transactionId == premium })
             #expect(old.cancellationDate != nil && old.cancellationDate == new.purchaseDate)
             #expect(new.cancellationDate == nil)
-            let single = try octets(try await sandbox.call("GET", "transactions/\(basic)/receipt"))
+            let single = try bytes(try await sandbox.call("GET", "transactions/\(basic)/receipt"))
             #expect(try verifier().verifyTransactionReceipt(single).payload.cancellationDate != nil)
         }
     }
@@ -68,7 +68,7 @@ struct ReceiptTests {
         try await RunningSandbox.run(setup) { sandbox in
             _ = try await sandbox.buy(Sold.coins)
             let app = try verifier().verifyAppReceipt(
-                try octets(try await sandbox.call("GET", "customers/ada/receipt"))
+                try bytes(try await sandbox.call("GET", "customers/ada/receipt"))
             ).payload
             let jws = try await sandbox.call("GET", "customers/ada")["signedAppTransactionInfo"]?.string
             let payload = try #require(jws?.split(separator: ".").dropFirst().first)
@@ -91,7 +91,7 @@ struct ReceiptTests {
     func transactionReceipt() async throws {
         try await RunningSandbox.run { sandbox in
             let basic = try await sandbox.buy(Sold.basic)
-            let receipt = try octets(try await sandbox.call("GET", "transactions/\(basic)/receipt"))
+            let receipt = try bytes(try await sandbox.call("GET", "transactions/\(basic)/receipt"))
             let transaction = try verifier().verifyTransactionReceipt(receipt).payload
             #expect(transaction.transactionId == basic && transaction.productId == Sold.basic)
         }

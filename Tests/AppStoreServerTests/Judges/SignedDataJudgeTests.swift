@@ -67,7 +67,7 @@ struct SignedDataJudgeTests {
         var swapped = try JWSParts(try forged.text())
         swapped.payload = ForgedSignedPayload.base64URL(try Signed.transaction { $0.quantity = 2 })
         var flipped = try JWSParts(try forged.text())
-        flipped.signatureOctets[7] ^= 4
+        flipped.signatureBytes[7] ^= 4
         var texts = [
             swapped.text, flipped.text, try TestSignedDataAuthority.foreign().sign(payload: transaction),
             try TestSignedDataAuthority.foreign(impostor: true).sign(payload: transaction),

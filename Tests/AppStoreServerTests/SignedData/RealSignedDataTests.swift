@@ -36,7 +36,7 @@ struct RealSignedDataTests {
             #expect(try await Signed.refusal(of: jws, by: verifier, expecting: other)?.code == .bundleIdMismatch)
             // Not a bit of it may change.
             var parts = try JWSParts(jws)
-            parts.signatureOctets[10] ^= 1
+            parts.signatureBytes[10] ^= 1
             #expect(try await Signed.refusal(of: parts.text, by: verifier)?.code == .signatureMismatch)
             // Nor do Apple's certificates pass where Apple is not trusted.
             #expect(try await Signed.refusal(of: jws)?.code == .untrustedRoot)

@@ -33,7 +33,7 @@ struct SignedCacheTests {
         let good = try Signed.sign(Signed.transaction())
         _ = try await verifier.verifiedTransaction(good, expecting: Signed.sandbox, now: 0)
         var parts = try JWSParts(good)
-        parts.signatureOctets[40] ^= 1
+        parts.signatureBytes[40] ^= 1
         #expect(try await Signed.refusal(of: parts.text, by: verifier)?.code == .signatureMismatch)
         #expect(
             try await Signed.refusal(of: good, by: verifier, expecting: Signed.production)?.code
@@ -60,12 +60,12 @@ struct SignedCacheTests {
         #expect(verifier.chainLookups.hits == 0 && verifier.rememberedChains == 0)
     }
 
-    @Test("A chain is found again by the very octets of the header only")
+    @Test("A chain is found again by the very bytes of the header only")
     func otherHeader() async throws {
         let verifier = try Signed.verifier()
         let forged = Signed.authority.signedPayload(try Signed.transaction())
         _ = try await verifier.verifiedTransaction(forged.text(), expecting: Signed.sandbox, now: 0)
-        let spaced = forged.with { $0.header = $0.headerOctets + [0x20] }
+        let spaced = forged.with { $0.header = $0.headerBytes + [0x20] }
         _ = try await verifier.verifiedTransaction(spaced.text(), expecting: Signed.sandbox, now: 0)
         #expect(verifier.chainLookups.misses == 2 && verifier.rememberedChains == 2)
     }
@@ -75,13 +75,13 @@ struct SignedCacheTests {
         let verifier = try Signed.verifier()
         let forged = Signed.authority.signedPayload(try Signed.transaction())
         for count in 0..<40 {
-            let jws = try forged.with { $0.header = $0.headerOctets + [UInt8](repeating: 0x20, count: count) }.text()
+            let jws = try forged.with { $0.header = $0.headerBytes + [UInt8](repeating: 0x20, count: count) }.text()
             _ = try await verifier.verifiedTransaction(jws, expecting: Signed.sandbox, now: 0)
         }
         #expect(verifier.rememberedChains == 32)
         _ = try await verifier.verifiedTransaction(forged.text(), expecting: Signed.sandbox, now: 0)
         #expect(verifier.chainLookups.hits == 0)
-        let large = forged.with { $0.header = $0.headerOctets + [UInt8](repeating: 0x20, count: 20_000) }
+        let large = forged.with { $0.header = $0.headerBytes + [UInt8](repeating: 0x20, count: 20_000) }
         for _ in 0..<2 { _ = try await verifier.verifiedTransaction(large.text(), expecting: Signed.sandbox, now: 0) }
         #expect(verifier.chainLookups.hits == 0)
     }

@@ -128,10 +128,10 @@ struct SignedChainTests {
         #expect(try await refusal(x5c: { $0[0] = leaf.der })?.code == .certificateSignatureMismatch)
     }
 
-    @Test("Octets that are no certificate are refused, and it is told where", arguments: [0, 1])
+    @Test("Bytes that are no certificate are refused, and it is told where", arguments: [0, 1])
     func malformed(index: Int) async throws {
-        for octets in [[], [0x30, 0x00], [UInt8](repeating: 0x30, count: 3_000), Signed.authority.leaf.der + [0]] {
-            let error = try await refusal(x5c: { $0[index] = octets })
+        for bytes in [[], [0x30, 0x00], [UInt8](repeating: 0x30, count: 3_000), Signed.authority.leaf.der + [0]] {
+            let error = try await refusal(x5c: { $0[index] = bytes })
             #expect(error?.code == .malformedCertificate && error?.location == .certificate(index))
         }
     }

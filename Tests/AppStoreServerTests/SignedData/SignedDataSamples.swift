@@ -121,7 +121,7 @@ struct JWSParts {
 
     var text: String { "\(header).\(payload).\(signature)" }
 
-    var signatureOctets: [UInt8] {
+    var signatureBytes: [UInt8] {
         get {
             let base64 = signature.replacing("-", with: "+").replacing("_", with: "/")
             return Array(

@@ -130,7 +130,7 @@ struct SignedFormTests {
     @Test("Spare bits of a signature that are not zero are refused, so it has one text only")
     func spareBits() async throws {
         var parts = try JWSParts(try Signed.sign(Signed.transaction()))
-        // 64 octets leave four spare bits in the last digit.
+        // 64 bytes leave four spare bits in the last digit.
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         let last = try #require(parts.signature.last.flatMap { digits.firstIndex(of: $0) })
         #expect(last % 16 == 0)
@@ -140,10 +140,10 @@ struct SignedFormTests {
 
     @Test("A payload that was signed with padding is refused all the same")
     func signedPadding() async throws {
-        // 3n + 1 octets, so that there is padding to leave out.
-        var octets = try Signed.transaction()
-        while octets.count % 3 != 1 { octets.insert(0x20, at: 0) }
-        let forged = Signed.authority.signedPayload(octets)
+        // 3n + 1 bytes, so that there is padding to leave out.
+        var bytes = try Signed.transaction()
+        while bytes.count % 3 != 1 { bytes.insert(0x20, at: 0) }
+        let forged = Signed.authority.signedPayload(bytes)
         let parts = try JWSParts(try forged.text())
         #expect(try await Signed.refusal(of: "\(parts.header).\(parts.payload)==.\(parts.signature)") != nil)
     }

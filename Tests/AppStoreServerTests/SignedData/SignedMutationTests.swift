@@ -28,7 +28,7 @@ struct SignedMutationTests {
     private static let digits = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/\u{0} \"".utf8)
 
-    /// One change of some octets, in a part of the text.
+    /// One change of some bytes, in a part of the text.
     private static func mutate(_ text: inout [UInt8], in range: Range<Int>, _ random: inout Generator) {
         guard let place = range.randomElement(using: &random) else { return }
         let digit = digits.randomElement(using: &random) ?? 0
@@ -45,9 +45,9 @@ struct SignedMutationTests {
     @Test("More than 100,000 of them in header, payload and signature")
     func mutations() async throws {
         print("JWS mutations: \(Self.rounds), LEGACY_RECEIPTS_SEED=\(Self.seed)")
-        let octets = try Signed.transaction()
-        let original = Array(try Signed.sign(octets).utf8)
-        let expected = try JSONDecoder().decode(JWSTransactionDecodedPayload.self, from: Data(octets))
+        let bytes = try Signed.transaction()
+        let original = Array(try Signed.sign(bytes).utf8)
+        let expected = try JSONDecoder().decode(JWSTransactionDecodedPayload.self, from: Data(bytes))
         let verifier = try Signed.verifier()
         // The header is some four fifths of the text, and a change in it costs a chain: it gets one round in sixteen.
         let header = try #require(original.firstIndex(of: UInt8(ascii: ".")))
@@ -88,7 +88,7 @@ struct SignedMutationTests {
         }
     }
 
-    @Test("Random octets in the certificates are refused without a trap")
+    @Test("Random bytes in the certificates are refused without a trap")
     func certificateMutations() async throws {
         var random = Generator(state: Self.seed)
         let verifier = try Signed.verifier()

@@ -9,10 +9,10 @@ import Testing
 struct SignedPayloadTests {
     @Test("A transaction, with the evidence of its signature")
     func transaction() async throws {
-        let octets = try Signed.transaction()
+        let bytes = try Signed.transaction()
         let verified = try await Signed.verifier().verifiedTransaction(
-            Signed.sign(octets), expecting: Signed.sandbox, now: Signed.now)
-        #expect(try Signed.json(verified.payload) == octets)
+            Signed.sign(bytes), expecting: Signed.sandbox, now: Signed.now)
+        #expect(try Signed.json(verified.payload) == bytes)
         #expect(verified.evidence.anchor == .additionalRoot)
         #expect(verified.evidence.leaf == Fingerprint(of: Signed.authority.leaf.der))
         #expect(verified.evidence.trustAnchor == Fingerprint(of: Signed.authority.rootCertificate))

@@ -24,7 +24,7 @@ struct SignedSignatureTests {
         let parts = try JWSParts(try Signed.sign(Signed.transaction()))
         for bit in 0..<512 {
             var changed = parts
-            changed.signatureOctets[bit / 8] ^= 1 << (bit % 8)
+            changed.signatureBytes[bit / 8] ^= 1 << (bit % 8)
             #expect(try await Signed.refusal(of: changed.text, by: verifier)?.code == .signatureMismatch)
         }
     }
@@ -55,36 +55,36 @@ struct SignedSignatureTests {
         #expect(try await Signed.refusal(of: jws)?.code == .signatureMismatch)
     }
 
-    @Test("r and s have 32 octets each, no more and no fewer", arguments: [0, 1, 32, 63, 65, 96, 128, 4_096])
+    @Test("r and s have 32 bytes each, no more and no fewer", arguments: [0, 1, 32, 63, 65, 96, 128, 4_096])
     func length(count: Int) async throws {
         let code = try await refusal { parts in
-            let octets = parts.signatureOctets
-            parts.signatureOctets = (0..<count).map { $0 < octets.count ? octets[$0] : 0 }
+            let bytes = parts.signatureBytes
+            parts.signatureBytes = (0..<count).map { $0 < bytes.count ? bytes[$0] : 0 }
         }
         #expect(code == (count == 0 ? .notCompactSerialization : .signatureMismatch))
     }
 
     @Test("Leading zeros, DER and other values of r and s are refused")
     func malleations() async throws {
-        typealias Octets = [UInt8]
-        let zero = Octets(repeating: 0, count: 32)
-        let changes: [(_ r: Octets, _ s: Octets) -> [Octets]] = [
+        typealias Bytes = [UInt8]
+        let zero = Bytes(repeating: 0, count: 32)
+        let changes: [(_ r: Bytes, _ s: Bytes) -> [Bytes]] = [
             { r, s in [[0], r, s] }, { r, s in [r, s, [0]] }, { r, s in [[0], r, [0], s] }, { r, s in [s, r] },
             { r, s in [(r + s).reversed()] }, { _, _ in [zero, zero] }, { _, s in [zero, s] }, { r, _ in [r, zero] },
             { _, _ in [Self.order, Self.order] }, { _, s in [Self.order, s] }, { r, _ in [r, Self.order] },
-            { _, _ in [Octets(repeating: 0xFF, count: 64)] }, { r, _ in [r, Octets(repeating: 0, count: 31), [1]] },
+            { _, _ in [Bytes(repeating: 0xFF, count: 64)] }, { r, _ in [r, Bytes(repeating: 0, count: 31), [1]] },
             { r, s in [DERWriter.sequence(DERWriter.unsignedInteger(r), DERWriter.unsignedInteger(s))] },
         ]
         for change in changes {
             let code = try await refusal { parts in
-                let octets = parts.signatureOctets
-                parts.signatureOctets = Array(change(Array(octets[..<32]), Array(octets[32...])).joined())
+                let bytes = parts.signatureBytes
+                parts.signatureBytes = Array(change(Array(bytes[..<32]), Array(bytes[32...])).joined())
             }
             #expect(code == .signatureMismatch)
         }
     }
 
-    @Test("A signature over other octets that mean the same is refused")
+    @Test("A signature over other bytes that mean the same is refused")
     func otherInput() async throws {
         // The header's members in another order, under the signature over the first.
         let forged = Signed.authority.signedPayload(try Signed.transaction())

@@ -15,7 +15,7 @@ struct ForgedCaseTests {
         "leaf-under-developer": .untrustedRoot, "path-too-long": .untrustedRoot,
         // Pinning is asked before markers are.
         "ios6-leaf-without-marker": .untrustedLeaf,
-        // Told apart from receipts by the first octets already.
+        // Told apart from receipts by the first bytes already.
         "bare-content": .unrecognizedInput, "certificate": .unrecognizedInput,
         // Every text can only be base64 or a property list, and is refused as the one that it looks like.
         "plain-text": .invalidBase64, "jws": .invalidBase64, "random-bytes": .invalidBase64,

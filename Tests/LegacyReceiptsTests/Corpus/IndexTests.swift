@@ -18,8 +18,8 @@ struct IndexTests {
         #expect(RealReceipts.entries.allSatisfy { !$0.file.isEmpty })
     }
 
-    @Test("Size and digest of the decoded octets, lenient and strict", arguments: RealReceipts.entries)
-    func octets(entry: RealReceipts.Entry) throws {
+    @Test("Size and digest of the decoded bytes, lenient and strict", arguments: RealReceipts.entries)
+    func bytes(entry: RealReceipts.Entry) throws {
         let text = try RealReceipts.text(entry)
         guard let container = try? ReceiptContainer(stored: text) else {
             #expect(entry.kind.hasPrefix("malformed") || entry.kind == "not-a-receipt")

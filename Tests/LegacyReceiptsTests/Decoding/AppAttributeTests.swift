@@ -101,7 +101,7 @@ struct AppAttributeTests {
         #expect(Array(other.bundleIdEncoded) == DERWriter.ia5String("a.b"))
     }
 
-    @Test("4 to 7 are raw octets, also when they look like an element")
+    @Test("4 to 7 are raw bytes, also when they look like an element")
     func rawAttributes() throws {
         let looksLikeText = DERWriter.utf8String("0123456789abcd")
         let receipt = try decode(

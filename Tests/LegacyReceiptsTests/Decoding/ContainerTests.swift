@@ -9,7 +9,7 @@ struct ContainerTests {
     static let receipt = message(DERWriter.set(inOrderGiven: leastAttributes + [purchase()]))
     static let encoded = String(decoding: base64(receipt), as: UTF8.self)
 
-    @Test("Raw octets, DER and BER")
+    @Test("Raw lengthBytes, DER and BER")
     func raw() throws {
         let der = try ReceiptContainer(stored: Self.receipt)
         #expect(der.form == .pkcs7)
@@ -21,10 +21,10 @@ struct ContainerTests {
     }
 
     @Test("Every length form of the outermost element", arguments: [1, 2, 3, 4, 8])
-    func lengthForms(octets: Int) throws {
+    func lengthForms(lengthBytes: Int) throws {
         let contents = DERWriter.objectIdentifier(.signedData) + DERWriter.explicit(0, DERWriter.sequence())
-        let length = [UInt8](repeating: 0, count: octets - 1) + [UInt8(contents.count)]
-        let bytes = [0x30, 0x80 | UInt8(octets)] + length + contents
+        let length = [UInt8](repeating: 0, count: lengthBytes - 1) + [UInt8(contents.count)]
+        let bytes = [0x30, 0x80 | UInt8(lengthBytes)] + length + contents
         #expect(try ReceiptContainer(stored: bytes).form == .pkcs7)
         #expect(try ReceiptContainer(stored: base64(bytes)).form == .pkcs7)
     }

@@ -46,7 +46,7 @@ struct EncodingFormTests {
         #expect(try decode(both) == expected)
     }
 
-    @Test("Content in three OCTET STRINGs, or with octets after the second, is no receipt")
+    @Test("Content in three OCTET STRINGs, or with bytes after the second, is no receipt")
     func tooOftenWrapped() {
         let twice = DERWriter.octetString(DERWriter.octetString(Self.content))
         expectRefusal(.contentNotReceipt) { try decode(message(twice)) }
@@ -87,7 +87,7 @@ struct EncodingFormTests {
                             ASN1Tag.context(0), BERWriter.segmentedOctetString(Self.content, segmentLength: 20))),
                     BERWriter.indefinite(ASN1Tag.set))))
         #expect(try decode(bytes) == Self.expected.get())
-        // Without the last end-of-contents octets it is cut off.
+        // Without the last end-of-contents bytes it is cut off.
         expectRefusal(.truncated) { try decode(bytes.dropLast(2)) }
         #expect(throws: ReceiptError.self) { try decode(bytes.dropLast(1)) }
     }
@@ -95,10 +95,10 @@ struct EncodingFormTests {
     @Test("Lengths with leading zeros are legal in BER; lengths beyond the input are refused")
     func longLengths() throws {
         for zeros in [1, 2, 4] {
-            let octets =
+            let bytes =
                 [0x04, UInt8(0x80 + zeros + 2)] + [UInt8](repeating: 0, count: zeros)
                 + [UInt8(Self.content.count >> 8), UInt8(Self.content.count & 0xFF)]
-            #expect(try decode(message(Self.content) { octets + $0 }) == Self.expected.get())
+            #expect(try decode(message(Self.content) { bytes + $0 }) == Self.expected.get())
         }
         for length in [
             [0x84, 0x7F, 0xFF, 0xFF, 0xFF], [0x88, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
@@ -125,7 +125,7 @@ struct EncodingFormTests {
         #expect(receipt.inAppPurchases.map(\.transactionId) == ["7"])
     }
 
-    @Test("Octets after the set of attributes, or after value and version in an attribute, are refused")
+    @Test("Bytes after the set of attributes, or after value and version in an attribute, are refused")
     func extraContent() {
         #expect(throws: ReceiptError.self) { try decode(message(Self.content + [0])) }
         #expect(throws: ReceiptError.self) { try decode(message(Self.content + DERWriter.setOf([]))) }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Integers")
 struct IntegerTests {
     @Test(
-        "Any legal number of octets up to 64 bits, also with leading zeros",
+        "Any legal number of bytes up to 64 bits, also with leading zeros",
         arguments: [
             ([0x00], 0), ([0x7F], 127), ([0x00, 0x80], 128), ([0x00, 0x00, 0x80], 128), ([0xFF], -1), ([0x80], -128),
             ([0x20, 0, 0, 0, 0, 0, 1], 1 << 53 + 1),
@@ -15,8 +15,8 @@ struct IntegerTests {
             ([0x00, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], Int64.max),
             ([UInt8](repeating: 0, count: 30) + [5], 5),
         ] as [([UInt8], Int64)])
-    func fits(octets: [UInt8], number: Int64) throws {
-        let value = DERWriter.value(ASN1Tag.integer, octets)
+    func fits(bytes: [UInt8], number: Int64) throws {
+        let value = DERWriter.value(ASN1Tag.integer, bytes)
         #expect(try decode(leastAttributes + [attribute(15, value)]).downloadId == number)
         #expect(try decodePurchase([attribute(1711, value)]).webOrderLineItemId == number)
     }
@@ -27,8 +27,8 @@ struct IntegerTests {
             [0x00, 0x80, 0, 0, 0, 0, 0, 0, 0], [0x00, 0x00, 0x80, 0, 0, 0, 0, 0, 0, 0], [0x01, 0, 0, 0, 0, 0, 0, 0, 0],
             [0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [],
         ] as [[UInt8]])
-    func doesNotFit(octets: [UInt8]) throws {
-        let value = DERWriter.value(ASN1Tag.integer, octets)
+    func doesNotFit(bytes: [UInt8]) throws {
+        let value = DERWriter.value(ASN1Tag.integer, bytes)
         let receipt = try decode(leastAttributes + [attribute(15, value)])
         #expect(receipt.downloadId == nil)
         #expect(receipt.unknownAttributes == [RawAttribute(type: 15, version: 1, value: value[...])])

@@ -56,7 +56,7 @@ struct PropertyListTests {
     }
 
     @Test(
-        "The outer list is read in every layout too, the signed octets staying the same",
+        "The outer list is read in every layout too, the signed bytes staying the same",
         arguments: PropertyListStyle.allCases)
     func outerLayouts(style: PropertyListStyle) throws {
         let inner = innerText(innerEntries)

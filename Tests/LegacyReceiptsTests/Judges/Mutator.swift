@@ -60,8 +60,8 @@ struct Mutator {
             return
         }
         let length = bytes[tag + 1]
-        let octets = length > 0x80 ? Int(length & 0x7F) : 0
-        let last = min(bytes.count - 1, tag + 1 + octets)
+        let lengthBytes = length > 0x80 ? Int(length & 0x7F) : 0
+        let last = min(bytes.count - 1, tag + 1 + lengthBytes)
         switch Int.random(in: 0..<5, using: &generator) {
         case 0: bytes[last] &+= 1
         case 1: bytes[last] &-= 1

@@ -14,7 +14,7 @@ struct OpenSSLAgreementTests {
         .untrustedRoot: "exactly leaf, intermediate, pinned root; no longer and no shorter path",
         .xcodeReceipt: "Xcode's certificate is no anchor by default",
         .signerCount: "exactly one signer, where CMS takes any number of good ones",
-        .signerCertificateNotFound: "issuer compared octet by octet, where OpenSSL compares names canonically",
+        .signerCertificateNotFound: "issuer compared byte by byte, where OpenSSL compares names canonically",
         .unsupportedSignerIdentifier: "issuer and serial number only",
         .unsupportedDigestAlgorithm: "SHA-1 and SHA-256 only",
         .unsupportedSignatureAlgorithm: "RSA only, with the digest that is named",
@@ -205,7 +205,7 @@ struct OpenSSLAgreementTests {
 }
 
 enum AppleRoots {
-    /// The pinned roots as octets, for the judge.
+    /// The pinned roots as bytes, for the judge.
     static func fingerprints() throws -> [[UInt8]] {
         TrustPolicy.appleRoots.map { fingerprint in
             let digits = Array(fingerprint.description)

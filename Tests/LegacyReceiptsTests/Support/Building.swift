@@ -23,7 +23,7 @@ func purchase(_ product: String = "apple", _ id: String = "1", _ more: [[UInt8]]
 }
 
 /// An unsigned message around this content: enough for decoding, and for nothing else.
-func message(_ content: [UInt8], octets: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
+func message(_ content: [UInt8], octetString: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
     DERWriter.sequence(
         DERWriter.objectIdentifier(.signedData),
         DERWriter.explicit(
@@ -32,7 +32,7 @@ func message(_ content: [UInt8], octets: (([UInt8]) -> [UInt8])? = nil) -> [UInt
                 DERWriter.integer(1), DERWriter.setOf([]),
                 DERWriter.sequence(
                     DERWriter.objectIdentifier(.data),
-                    DERWriter.explicit(0, (octets ?? DERWriter.octetString)(content))),
+                    DERWriter.explicit(0, (octetString ?? DERWriter.octetString)(content))),
                 DERWriter.setOf([]))))
 }
 

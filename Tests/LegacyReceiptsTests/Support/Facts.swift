@@ -11,7 +11,7 @@ enum Facts {
     }
 
     /// Members by name, so that the order of a property list does not matter (that of `in_app` does); empty texts, which
-    /// stand for no value, left out; unknown attributes by their octets.
+    /// stand for no value, left out; unknown attributes by their bytes.
     static func normalized(_ json: ForgedJSON) -> ForgedJSON {
         switch json {
         case .object(let members):

@@ -21,7 +21,7 @@ enum SignedContent: Hashable {
         let bundleId: String
         let purchases: [InAppPurchase]
         let unknownAttributes: [RawAttribute]
-        let octets: [ArraySlice<UInt8>?]
+        let bytes: [ArraySlice<UInt8>?]
         let numbers: [Int64?]
         let texts: [String?]
 
@@ -30,7 +30,7 @@ enum SignedContent: Hashable {
             bundleId = receipt.bundleId
             purchases = receipt.inAppPurchases
             unknownAttributes = receipt.unknownAttributes
-            octets = [
+            bytes = [
                 receipt.opaqueValue, receipt.sha1Hash, receipt.opaqueAttribute6, receipt.opaqueAttribute7,
                 receipt.bundleIdEncoded,
             ]

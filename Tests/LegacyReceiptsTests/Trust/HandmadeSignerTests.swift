@@ -11,9 +11,9 @@ struct HandmadeSignerTests {
 
     init() throws { chain = try TestCertificateAuthority.shared().chain(.g5) }
 
-    /// The leaf's signature over any octets: the last ones of a message that signs these instead of its content.
-    private func signature(over octets: [UInt8]) throws -> [UInt8] {
-        Array(try signedReceipt(chain: chain) { $0.signers[0].signsInstead = octets }.suffix(256))
+    /// The leaf's signature over any bytes: the last ones of a message that signs these instead of its content.
+    private func signature(over bytes: [UInt8]) throws -> [UInt8] {
+        Array(try signedReceipt(chain: chain) { $0.signers[0].signsInstead = bytes }.suffix(256))
     }
 
     private static let algorithm = DERWriter.sequence(DERWriter.objectIdentifier(.sha256), DERWriter.null)

@@ -20,7 +20,7 @@ struct FixtureChecks {
         "impostor-root": .certificateSignatureMismatch,
         // Paths are of exactly three certificates, so a longer one is not followed as far as its constraints.
         "leaf-under-developer": .untrustedRoot, "path-too-long": .untrustedRoot,
-        // Told apart from receipts by the first octets already.
+        // Told apart from receipts by the first bytes already.
         "bare-content": .unrecognizedInput, "certificate": .unrecognizedInput,
         // Every text can only be base64 or a property list, and is refused as the one that it looks like.
         "plain-text": .invalidBase64, "jws": .invalidBase64, "random-bytes": .invalidBase64,

@@ -24,7 +24,7 @@ extension StoreConformance {
                 Samples.set(Samples.fact("2"), scope: StoreScope(environment: .sandbox, bundleId: "com.example.app")),
             ])
             let digest = Samples.receipt("nobody").digest
-            // By octets, as the engines compare: 100 is before 20.
+            // By bytes, as the engines compare: 100 is before 20.
             for size in [1, 2, 3, 1000] {
                 #expect(try await firsts(store, pageSize: size) == ["1", "100", "20", "30", "4", "9", digest])
             }

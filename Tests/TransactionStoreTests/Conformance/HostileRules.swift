@@ -26,7 +26,7 @@ extension StoreConformance {
             for id in strings where !ids.contains(id) { _ = try await store.apply([Samples.set(Samples.fact(id))]) }
             #expect(try await store.counts().customers == Int64(ids.count))
         },
-        StoreRule(opened: "scopes and notification ids of any octets but NUL are kept apart") { store in
+        StoreRule(opened: "scopes and notification ids of any bytes but NUL are kept apart") { store in
             // No document gives a scope with a NUL (FactSet.init), and the text of PostgreSQL cannot hold one.
             let strings = strings.filter { !$0.utf8.contains(0) && $0 != "e\u{301}" }
             for text in strings {
@@ -81,7 +81,7 @@ extension StoreConformance {
             #expect(try await store.counts().customers == 1)
             #expect(try await store.customer(original: "3999")?.identities.count == 4_001)
         },
-        StoreRule(opened: "a receipt of 3 MiB comes back octet by octet") { store in
+        StoreRule(opened: "a receipt of 3 MiB comes back byte by byte") { store in
             let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             let receipt = KnownReceipt(form: .app, bytes: bytes, signedDate: 1)
             _ = try await store.apply([Samples.set(Samples.fact("1"), receipt: receipt)])

@@ -5,13 +5,13 @@ import TransactionStore
 
 @Suite("What a store learns from a verified receipt")
 struct ReceiptFactTests {
-    private let octets: [UInt8] = [1, 2, 3]
+    private let bytes: [UInt8] = [1, 2, 3]
 
     @Test func aPurchaseIsFiledAsTheReceiptStatesIt() throws {
-        let set = try #require(FactSet(FactSupport.receipt([FactSupport.purchase()]), octets: octets))
+        let set = try #require(FactSet(FactSupport.receipt([FactSupport.purchase()]), octets: bytes))
         #expect(set.scope == StoreSamples.scope)
         #expect(set.identities == [StoreSamples.original("100")])
-        #expect(set.receipt == KnownReceipt(form: .app, bytes: octets, signedDate: StoreSamples.june))
+        #expect(set.receipt == KnownReceipt(form: .app, bytes: bytes, signedDate: StoreSamples.june))
         let fact = try #require(set.transactions.first)
         #expect(fact.origin == FactOrigin(source: .receipt, signedDate: StoreSamples.june))
         #expect(fact.payload.transactionId == "200")
@@ -33,7 +33,7 @@ struct ReceiptFactTests {
             originalTransactionId: "100", productType: .autoRenewableSubscription,
             expiresDate: StoreSamples.june + 365 * StoreSamples.day)
         let cancelled = FactSupport.purchase(cancelledAt: StoreSamples.june + 5000)
-        let set = try #require(FactSet(FactSupport.receipt([cancelled, upgrade]), octets: octets))
+        let set = try #require(FactSet(FactSupport.receipt([cancelled, upgrade]), octets: bytes))
         let fact = try #require(set.transactions.first)
         #expect(fact.payload.inAppOwnershipType == nil)
         #expect(fact.payload.transactionReason == nil)
@@ -46,7 +46,7 @@ struct ReceiptFactTests {
     @Test func aTypeThatIsConcludedIsNotStored() throws {
         let purchase = InAppPurchase(
             productId: "p", transactionId: "1", purchaseDate: 1, originalTransactionId: "1", expiresDate: 2)
-        let set = try #require(FactSet(FactSupport.receipt([purchase]), octets: octets))
+        let set = try #require(FactSet(FactSupport.receipt([purchase]), octets: bytes))
         #expect(set.transactions.first?.payload.type == nil)
         #expect(set.transactions.first?.payload.expiresDate == 2)
     }
@@ -56,13 +56,13 @@ struct ReceiptFactTests {
         throws
     {
         let purchase = InAppPurchase(productId: "p", transactionId: "1", ownershipType: attribute)
-        let fact = try #require(FactSet(FactSupport.receipt([purchase]), octets: octets)?.transactions.first)
+        let fact = try #require(FactSet(FactSupport.receipt([purchase]), octets: bytes)?.transactions.first)
         #expect(fact.legacy?.inAppOwnershipType == expected)
         #expect(fact.payload.inAppOwnershipType == expected)
     }
 
     @Test func aReceiptWithoutPurchasesIsKnownByItsDigest() throws {
-        let set = try #require(FactSet(FactSupport.receipt([]), octets: octets))
+        let set = try #require(FactSet(FactSupport.receipt([]), octets: bytes))
         let digest = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
         #expect(set.identities == [CustomerIdentity(.receiptDigest, digest)])
         #expect(set.transactions.isEmpty)
@@ -70,39 +70,39 @@ struct ReceiptFactTests {
     }
 
     @Test func aPurchaseWithoutAnOriginalIdIsKnownByItsOwn() throws {
-        let set = try #require(FactSet(FactSupport.receipt([FactSupport.purchase(original: nil)]), octets: octets))
+        let set = try #require(FactSet(FactSupport.receipt([FactSupport.purchase(original: nil)]), octets: bytes))
         #expect(set.identities == [StoreSamples.original("200")])
     }
 
     @Test func xcodeReceiptsAreNotStored() {
         let receipt = FactSupport.receipt([FactSupport.purchase("0", original: "0")], type: .xcode)
-        #expect(FactSet(receipt, octets: octets) == nil)
+        #expect(FactSet(receipt, octets: bytes) == nil)
         let disguised = FactSupport.verified(FactSupport.receipt([FactSupport.purchase()]).payload, by: .xcode)
-        #expect(FactSet(disguised, octets: octets) == nil)
+        #expect(FactSet(disguised, octets: bytes) == nil)
     }
 
     @Test func receiptsOfNoScopeAreNotStored() {
         let purchases = [FactSupport.purchase()]
-        #expect(FactSet(FactSupport.receipt(purchases, type: nil), octets: octets) == nil)
-        #expect(FactSet(FactSupport.receipt(purchases, type: ReceiptType(rawValue: "New")), octets: octets) == nil)
-        #expect(FactSet(FactSupport.receipt(purchases, bundleId: ""), octets: octets) == nil)
-        #expect(FactSet(FactSupport.receipt(purchases, bundleId: "a\u{0}"), octets: octets) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, type: nil), octets: bytes) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, type: ReceiptType(rawValue: "New")), octets: bytes) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, bundleId: ""), octets: bytes) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, bundleId: "a\u{0}"), octets: bytes) == nil)
         let long = String(repeating: "a", count: CustomerIdentity.maximumLength + 1)
-        #expect(FactSet(FactSupport.receipt(purchases, bundleId: long), octets: octets) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, bundleId: long), octets: bytes) == nil)
     }
 
     @Test func volumePurchasesBelongToProduction() {
         let receipt = FactSupport.receipt([FactSupport.purchase()], type: .productionVPP)
-        #expect(FactSet(receipt, octets: octets)?.scope.environment == .production)
+        #expect(FactSet(receipt, octets: bytes)?.scope.environment == .production)
     }
 
     @Test func aTransactionReceiptIsFiledByItsPurchaseDate() throws {
         let receipt = TransactionReceipt(
             productId: "p", transactionId: "20000000000001", originalTransactionId: "10000000000001",
             bundleId: "com.example.app", quantity: 1, purchaseDate: 5000, expiresDate: 9000, isTrialPeriod: true)
-        let set = try #require(FactSet(FactSupport.verified(receipt), octets: octets))
+        let set = try #require(FactSet(FactSupport.verified(receipt), octets: bytes))
         #expect(set.scope == StoreSamples.scope)
-        #expect(set.receipt == KnownReceipt(form: .transaction, bytes: octets, signedDate: 5000))
+        #expect(set.receipt == KnownReceipt(form: .transaction, bytes: bytes, signedDate: 5000))
         #expect(set.appTransaction == nil)
         let fact = try #require(set.transactions.first)
         #expect(fact.origin.signedDate == 5000)
@@ -123,7 +123,7 @@ struct ReceiptFactTests {
         let receipt = TransactionReceipt(
             productId: "p", transactionId: "20000000000001", bundleId: "com.example.app", purchaseDate: purchased,
             cancellationDate: cancelled)
-        let set = try #require(FactSet(FactSupport.verified(receipt), octets: octets))
+        let set = try #require(FactSet(FactSupport.verified(receipt), octets: bytes))
         #expect(set.transactions.first?.origin.signedDate == stated)
         #expect(set.receipt?.signedDate == kept)
         #expect(receipt.statedDate == stated)
@@ -134,13 +134,13 @@ struct ReceiptFactTests {
         let receipt = TransactionReceipt(
             productId: "p", transactionId: "1000000028349996", originalTransactionId: "1000000028349996",
             bundleId: "com.example.app", purchaseDate: 5000)
-        let set = try #require(FactSet(FactSupport.verified(receipt), octets: octets))
+        let set = try #require(FactSet(FactSupport.verified(receipt), octets: bytes))
         #expect(set.scope.environment == .sandbox)
     }
 
     @Test func aHundredThousandPurchasesAreOneSet() throws {
         let purchases = (1...100_000).map { InAppPurchase(productId: "p", transactionId: "\($0)") }
-        let set = try #require(FactSet(FactSupport.receipt(purchases), octets: octets))
+        let set = try #require(FactSet(FactSupport.receipt(purchases), octets: bytes))
         #expect(set.transactions.count == 100_000)
         #expect(set.identities.count == 100_000)
     }

@@ -15,8 +15,8 @@ final class LiveServiceStub: Sendable {
         case close
         /// A status line, then nothing.
         case half
-        /// Announces and sends this many octets.
-        case octets(Int)
+        /// Announces and sends this many bytes.
+        case bytes(Int)
     }
 
     struct Received: Sendable {
@@ -86,7 +86,7 @@ private final class StubHandler: ChannelInboundHandler {
         case .silence: break
         case .close: context.close(promise: nil)
         case .half: send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", context)
-        case .octets(let count):
+        case .bytes(let count):
             let text = String(repeating: " ", count: count)
             send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\nConnection: close\r\n\r\n\(text)", context)
         }

@@ -122,7 +122,7 @@ private struct DeafPort {
         return (try? String(contentsOfFile: recordPath, encoding: .utf8)) ?? ""
     }
 
-    @Test("The request goes out octet for octet, marked, to the path of its environment")
+    @Test("The request goes out byte for byte, marked, to the path of its environment")
     func forwards() async throws {
         let live = try await LiveServiceStub(.answer(Self.ours))
         let counters = try await with(configuration(live.url)) { forwarder in
@@ -257,7 +257,7 @@ private struct DeafPort {
         "A live service that fails is counted and changes nothing else",
         arguments: [
             LiveServiceStub.Behaviour.close, .answer("no JSON"), .answer(ours, status: 503), .answer("[]"), .answer(""),
-            .octets(70_000),
+            .bytes(70_000),
         ])
     func failures(behaviour: LiveServiceStub.Behaviour) async throws {
         let live = try await LiveServiceStub(behaviour)

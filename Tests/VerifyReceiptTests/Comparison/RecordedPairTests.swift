@@ -99,8 +99,8 @@ import VerifyReceipt
 
     @Test("A damaged receipt is sent as Apple's endpoint takes it; what is no receipt as it is")
     func transport() throws {
-        let octets = try appReceipt([month(0)])
-        let text = base64(octets)
+        let bytes = try appReceipt([month(0)])
+        let text = base64(bytes)
         let broken = text.prefix(76) + "\\n" + text.dropFirst(76)
         let lines = [#"{"receipt":"\#(broken)","verifyReceiptResponse":\#(Self.reply)}"#]
         let found = try outcomes([write("pairs.ndjson", lines.joined(separator: "\n"))])

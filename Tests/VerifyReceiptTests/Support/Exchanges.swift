@@ -37,11 +37,11 @@ func testEndpoint(
     return try VerifyReceiptEndpoint(configuration: configuration, store: store)
 }
 
-func base64(_ octets: [UInt8]) -> String { Data(octets).base64EncodedString() }
+func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
 /// A request's body; further members as JSON text.
-func body(_ octets: [UInt8], password: String? = nil, _ more: String = "") -> [UInt8] {
-    body(text: base64(octets), password: password, more)
+func body(_ bytes: [UInt8], password: String? = nil, _ more: String = "") -> [UInt8] {
+    body(text: base64(bytes), password: password, more)
 }
 
 func body(text: String, password: String? = nil, _ more: String = "") -> [UInt8] {
@@ -133,17 +133,17 @@ func sandboxReceipt(
     }.signedData(.g5).encoded()
 }
 
-/// One octet of the signature is another.
-func damaged(_ octets: [UInt8]) -> [UInt8] {
-    var octets = octets
-    octets[octets.count - 9] ^= 1
-    return octets
+/// One byte of the signature is another.
+func damaged(_ bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    bytes[bytes.count - 9] ^= 1
+    return bytes
 }
 
 extension VerifyReceiptEndpoint {
     /// The facts of a receipt, as a store gets them.
-    static func facts(of octets: [UInt8]) throws -> FactSet {
+    static func facts(of bytes: [UInt8]) throws -> FactSet {
         let verifier = try ReceiptVerifier(trust: testTrust())
-        return try unwrap(FactSet(try verifier.verify(stored: octets), octets: octets))
+        return try unwrap(FactSet(try verifier.verify(stored: bytes), octets: bytes))
     }
 }
