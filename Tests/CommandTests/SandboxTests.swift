@@ -29,8 +29,8 @@ struct SandboxTests {
             (["--products", "p.storekit", "--clock", "sundial"], "--clock takes"),
             (["--products", "p.storekit", "--port", "70000"], "--port takes"),
             (["--products", "p.storekit", "--key", "p.storekit"], "The key cannot be used"),
-            (["--products", "p.storekit", "--fault", "fire"], "the kind of a fault has to be one of"),
-            (["--products", "p.storekit", "--fault", "hang,share=2"], "share: has to be"),
+            (["--products", "p.storekit", "--fault", "fire"], "the kind of a fault must be one of"),
+            (["--products", "p.storekit", "--fault", "hang,share=2"], "share: must be"),
         ] as [([String], String)])
     func usage(arguments: [String], message: String) async throws {
         let folder = try Folder()

@@ -56,7 +56,7 @@ struct ControlRequest {
 
     private func optional<Value>(_ name: String, _ kind: String, _ read: (JSONValue) -> Value?) throws -> Value? {
         guard let value = fields[name], !value.isNull else { return nil }
-        guard let read = read(value) else { throw SandboxError(.invalidRequest, "\(name): has to be \(kind)") }
+        guard let read = read(value) else { throw SandboxError(.invalidRequest, "\(name): must be \(kind)") }
         return read
     }
 
@@ -82,21 +82,21 @@ struct ControlRequest {
         var order = SandboxOrder(customer: try text("customer"), productId: try text("productId"))
         if let quantity = try optionalInteger("quantity") {
             guard let small = Int32(exactly: quantity) else {
-                throw SandboxError(.invalidRequest, "quantity: has to be 1 to 10")
+                throw SandboxError(.invalidRequest, "quantity: must be 1 to 10")
             }
             order.quantity = small
         }
         order.seats = try optionalInteger("seats").map { Int32(clamping: $0) }
         if let ownership = try optionalText("ownership") {
             guard ["PURCHASED", "ASSIGNED"].contains(ownership) else {
-                throw SandboxError(.invalidRequest, "ownership: has to be PURCHASED or ASSIGNED")
+                throw SandboxError(.invalidRequest, "ownership: must be PURCHASED or ASSIGNED")
             }
             order.isAssigned = ownership == "ASSIGNED"
         }
         order.appAccountToken = try optionalText("appAccountToken")
         order.wallClock = wallClock
         if let offer = fields["offer"], !offer.isNull {
-            guard let object = offer.object else { throw SandboxError(.invalidRequest, "offer: has to be an object") }
+            guard let object = offer.object else { throw SandboxError(.invalidRequest, "offer: must be an object") }
             order.redemption = try ControlRequest(fields: object).redemption()
         }
         return order
@@ -125,7 +125,7 @@ struct ControlRequest {
                     offerIdentifier: try text("identifier"), appAccountToken: try optionalText("appAccountToken")))
         default:
             throw SandboxError(
-                .invalidRequest, "offer.type: has to be introductory, promotional, offer-code, win-back or none")
+                .invalidRequest, "offer.type: must be introductory, promotional, offer-code, win-back or none")
         }
     }
 }

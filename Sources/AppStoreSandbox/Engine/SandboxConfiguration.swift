@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// What a sandbox plays: one app in one environment.
+/// The app and the environment that a sandbox simulates.
 public struct SandboxConfiguration: Sendable {
     /// The app.
     public var bundleId: String
@@ -8,17 +8,19 @@ public struct SandboxConfiguration: Sendable {
     public var appAppleId: Int64
     /// The build of the app.
     public var bundleVersion: String
-    /// What payloads and receipts say: `Environment.sandbox`, or `Environment.production` to try out a production server.
+    /// The environment in payloads and receipts: `Environment.sandbox`, or `Environment.production` to test a production
+    /// server.
     public var environment: Environment
-    /// From this, all identifiers follow.
+    /// The seed of all identifiers.
     public var seed: UInt64
     /// How fast subscriptions renew.
     public var pace: SandboxPace
-    /// After so many renewals a subscription is cancelled; nil for never. The classic sandbox ends after 6.
+    /// The number of renewals after which a subscription is cancelled; nil for no limit. Apple's classic sandbox cancels
+    /// after 6.
     public var maximumRenewals: Int?
     /// Billing Grace Period in real days (Apple lets developers choose 3, 16 or 28); nil for none.
     public var gracePeriodDays: Int64?
-    /// How long billing is tried again, in real days.
+    /// The length of the billing retry period, in real days.
     public var billingRetryDays: Int64
     /// The country or region, ISO 3166-1 alpha-3.
     public var storefront: String
@@ -29,7 +31,7 @@ public struct SandboxConfiguration: Sendable {
     /// The In-App Purchase key, for bearer tokens and offers.
     public var key: SandboxKey?
 
-    /// A sandbox for an app; the rest can be changed afterwards.
+    /// Creates the default configuration for an app.
     public init(bundleId: String = "com.example.app") {
         self.bundleId = bundleId
         appAppleId = 6_001_234_567

@@ -1,8 +1,8 @@
 internal import AppStoreModels
 
-/// Someone with an Apple Account who has the app.
+/// A customer with an Apple Account who downloaded the app.
 public struct SandboxCustomer: Sendable {
-    /// The name that the sandbox's user gave.
+    /// The name from the control API.
     public let name: String
     /// The identifier of the download of the app.
     public let appTransactionId: String

@@ -1,4 +1,4 @@
-/// Why the sandbox refuses to do something.
+/// The reason why the sandbox rejects a request.
 public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reasons, for a program to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
@@ -36,7 +36,7 @@ public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    /// Two errors with the same code are equal.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }

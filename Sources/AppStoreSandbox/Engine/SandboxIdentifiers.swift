@@ -1,7 +1,7 @@
 internal import AppStoreModels
 internal import Crypto
 
-/// Identifiers that follow from the seed: the same actions in the same order give the same ones.
+/// Generates identifiers from a seed: the same actions in the same order give the same identifiers.
 struct SandboxIdentifiers: Sendable {
     private let seed: UInt64
     private let isProduction: Bool
@@ -48,7 +48,7 @@ struct SandboxIdentifiers: Sendable {
         return text
     }
 
-    /// The seed leaves room for a million identifiers before another seed's begin.
+    /// Each seed has its own range of a million identifiers.
     private mutating func number(_ base: Int64) -> Int64 {
         count += 1
         return base + Int64(seed % 10_000_000) * 1_000_000 + count

@@ -1,12 +1,12 @@
 public import AppStoreModels
 
-/// What a customer wants to buy.
+/// A customer's order of one product.
 public struct SandboxOrder: Sendable {
     /// Which offer applies.
     public enum Redemption: Sendable {
         /// The introductory offer, if the product has one and the customer is eligible.
         case automatic
-        /// None.
+        /// No offer.
         case withoutOffer
         /// The introductory offer as far as the developer's signed decision allows it (Reference.md S6.3).
         case introductory(signedEligibility: String)
@@ -20,23 +20,22 @@ public struct SandboxOrder: Sendable {
         case winBack(String)
     }
 
-    /// Who buys; whoever is not known yet downloads the app first.
+    /// The buyer's name. A new customer downloads the app first.
     public var customer: String
     public var productId: String
-    /// How many; consumables and non-renewing subscriptions only.
+    /// The quantity, 1 to 10; consumables and non-renewing subscriptions only.
     public var quantity: Int32
-    /// For a multiseat subscription: how many seats. The developer manages the invitations.
+    /// The number of seats of a multiseat subscription. The developer manages the invitations.
     public var seats: Int32?
-    /// Whether an organization or group assigns the purchase to the customer, who pays nothing.
+    /// Whether an organization or group assigns the purchase to the customer at no cost.
     public var isAssigned: Bool
-    /// A UUID text by which the app connects the purchase with its own account.
+    /// A UUID that connects the purchase with the developer's own account.
     public var appAccountToken: String?
     public var redemption: Redemption
-    /// The time by the developer's clock, against which the age of an offer's signature is judged; the sandbox's own if nil.
-    /// Milliseconds since 1970.
+    /// The developer's time, for the age of an offer's signature; nil for the sandbox's time. Milliseconds since 1970.
     public var wallClock: Int64?
 
-    /// An order; the introductory offer applies where it can.
+    /// Creates an order. By default, it redeems the introductory offer if the customer is eligible.
     public init(
         customer: String, productId: String, quantity: Int32 = 1, appAccountToken: String? = nil,
         redemption: Redemption = .automatic, wallClock: Int64? = nil, seats: Int32? = nil, isAssigned: Bool = false

@@ -5,13 +5,13 @@ internal import ProductCatalog
 public enum SandboxPace: Hashable, Sendable {
     /// As in Apple's classic sandbox (Reference.md P4): a week lasts 3 minutes, a month 5, a year an hour.
     case sandbox
-    /// So many times faster than the calendar; 1 is real time.
+    /// A multiple of real time; 1 is real time.
     case accelerated(by: Int64)
 
     /// The end of `times` periods that begin at `start`; both in milliseconds since 1970.
     ///
-    /// Apple's table knows no periods of several weeks, of other months or of years; they last as long as so many of its
-    /// one week, one month and one year, and days as a third of its three days.
+    /// Apple's table has no periods of several weeks or years, and not every number of months. Such a period lasts a multiple
+    /// of Apple's one week, month or year. A day lasts a third of Apple's three days.
     func end(of period: SubscriptionPeriod, times: Int = 1, from start: Int64) -> Int64 {
         switch self {
         case .sandbox:
@@ -23,7 +23,7 @@ public enum SandboxPace: Hashable, Sendable {
         }
     }
 
-    /// How long a span of real time lasts here, in milliseconds. In the sandbox a month of 30 days lasts five minutes.
+    /// The length of a span of real time at this pace, in milliseconds. In the sandbox, a month of 30 days lasts five minutes.
     func scaled(_ milliseconds: Int64) -> Int64 {
         switch self {
         case .sandbox: milliseconds / 8_640
@@ -31,10 +31,10 @@ public enum SandboxPace: Hashable, Sendable {
         }
     }
 
-    /// So many real days, in milliseconds of this pace.
+    /// The length of real days at this pace, in milliseconds.
     func days(_ days: Int64) -> Int64 { scaled(days.multipliedSaturating(by: .millisecondsPerDay)) }
 
-    /// How long a month lasts where the rules of an offer count months. A pace of 1 has calendar months.
+    /// The length of a month in the rules of an offer. A pace of 1 has calendar months.
     func monthLength(at date: Int64) -> PurchaseHistory.MonthLength {
         if self == .accelerated(by: 1) { return .calendar }
         guard let month = SubscriptionPeriod(value: 1, unit: .month) else { return .calendar }

@@ -3,17 +3,17 @@ public import AppStoreModels
 /// A customer's subscription in one group. It keeps its original transaction id through renewals, plan changes and
 /// resubscribing.
 public struct SandboxSubscription: Sendable {
-    /// Where the subscription stands.
+    /// The phase of a subscription.
     public enum Phase: Hashable, Sendable {
         /// Paid.
         case active
-        /// Unpaid, service goes on until the date.
+        /// Unpaid; the customer has access until the date.
         case gracePeriod(until: Int64)
-        /// Unpaid, billing is tried again.
+        /// Unpaid; the App Store retries billing.
         case billingRetry
         /// Ended.
         case expired(ExpirationIntent)
-        /// Refunded, or shared no longer.
+        /// Refunded, or no longer shared.
         case revoked
     }
 
@@ -30,10 +30,10 @@ public struct SandboxSubscription: Sendable {
         let effectiveDate: Int64
     }
 
-    /// An offer that goes on at the next renewal.
+    /// An offer that also covers the next renewal.
     struct RunningOffer: Hashable, Sendable {
         let offer: SandboxOffer
-        /// How many transactions it still covers.
+        /// The number of transactions that it still covers.
         var remaining: Int
     }
 
@@ -46,21 +46,21 @@ public struct SandboxSubscription: Sendable {
             var appTransactionId: String?
         }
 
-        /// The most seats that one purchase can have here.
+        /// The most seats of one purchase in the sandbox.
         static let maximum: Int32 = 1_000
 
-        /// How many seats the next period will have.
+        /// The number of seats of the next period.
         var renewalQuantity: Int32
         var claims: [Claim] = []
     }
 
     /// The id of the first transaction.
     public let originalTransactionId: String
-    /// Whose it is.
+    /// The name of the customer.
     public let customer: String
     /// The subscription group.
     public let group: String
-    /// For a copy of a family member: the purchaser's subscription.
+    /// The purchaser's subscription, if this is a family member's copy.
     public let sharedFrom: String?
     /// The transaction of the current or last period.
     public internal(set) var transactionId: String
@@ -70,7 +70,6 @@ public struct SandboxSubscription: Sendable {
     public internal(set) var autoRenewProductId: String
     /// Whether it will renew.
     public internal(set) var isAutoRenewOn = true
-    /// Where it stands.
     public internal(set) var phase = Phase.active
     /// The end of the current or last period; milliseconds since 1970.
     public internal(set) var expiresDate: Int64
@@ -85,10 +84,10 @@ public struct SandboxSubscription: Sendable {
     var priceIncrease: PriceIncrease?
     var extensions: [Extension] = []
     var appAccountToken: String?
-    /// Nil for a subscription of one person.
+    /// Nil without seats.
     var seats: Seats?
 
-    /// Apple's status of it.
+    /// The status in Apple's terms.
     public var status: SubscriptionStatus {
         switch phase {
         case .active: .active
@@ -99,7 +98,7 @@ public struct SandboxSubscription: Sendable {
         }
     }
 
-    /// Whether the customer has to buy again to have it.
+    /// Whether the subscription has ended, so that only a new purchase can continue it.
     var hasEnded: Bool {
         switch phase {
         case .expired, .revoked: true

@@ -1,35 +1,35 @@
 public import AppStoreModels
 
-/// One transaction as the sandbox keeps it.
+/// One transaction in the sandbox.
 public struct SandboxTransaction: Sendable {
-    /// What is signed, but for `signedDate`, which is set when it is.
+    /// The payload to sign, without `signedDate`.
     public internal(set) var payload: JWSTransactionDecodedPayload
-    /// Whose it is.
+    /// The name of the customer.
     public let customer: String
-    /// The order it belongs to.
+    /// The id of the order.
     public let orderId: String
-    /// The number of its last change, counted over all transactions from 1: what a history is sorted and continued by.
+    /// The number of the last change, counted over all transactions from 1. A history is sorted and paged by it.
     public internal(set) var revision: Int64
-    /// When another product of the group took the place of the period; milliseconds since 1970.
+    /// The date of the upgrade that ended the period; milliseconds since 1970.
     public internal(set) var upgradeDate: Int64?
-    /// The number of the change that refunded it.
+    /// The revision of the refund.
     var refundRevision: Int64?
-    /// Whether the app has finished it.
+    /// Whether the app has finished the transaction.
     public internal(set) var isFinished = false
-    /// What the customer wants back, until it is decided.
+    /// The open refund request.
     public internal(set) var refundRequest: RefundRequest?
-    /// The consumption information last sent by the developer: the JSON as it came.
+    /// The consumption information that the developer sent last, as JSON.
     public internal(set) var consumptionInformation: [UInt8]?
-    /// For a copy of a family member: the purchaser's transaction.
+    /// The purchaser's transaction, if this is a family member's copy.
     public let sharedFrom: String?
 
-    /// A refund that was asked for and not decided.
+    /// An open refund request.
     public struct RefundRequest: Hashable, Sendable {
-        /// Why the customer asks.
+        /// The customer's reason.
         public let reason: ConsumptionRequestReason
-        /// Until when the developer may send consumption information; milliseconds since 1970.
+        /// The deadline for consumption information, and the time of the decision; milliseconds since 1970.
         public let decidedAt: Int64
-        /// What the developer wishes, if it was said.
+        /// The developer's preference.
         public internal(set) var preference: RefundPreference?
     }
 
@@ -40,8 +40,7 @@ public struct SandboxTransaction: Sendable {
     /// Whether it was refunded or revoked.
     public var isRevoked: Bool { payload.revocationDate != nil }
 
-    /// The cancellation that legacy documents show: of a refund, or of an upgrade, whose reason Apple gives as 0
-    /// (Reference.md V3.5).
+    /// The cancellation in legacy documents: of a refund, or of an upgrade with the reason 0 (Reference.md V3.5).
     var cancellation: (date: Int64, reason: Int32?)? {
         if let date = payload.revocationDate { return (date, payload.revocationReason?.rawValue) }
         return upgradeDate.map { ($0, 0) }

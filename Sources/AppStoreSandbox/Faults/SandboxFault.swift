@@ -56,7 +56,7 @@ public struct SandboxFault: Sendable, Hashable {
             default:
                 throw SandboxError(
                     .invalidRequest,
-                    "\(pair[0].quoted): has to be count, share, path, status, retry-after or delay")
+                    "\(pair[0].quoted): must be count, share, path, status, retry-after or delay")
             }
         }
         try check()
@@ -66,31 +66,31 @@ public struct SandboxFault: Sendable, Hashable {
     static func kind(_ text: String) throws -> Kind {
         guard let kind = Kind(rawValue: text) else {
             let known = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw SandboxError(.invalidRequest, "\(text.quoted): the kind of a fault has to be one of \(known)")
+            throw SandboxError(.invalidRequest, "\(text.quoted): the kind of a fault must be one of \(known)")
         }
         return kind
     }
 
     private static func number<Value: LosslessStringConvertible>(_ text: String, _ name: String) throws -> Value {
-        guard let value = Value(text) else { throw SandboxError(.invalidRequest, "\(name): has to be a number") }
+        guard let value = Value(text) else { throw SandboxError(.invalidRequest, "\(name): must be a number") }
         return value
     }
 
     /// - Throws: ``SandboxError``, `invalidRequest`, for a number out of its range.
     func check() throws {
-        if let count, count < 1 { throw SandboxError(.invalidRequest, "count: has to be at least 1") }
+        if let count, count < 1 { throw SandboxError(.invalidRequest, "count: must be at least 1") }
         guard share > 0, share <= 1 else {
-            throw SandboxError(.invalidRequest, "share: has to be more than 0 and at most 1")
+            throw SandboxError(.invalidRequest, "share: must be more than 0 and at most 1")
         }
         guard (500...599).contains(status) else {
-            throw SandboxError(.invalidRequest, "status: has to be 500 to 599")
+            throw SandboxError(.invalidRequest, "status: must be 500 to 599")
         }
         // A year, and ten minutes: what a client may be told, and what a test may wait for.
         guard (0...31_536_000).contains(retryAfter) else {
-            throw SandboxError(.invalidRequest, "retry-after: has to be 0 to 31536000 seconds")
+            throw SandboxError(.invalidRequest, "retry-after: must be 0 to 31536000 seconds")
         }
         guard (0...600_000).contains(delay) else {
-            throw SandboxError(.invalidRequest, "delay: has to be 0 to 600000 milliseconds")
+            throw SandboxError(.invalidRequest, "delay: must be 0 to 600000 milliseconds")
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Foundation
 internal import ReceiptForge
 
 /// A notification of version 1 (Reference.md V8): what its receivers still have to understand. Nobody signs it.
@@ -11,7 +12,7 @@ struct NotificationV1 {
             return nil
         }
         let customer = try state.engine.customer(owner)
-        let receipt = SandboxBase64.encode(try SandboxReceipts(engine: state.engine).appReceipt(of: customer))
+        let receipt = try SandboxReceipts(engine: state.engine).appReceipt(of: customer)
         var writer = JSONWriter(reservingCapacity: 16_384)
         writer.beginObject()
         writer.member("notification_type", name)
@@ -27,7 +28,7 @@ struct NotificationV1 {
             if event.type == .didChangeRenewalStatus { writer.legacyDate("auto_renew_status_change_date", event.date) }
         }
         writer.key("unified_receipt")
-        Self.write(unifiedReceipt: receipt, of: customer, event, state, to: &writer)
+        Self.write(unifiedReceipt: Data(receipt).base64EncodedString(), of: customer, event, state, to: &writer)
         writer.endObject()
         json = writer.finish()
     }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ReceiptForge
 
 /// The roots to be trusted explicitly by whoever tries the sandbox, in PEM. They are test roots, with public keys.
@@ -21,12 +22,7 @@ public struct SandboxRoots: Sendable {
     public var text: String { signedData + receipts }
 
     private static func pem(_ der: [UInt8]) -> String {
-        var lines = ["-----BEGIN CERTIFICATE-----"]
-        var rest = SandboxBase64.encode(der)[...]
-        while !rest.isEmpty {
-            lines.append(String(rest.prefix(64)))
-            rest = rest.dropFirst(64)
-        }
-        return (lines + ["-----END CERTIFICATE-----", ""]).joined(separator: "\n")
+        let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
     }
 }

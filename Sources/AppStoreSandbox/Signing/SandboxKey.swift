@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import AppStoreServer
 internal import Crypto
 internal import Foundation
 
@@ -47,34 +48,12 @@ public struct SandboxKey: Sendable {
     /// The claims of a compact JWS that the key has signed with ES256 (RFC 7515, 3.1); nil for everything else.
     func claims(of token: String) -> JSONObject? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard token.utf8.count <= 16_384, parts.count == 3, let header = SandboxBase64.decodeURL(parts[0]),
-            let payload = SandboxBase64.decodeURL(parts[1]), let signature = SandboxBase64.decodeURL(parts[2]),
+        guard token.utf8.count <= 16_384, parts.count == 3, let header = JWSBase64.decodeURL(parts[0]),
+            let payload = JWSBase64.decodeURL(parts[1]), let signature = JWSBase64.decodeURL(parts[2]),
             let head = try? JSONValue.parse(header), head["alg"]?.string == "ES256", head["kid"]?.string == keyID,
             let raw = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
             publicKey.isValidSignature(raw, for: Array("\(parts[0]).\(parts[1])".utf8))
         else { return nil }
         return (try? JSONValue.parse(payload))?.object
     }
-}
-
-/// Base64 as RFC 4648 has it.
-enum SandboxBase64 {
-    /// Section 5, without padding, as in JWS.
-    static func decodeURL(_ text: some StringProtocol) -> [UInt8]? {
-        var standard = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : String($0) }.joined()
-        guard !text.contains("="), !text.contains("+"), !text.contains("/") else { return nil }
-        standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
-        return decode(standard)
-    }
-
-    static func encodeURL(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().compactMap {
-            $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : String($0)
-        }
-        .joined()
-    }
-
-    /// Section 4.
-    static func decode(_ text: String) -> [UInt8]? { Data(base64Encoded: text).map { Array($0) } }
-    static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }

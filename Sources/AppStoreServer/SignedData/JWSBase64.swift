@@ -1,9 +1,14 @@
 /// Base64 as JWS writes it, strictly: one text for each sequence of bytes, so no other text passes for a signed one.
-enum JWSBase64 {
+package enum JWSBase64 {
     /// The URL-safe alphabet without padding (RFC 7515, 2; RFC 4648, 5). Nil for anything else: padding, white space, a
     /// single digit left over, bits left over that are not zero.
     static func decodeURL(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         decode(text, urlSafe)
+    }
+
+    /// The same for a string.
+    package static func decodeURL(_ text: some StringProtocol) -> [UInt8]? {
+        Array(text.utf8).withUnsafeBufferPointer { decodeURL($0) }
     }
 
     /// The standard alphabet, padded, as in `x5c` (RFC 7515, 4.1.6; RFC 4648, 4). Nil for anything else.

@@ -97,9 +97,9 @@ import Testing
         try await RunningSandbox.run { sandbox in
             for (fault, message) in [
                 ("{}", "kind: missing"), ("{\"kind\": \"x\"}", "the kind of a fault"),
-                ("{\"kind\": \"hang\", \"share\": 2}", "share: has to be"),
-                ("{\"kind\": \"hang\", \"count\": 0}", "count: has to be"),
-                ("{\"kind\": \"server-error\", \"status\": 200}", "status: has to be"),
+                ("{\"kind\": \"hang\", \"share\": 2}", "share: must be"),
+                ("{\"kind\": \"hang\", \"count\": 0}", "count: must be"),
+                ("{\"kind\": \"server-error\", \"status\": 200}", "status: must be"),
             ] {
                 let refused = try await sandbox.post("faults", fault, expecting: 400)
                 #expect(refused["message"]?.string?.contains(message) == true)

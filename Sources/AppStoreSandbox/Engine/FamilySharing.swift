@@ -1,9 +1,9 @@
 internal import AppStoreModels
 
 extension SandboxEngine {
-    /// Makes a family. Everything shareable that a member has is everybody's from now on: SUBSCRIBED with INITIAL_BUY for
-    /// subscriptions, ONE_TIME_CHARGE for non-consumables, with the ownership FAMILY_SHARED.
-    /// - Throws: ``SandboxError``, if there are fewer than two members or one is in a family.
+    /// Makes a family. All members get the shareable purchases of each member, with the ownership FAMILY_SHARED: SUBSCRIBED
+    /// with INITIAL_BUY for subscriptions, ONE_TIME_CHARGE for non-consumables.
+    /// - Throws: ``SandboxError`` if a family would have fewer than 2 or more than 6 members, or if a member is in a family.
     public mutating func makeFamily(_ members: [String], at date: Int64) throws {
         advance(to: date)
         let names = Set(members).sorted()
@@ -15,14 +15,16 @@ extension SandboxEngine {
         }
         families += 1
         for name in names {
-            _ = try arrive(name)
+            _ = try findOrAddCustomer(name)
             customers[name]?.family = families
         }
         for name in names {
             guard let customer = customers[name] else { continue }
             for transaction in transactions(of: customer) where transaction.sharedFrom == nil && !transaction.isRevoked
             {
-                if let product = catalog[transaction.payload.productId ?? ""] { shareOnce(transaction, product) }
+                if let product = catalog[transaction.payload.productId ?? ""] {
+                    shareNonConsumable(transaction, product)
+                }
             }
             for subscription in subscriptions(of: customer) where !subscription.hasEnded {
                 shareSubscription(subscription.originalTransactionId)
@@ -30,7 +32,7 @@ extension SandboxEngine {
         }
     }
 
-    /// A member leaves: what others shared with them, and they with others, is revoked (REVOKE).
+    /// Removes a member from the family, and revokes the purchases shared with and by this member (REVOKE).
     /// - Throws: ``SandboxError``.
     public mutating func leaveFamily(_ name: String, at date: Int64) throws {
         advance(to: date)
@@ -49,8 +51,8 @@ extension SandboxEngine {
         return customers.values.filter { $0.family == family && $0.name != name }.map(\.name).sorted()
     }
 
-    /// Gives the family a non-consumable.
-    mutating func shareOnce(_ transaction: SandboxTransaction, _ product: SandboxProduct) {
+    /// Shares a non-consumable with the family.
+    mutating func shareNonConsumable(_ transaction: SandboxTransaction, _ product: SandboxProduct) {
         guard product.type == .nonConsumable, product.isFamilyShareable,
             transaction.payload.inAppOwnershipType != .assigned
         else { return }
@@ -59,11 +61,11 @@ extension SandboxEngine {
                 Charge(
                     customer: member, product: product, price: transaction.payload.price, reason: .purchase,
                     purchaseDate: transaction.payload.purchaseDate ?? now, sharedFrom: transaction.id))
-            tell(.oneTimeCharge, transaction: copy.id)
+            recordEvent(.oneTimeCharge, transaction: copy.id)
         }
     }
 
-    /// Gives the family the current period of a subscription, or takes the subscription from it if the product is not
+    /// Shares the current period of a subscription with the family, or revokes the family's copies if the product is not
     /// shareable.
     mutating func shareSubscription(_ id: String) {
         guard let owner = subscriptions[id], owner.sharedFrom == nil, let product = catalog[owner.productId],
@@ -114,10 +116,10 @@ extension SandboxEngine {
             case let copy? where copy.hasEnded: (.subscribed, .resubscribe)
             default: isUpgrade ? (.didChangeRenewalPref, .upgrade) : (.didRenew, nil)
             }
-        tell(type, subtype, subscription: shared.originalTransactionId)
+        recordEvent(type, subtype, subscription: shared.originalTransactionId)
     }
 
-    /// Lets the family's copies stand where the purchaser's subscription stands, and says the same of them.
+    /// Gives the family's copies the state of the purchaser's subscription, and sends the same event for each.
     mutating func mirror(_ id: String, _ type: NotificationTypeV2, _ subtype: Subtype?) {
         guard let owner = subscriptions[id], owner.sharedFrom == nil else { return }
         for copy in copies(of: id) where !copy.hasEnded {
@@ -125,7 +127,7 @@ extension SandboxEngine {
                 $0.phase = owner.phase
                 $0.isAutoRenewOn = owner.isAutoRenewOn
             }
-            tell(type, subtype, subscription: copy.originalTransactionId)
+            recordEvent(type, subtype, subscription: copy.originalTransactionId)
         }
     }
 
@@ -135,7 +137,7 @@ extension SandboxEngine {
         }
     }
 
-    /// Takes from the family what was shared of a transaction.
+    /// Revokes the family's copies of a transaction.
     mutating func unshare(_ id: String) {
         for copy in transactions.values.filter({ $0.sharedFrom == id && !$0.isRevoked }).map(\.id).sorted() {
             revokeCopy(copy)
@@ -155,6 +157,6 @@ extension SandboxEngine {
             $0.phase = .revoked
             $0.isAutoRenewOn = false
         }
-        tell(.revoke, transaction: id)
+        recordEvent(.revoke, transaction: id)
     }
 }

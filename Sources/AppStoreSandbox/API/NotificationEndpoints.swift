@@ -76,7 +76,7 @@ extension SandboxState {
     /// Request a Test Notification.
     mutating func requestTest() throws -> APIResponse {
         guard notificationURL != nil else { throw APIRefusal(.serverNotificationUrlNotFound) }
-        let uuid = engine.tellTest()
+        let uuid = engine.recordTestEvent()
         return try .json(SendTestNotificationResponse(testNotificationToken: "\(uuid)_\(now)"))
     }
 

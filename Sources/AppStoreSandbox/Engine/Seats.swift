@@ -3,16 +3,16 @@ internal import AppStoreModels
 // Multiseat subscriptions whose invitations the developer manages (Reference.md S2.1 and S5.1).
 
 extension SandboxEngine {
-    /// Adds seats to the running period: one more transaction for it, INCREASE_QUANTITY.
+    /// Adds seats to the current period as one more transaction: INCREASE_QUANTITY.
     /// - Throws: ``SandboxError``.
     public mutating func addSeats(_ count: Int32, to id: String, at date: Int64) throws -> SandboxTransaction {
         advance(to: date)
         let subscription = try multiseat(id)
         guard subscription.phase == .active, let product = catalog[subscription.productId] else {
-            throw SandboxError(.notPossible, "the subscription does not run")
+            throw SandboxError(.notPossible, "the subscription is not active")
         }
         guard (1...SandboxSubscription.Seats.maximum).contains(count) else {
-            throw SandboxError(.invalidRequest, "seats: has to be 1 to \(SandboxSubscription.Seats.maximum)")
+            throw SandboxError(.invalidRequest, "seats: must be 1 to \(SandboxSubscription.Seats.maximum)")
         }
         let added = record(
             Charge(
@@ -25,7 +25,7 @@ extension SandboxEngine {
         for transaction in currentTransactions(of: subscription) {
             change(transaction.id) { $0.payload.additionalTransactionReason = .seatAddition }
         }
-        tell(.didChangeRenewalPref, .increaseQuantity, subscription: id, transaction: added.id)
+        recordEvent(.didChangeRenewalPref, .increaseQuantity, subscription: id, transaction: added.id)
         return try transaction(added.id)
     }
 
@@ -34,13 +34,13 @@ extension SandboxEngine {
     public mutating func removeSeats(_ count: Int32, from id: String, at date: Int64) throws {
         advance(to: date)
         guard let seats = try multiseat(id).seats, count > 0, count < seats.renewalQuantity else {
-            throw SandboxError(.invalidRequest, "seats: has to leave at least one for the next period")
+            throw SandboxError(.invalidRequest, "seats: must leave at least one for the next period")
         }
         update(id) { $0.seats?.renewalQuantity -= count }
-        tell(.didChangeRenewalPref, .decreaseQuantity, subscription: id)
+        recordEvent(.didChangeRenewalPref, .decreaseQuantity, subscription: id)
     }
 
-    /// Refunds seats of a transaction, which stays valid for the others: REFUND with SEATS.
+    /// Refunds seats of a transaction, which stays valid for the remaining seats: REFUND with SEATS.
     /// - Throws: ``SandboxError``.
     public mutating func refundSeats(_ count: Int32, of transactionId: String, at date: Int64) throws {
         advance(to: date)
@@ -50,10 +50,10 @@ extension SandboxEngine {
             throw SandboxError(.notPossible, "the transaction \(transactionId.quoted) has no seats to refund")
         }
         guard count > 0, count <= (transaction.payload.quantity ?? 0) - revoked else {
-            throw SandboxError(.invalidRequest, "seats: the transaction has fewer")
+            throw SandboxError(.invalidRequest, "seats: the transaction has fewer seats left")
         }
         change(transactionId) { $0.payload.multiSeatInfo?.revokedSeatQuantity = revoked + count }
-        tell(.refund, .seats, transaction: transactionId)
+        recordEvent(.refund, .seats, transaction: transactionId)
     }
 
     /// Ends claims as the App Store does by itself: UNCLAIM_SEATS.
@@ -65,7 +65,7 @@ extension SandboxEngine {
             throw SandboxError(.invalidRequest, "claims: the subscription has no such claim")
         }
         update(id) { $0.seats?.claims.removeAll { claims.contains($0.id) } }
-        tell(.unclaimSeats, subscription: id)
+        recordEvent(.unclaimSeats, subscription: id)
         events[events.count - 1].unclaimSeatIds = claims
     }
 
@@ -78,7 +78,7 @@ extension SandboxEngine {
         }
     }
 
-    /// How many seats the period has: those of all its transactions, less the refunded ones.
+    /// The seats of the current period: the seats of all its transactions, less the refunded ones.
     func seatCount(of subscription: SandboxSubscription) -> Int {
         currentTransactions(of: subscription).filter { !$0.isRevoked }.reduce(0) { sum, transaction in
             let payload = transaction.payload
@@ -86,7 +86,7 @@ extension SandboxEngine {
         }
     }
 
-    /// Claims a seat; the claim of an earlier request with the same identifier is given again.
+    /// Claims a seat. A second request with the same identifier gets the same claim.
     /// - Returns: nil if all seats are claimed.
     mutating func claimSeat(of id: String, requestIdentifier: String, appTransactionId: String?) -> String? {
         guard let subscription = subscriptions[id], let seats = subscription.seats else { return nil }

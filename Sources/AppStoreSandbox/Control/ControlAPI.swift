@@ -82,7 +82,7 @@ extension SandboxState {
         default:
             throw SandboxError(
                 .invalidRequest,
-                "\(action.quoted): has to be cancel, enable, change, fail-billing, recover-billing, "
+                "\(action.quoted): must be cancel, enable, change, fail-billing, recover-billing, "
                     + "answer-price-increase, renew, add-seats, remove-seats or unclaim-seats")
         }
         try collectEvents()
@@ -102,7 +102,7 @@ extension SandboxState {
             let reason = ConsumptionRequestReason(rawValue: try body.optionalText("reason") ?? "OTHER")
             guard reason.isKnown else {
                 let known = ConsumptionRequestReason.knownValues.map(\.rawValue).joined(separator: ", ")
-                throw SandboxError(.invalidRequest, "reason: has to be one of \(known)")
+                throw SandboxError(.invalidRequest, "reason: must be one of \(known)")
             }
             try engine.requestRefund(id, reason: reason, at: now)
         case "decline-refund": try engine.declineRefund(id, at: now)
@@ -111,7 +111,7 @@ extension SandboxState {
         default:
             throw SandboxError(
                 .invalidRequest,
-                "\(action.quoted): has to be refund, refund-seats, request-refund, decline-refund, reverse-refund or finish"
+                "\(action.quoted): must be refund, refund-seats, request-refund, decline-refund, reverse-refund or finish"
             )
         }
         try collectEvents()
@@ -127,7 +127,7 @@ extension SandboxState {
             }
             try engine.setPrice(id, price, needsConsent: try body.bool("needsConsent", default: true), at: now)
         case "sale": try engine.setForSale(id, try body.bool("isForSale", default: true), at: now)
-        default: throw SandboxError(.invalidRequest, "\(action.quoted): has to be price or sale")
+        default: throw SandboxError(.invalidRequest, "\(action.quoted): must be price or sale")
         }
         try collectEvents()
         return ControlOutcome { _, _ in }
@@ -157,7 +157,7 @@ extension SandboxState {
         }
         if let text = try body.optionalText("advance") {
             guard let period = SubscriptionPeriod(iso8601: text) else {
-                throw SandboxError(.invalidRequest, "advance: has to be milliseconds or a period like P1M")
+                throw SandboxError(.invalidRequest, "advance: must be milliseconds or a period like P1M")
             }
             return configuration.pace.end(of: period, from: now)
         }
@@ -171,8 +171,184 @@ extension SandboxState {
     static func url(_ text: String?) throws -> String? {
         guard let text else { return nil }
         guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()), url.host != nil else {
-            throw SandboxError(.invalidRequest, "url: has to be http:// or https:// with a host")
+            throw SandboxError(.invalidRequest, "url: must be http:// or https:// with a host")
         }
         return text
+    }
+}
+
+/// What the control API shows.
+extension SandboxState {
+    func receipt(_ bytes: [UInt8]) -> ControlOutcome {
+        let text = Data(bytes).base64EncodedString()
+        return ControlOutcome { writer, _ in writer.member("receipt-data", text) }
+    }
+
+    func customer(_ name: String) throws -> ControlOutcome {
+        _ = try engine.customer(name)
+        return ControlOutcome { writer, state in
+            let customer = try state.engine.customer(name)
+            writer.member("customer", name)
+            writer.member("appTransactionId", customer.appTransactionId)
+            writer.member(
+                "signedAppTransactionInfo",
+                try state.signer.sign(state.engine.appTransaction(of: customer), at: state.signingDate))
+            writer.key("purchases")
+            writer.beginArray()
+            for id in customer.transactionIds {
+                writer.beginObject()
+                try writer.purchase(id, state)
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+    }
+
+    func products() -> ControlOutcome {
+        ControlOutcome { writer, state in
+            writer.key("products")
+            writer.beginArray()
+            for product in state.engine.catalog.products.values.sorted(by: { $0.id < $1.id }) {
+                writer.beginObject()
+                writer.member("productId", product.id)
+                writer.member("type", product.type)
+                writer.member("period", product.period?.iso8601)
+                writer.member("subscriptionGroupIdentifier", product.group)
+                writer.member("price", product.price)
+                writer.member("isForSale", product.isForSale)
+                writer.member("offers", product.offers.map { $0.identifier ?? "introductory" })
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+    }
+
+    func clockOutcome(_ date: Int64?, _ mode: SandboxClock.Mode) -> ControlOutcome {
+        ControlOutcome(advancesTo: date) { writer, state in
+            writer.member("clock", mode.rawValue)
+            writer.member("nextEvent", state.nextDueDate)
+        }
+    }
+
+    func notifications() -> ControlOutcome {
+        ControlOutcome { writer, state in
+            writer.member("url", state.notificationURL)
+            writer.key("notifications")
+            writer.beginArray()
+            for notification in state.log.notifications {
+                writer.beginObject()
+                writer.member("notificationUUID", notification.uuid)
+                writer.member("notificationType", notification.type)
+                writer.member("subtype", notification.subtype)
+                writer.member("signedDate", notification.signedDate)
+                writer.member("customer", notification.customer)
+                writer.member("sendAttemptResults", notification.attempts.compactMap(\.sendAttemptResult?.rawValue))
+                writer.member("nextAttempt", notification.nextAttempt)
+                writer.member("signedPayload", notification.signedPayload)
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+    }
+
+    func showFaults() -> ControlOutcome {
+        ControlOutcome { writer, state in
+            writer.key("faults")
+            writer.beginArray()
+            for entry in state.faults.entries {
+                writer.beginObject()
+                writer.member("kind", entry.fault.kind.rawValue)
+                writer.member("path", entry.fault.path)
+                writer.member("left", entry.left)
+                writer.member("met", entry.met)
+                writer.member("hanging", entry.hanging)
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+    }
+
+    func trust() throws -> ControlOutcome {
+        let roots = try SandboxRoots()
+        return ControlOutcome { writer, _ in
+            writer.member("signedDataRoot", roots.signedData)
+            writer.member("receiptRoot", roots.receipts)
+            writer.member("transactionReceiptIntermediate", roots.transactionReceiptIntermediate)
+        }
+    }
+}
+
+/// What the control API has done, and how to say it once the time has passed that it asked for.
+struct ControlOutcome {
+    /// A date to which the clock is put forward first.
+    var advancesTo: Int64?
+    /// Writes the answer from the state afterwards.
+    var answer: (SandboxState) throws -> APIResponse
+
+    init(advancesTo: Int64? = nil, _ write: @escaping (inout JSONWriter, SandboxState) throws -> Void) {
+        self.advancesTo = advancesTo
+        answer = { state in
+            var writer = JSONWriter(reservingCapacity: 4_096)
+            writer.beginObject()
+            // What was signed last may be ahead of a clock that stands still.
+            writer.member("now", state.signingDate)
+            try write(&writer, state)
+            writer.endObject()
+            return APIResponse(status: 200, body: writer.finish())
+        }
+    }
+
+    /// The answer is a transaction, and its subscription if it has one.
+    static func transaction(_ id: String, advancesTo: Int64? = nil) -> ControlOutcome {
+        ControlOutcome(advancesTo: advancesTo) { writer, state in try writer.purchase(id, state) }
+    }
+
+    /// The answer is a subscription with its latest transaction.
+    static func subscription(_ id: String, advancesTo: Int64? = nil) -> ControlOutcome {
+        ControlOutcome(advancesTo: advancesTo) { writer, state in
+            try writer.purchase(try state.engine.subscription(id).transactionId, state)
+        }
+    }
+}
+
+extension SandboxError {
+    /// The error as the control API says it.
+    var response: APIResponse {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("error", code.rawValue)
+        writer.member("message", message)
+        writer.endObject()
+        let status =
+            switch code {
+            case .invalidRequest, .invalidCatalog: 400
+            case .unknownProduct, .unknownCustomer, .unknownTransaction, .unknownSubscription, .unknownOffer: 404
+            case .alreadyOwned, .notPossible, .notEligible, .invalidSignature: 409
+            }
+        return APIResponse(status: status, body: writer.finish())
+    }
+}
+
+extension JSONWriter {
+    /// A transaction as plain JSON and as JWS, and the state of its subscription.
+    mutating func purchase(_ id: String, _ state: SandboxState) throws {
+        let transaction = try state.engine.transaction(id)
+        member("transactionId", transaction.id)
+        member("originalTransactionId", transaction.originalId)
+        member("customer", transaction.customer)
+        member("orderId", transaction.orderId)
+        member("isFinished", transaction.isFinished)
+        member("transaction", transaction.payload)
+        member("signedTransactionInfo", try state.sign(transaction))
+        if let information = transaction.consumptionInformation {
+            key("consumptionInformation")
+            raw(information)
+        }
+        guard let subscription = state.engine.subscriptions[transaction.originalId] else { return }
+        let info = state.engine.renewalInfo(of: subscription)
+        member("status", subscription.status.rawValue)
+        member("renewalInfo", info)
+        member("signedRenewalInfo", try state.signer.sign(info, at: state.signingDate))
+        member("nextEvent", subscription.dueDate)
     }
 }

@@ -1,25 +1,25 @@
 public import AppStoreModels
 
 extension SandboxEngine {
-    /// A customer asks for a refund through the app: CONSUMPTION_REQUEST. The developer has 12 hours, in the pace of the
-    /// sandbox, to send consumption information. Then the sandbox does as the developer wishes, and grants where nothing
-    /// was wished.
+    /// Requests a refund as a customer does in the app: CONSUMPTION_REQUEST. The developer has 12 hours, at the sandbox's
+    /// pace, to send consumption information. The sandbox then follows the developer's preference, and grants the refund
+    /// without one.
     /// - Throws: ``SandboxError``.
     public mutating func requestRefund(_ id: String, reason: ConsumptionRequestReason, at date: Int64) throws {
         advance(to: date)
         let transaction = try refundable(id)
         guard transaction.refundRequest == nil else {
-            throw SandboxError(.notPossible, "a refund of \(id.quoted) is asked for already")
+            throw SandboxError(.notPossible, "a refund of \(id.quoted) is already requested")
         }
         let decidedAt = now.advanced(bySaturating: configuration.pace.scaled(12 * 3_600_000))
         change(id) { $0.refundRequest = .init(reason: reason, decidedAt: decidedAt, preference: nil) }
         openRefunds.insert(id)
-        tell(.consumptionRequest, transaction: id, reason: reason)
+        recordEvent(.consumptionRequest, transaction: id, reason: reason)
     }
 
-    /// The App Store grants a refund, asked for or not: REFUND. If the current period of a subscription is refunded, it
-    /// ends, and renewal is switched off.
-    /// `percentage` is the refunded part in milliunits of a percent (100000 is all of it); nil for all.
+    /// Grants a refund, with or without a request: REFUND. A refund of a subscription's current period ends the period and
+    /// turns auto-renewal off.
+    /// - Parameter percentage: the refunded part in milliunits of a percent (100000 is all of it); nil for all.
     /// - Throws: ``SandboxError``.
     public mutating func refund(
         _ id: String, percentage: Int32? = nil, reason: RevocationReason = .other, at date: Int64
@@ -27,22 +27,22 @@ extension SandboxEngine {
         advance(to: date)
         _ = try refundable(id)
         if let percentage, !(1...100_000).contains(percentage) {
-            throw SandboxError(.invalidRequest, "percentage: has to be 1 to 100000 milliunits")
+            throw SandboxError(.invalidRequest, "percentage: must be 1 to 100000 milliunits")
         }
         revoke(id, percentage: percentage ?? 100_000, reason: reason)
     }
 
-    /// The App Store refuses the refund that was asked for: REFUND_DECLINED.
+    /// Declines a requested refund: REFUND_DECLINED.
     /// - Throws: ``SandboxError``.
     public mutating func declineRefund(_ id: String, at date: Int64) throws {
         advance(to: date)
         guard try transaction(id).refundRequest != nil else {
-            throw SandboxError(.notPossible, "no refund of \(id.quoted) is asked for")
+            throw SandboxError(.notPossible, "no refund of \(id.quoted) is requested")
         }
         decline(id)
     }
 
-    /// The App Store takes a refund back: REFUND_REVERSED. A subscription whose period still runs is active again.
+    /// Reverses a refund: REFUND_REVERSED. A subscription whose period has not ended is active again.
     /// - Throws: ``SandboxError``.
     public mutating func reverseRefund(_ id: String, at date: Int64) throws {
         advance(to: date)
@@ -65,7 +65,7 @@ extension SandboxEngine {
             guard isCurrent == true, subscription.phase == .revoked else { return }
             subscription.phase = subscription.expiresDate > time ? .active : .expired(.cancelled)
         }
-        tell(.refundReversed, transaction: id)
+        recordEvent(.refundReversed, transaction: id)
         if subscriptions[transaction.originalId]?.phase == .active { shareSubscription(transaction.originalId) }
     }
 
@@ -80,7 +80,7 @@ extension SandboxEngine {
         return transaction
     }
 
-    /// What becomes of a refund request when its time has come.
+    /// Decides a refund request at the end of the developer's 12 hours.
     mutating func decideRefund(_ id: String) {
         guard let request = transactions[id]?.refundRequest else { return }
         switch request.preference {
@@ -93,7 +93,7 @@ extension SandboxEngine {
     private mutating func decline(_ id: String) {
         openRefunds.remove(id)
         change(id) { $0.refundRequest = nil }
-        tell(.refundDeclined, transaction: id)
+        recordEvent(.refundDeclined, transaction: id)
     }
 
     private mutating func revoke(_ id: String, percentage: Int32, reason: RevocationReason) {
@@ -108,7 +108,7 @@ extension SandboxEngine {
         }
         transactions[id]?.refundRevision = revision
         let original = transactions[id]?.originalId ?? id
-        // With seats, a period ends only when each of its transactions was refunded.
+        // A period with seats ends when all of its transactions are refunded.
         let current = subscriptions[original].flatMap { subscription in
             let period = currentTransactions(of: subscription)
             return period.contains { $0.id == id } && period.allSatisfy(\.isRevoked) ? subscription : nil
@@ -120,12 +120,12 @@ extension SandboxEngine {
                 $0.runningOffer = nil
             }
         }
-        tell(.refund, transaction: id)
+        recordEvent(.refund, transaction: id)
         if current?.isAutoRenewOn == true { switchOff(original) }
         unshare(id)
     }
 
-    /// The part of a period that is still to come, in milliunits of a percent; all of what is not a subscription.
+    /// The unused part of a period in milliunits of a percent; all of it for one-time purchases.
     private func unusedShare(_ id: String) -> Int32 {
         guard let payload = transactions[id]?.payload, let begin = payload.purchaseDate, let end = payload.expiresDate,
             end > begin
@@ -134,24 +134,24 @@ extension SandboxEngine {
         return Int32(min(max(share, 1), 100_000))
     }
 
-    // MARK: What the developer does
+    // MARK: Developer actions
 
-    /// The app has delivered a purchase and says so; once is as good as twice.
+    /// Finishes a transaction. A second call changes nothing.
     mutating func finish(_ id: String) {
         guard let transaction = transactions[id], !transaction.isFinished else { return }
         change(id) { $0.isFinished = true }
     }
 
-    /// Keeps consumption information and what the developer wishes about the refund.
+    /// Stores consumption information and the developer's refund preference.
     mutating func keepConsumption(_ id: String, _ json: [UInt8], _ preference: RefundPreference?) {
         guard var transaction = transactions[id] else { return }
         transaction.consumptionInformation = json
         transaction.refundRequest?.preference = preference
-        // Nothing that the history shows has changed.
+        // The history does not show this change, so the revision stays.
         transactions[id] = transaction
     }
 
-    /// Ties the purchase to another account, now and at coming renewals.
+    /// Sets the app account token of a purchase and of its later renewals.
     mutating func setAppAccountToken(_ original: String, _ token: String) {
         let id = subscriptions[original]?.transactionId ?? original
         change(id) { $0.payload.appAccountToken = token }

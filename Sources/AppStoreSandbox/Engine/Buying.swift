@@ -1,0 +1,322 @@
+internal import AppStoreModels
+internal import AppStoreServer
+internal import Foundation
+
+extension SandboxEngine {
+    /// Sells a product.
+    ///
+    /// A one-time purchase sends ONE_TIME_CHARGE. A first subscription in a group sends SUBSCRIBED with INITIAL_BUY, a later
+    /// one SUBSCRIBED with RESUBSCRIBE. Another product of the group changes the plan. An offer redeemed during a
+    /// subscription sends OFFER_REDEEMED.
+    /// - Returns: the transaction of the purchase, or of the current period if the change takes effect at the next renewal.
+    /// - Throws: ``SandboxError``; only the time has changed then.
+    public mutating func buy(_ order: SandboxOrder, at date: Int64) throws -> SandboxTransaction {
+        advance(to: date)
+        let product = try product(order.productId)
+        guard product.isForSale else {
+            throw SandboxError(.unknownProduct, "the product \(product.id.quoted) is not for sale")
+        }
+        if let token = order.appAccountToken, UUID(uuidString: token) == nil {
+            throw SandboxError(.invalidRequest, "appAccountToken: not a UUID")
+        }
+        guard (1...10).contains(order.quantity) else {
+            throw SandboxError(.invalidRequest, "quantity: must be 1 to 10")
+        }
+        guard !order.isAssigned || order.appAccountToken == nil && order.seats == nil else {
+            throw SandboxError(.invalidRequest, "ownership: an assigned purchase has no token and no seats")
+        }
+        guard order.seats == nil || product.type == .autoRenewableSubscription else {
+            throw SandboxError(.invalidRequest, "seats: only a subscription has them")
+        }
+        if let seats = order.seats, !(1...SandboxSubscription.Seats.maximum).contains(seats) {
+            throw SandboxError(.invalidRequest, "seats: must be 1 to \(SandboxSubscription.Seats.maximum)")
+        }
+        if product.type == .autoRenewableSubscription {
+            guard order.quantity == 1 else {
+                throw SandboxError(.invalidRequest, "quantity: a subscription is bought once")
+            }
+            return try subscribe(order, product)
+        }
+        switch order.redemption {
+        case .automatic, .withoutOffer: break
+        default: throw SandboxError(.unknownOffer, "the product \(product.id.quoted) has no offers")
+        }
+        return try buyOnce(order, product)
+    }
+
+    private mutating func buyOnce(_ order: SandboxOrder, _ product: SandboxProduct) throws -> SandboxTransaction {
+        let customer = try findOrAddCustomer(order.customer)
+        if product.type == .nonConsumable {
+            let owned = transactions(of: customer).contains {
+                $0.payload.productId == product.id && !$0.isRevoked && $0.sharedFrom == nil
+            }
+            if owned { throw SandboxError(.alreadyOwned, "the customer has \(product.id.quoted) already") }
+            guard order.quantity == 1 else {
+                throw SandboxError(.invalidRequest, "quantity: a non-consumable is bought once")
+            }
+        }
+        let transaction = record(
+            Charge(
+                customer: customer.name, product: product, quantity: order.quantity,
+                price: product.price.map { $0.multipliedSaturating(by: Int64(order.quantity)) }, reason: .purchase,
+                purchaseDate: now, appAccountToken: order.appAccountToken, isAssigned: order.isAssigned))
+        recordEvent(.oneTimeCharge, transaction: transaction.id)
+        shareNonConsumable(transaction, product)
+        return transaction
+    }
+
+    private mutating func subscribe(_ order: SandboxOrder, _ product: SandboxProduct) throws -> SandboxTransaction {
+        let known = customers[order.customer]
+        let group = product.group ?? product.id
+        let current = known?.subscriptions[group].flatMap { subscriptions[$0] }
+        if let current, current.sharedFrom != nil, !current.hasEnded {
+            throw SandboxError(.alreadyOwned, "the customer has the subscription through the family")
+        }
+        if current != nil, order.seats != nil || order.isAssigned {
+            throw SandboxError(
+                .alreadyOwned, "the customer has had a subscription of the group: not with seats or assigned")
+        }
+        let offer = try redeemedOffer(order, product, customer: known, current: current)
+        let customer = try findOrAddCustomer(order.customer)
+        if let current, !current.hasEnded, current.sharedFrom == nil {
+            return try changeWhileSubscribed(current, product, offer, order)
+        }
+        if offer?.type == .introductory { customers[customer.name]?.introducedGroups.insert(group) }
+        guard let current, current.sharedFrom == nil else {
+            return beginSubscription(customer, product, group, offer, order)
+        }
+        let id = current.originalTransactionId
+        resubscribe(id, order, lapse: now - current.expiresDate)
+        addPeriod(to: id, product, offer: offer, price: product.price, reason: .purchase, from: now)
+        recordEvent(.subscribed, .resubscribe, subscription: id)
+        shareSubscription(id)
+        return try transaction(try subscription(id).transactionId)
+    }
+
+    private mutating func beginSubscription(
+        _ customer: SandboxCustomer, _ product: SandboxProduct, _ group: String, _ offer: SandboxOffer?,
+        _ order: SandboxOrder
+    ) -> SandboxTransaction {
+        let expires = end(of: product, offer, from: now)
+        let transaction = record(
+            Charge(
+                customer: customer.name, product: product, quantity: order.seats ?? 1, hasSeats: order.seats != nil,
+                offer: offer, price: offer?.price ?? product.price, reason: .purchase, purchaseDate: now,
+                expiresDate: expires, appAccountToken: order.appAccountToken, isAssigned: order.isAssigned))
+        var subscription = SandboxSubscription(
+            originalTransactionId: transaction.id, customer: customer.name, group: group, sharedFrom: nil,
+            transactionId: transaction.id, productId: product.id, autoRenewProductId: product.id, expiresDate: expires,
+            start: now)
+        subscription.renewalPrice = product.price
+        subscription.appAccountToken = order.appAccountToken
+        subscription.seats = order.seats.map { .init(renewalQuantity: $0) }
+        subscription.countTransaction(under: offer)
+        subscriptions[transaction.id] = subscription
+        customers[customer.name]?.subscriptions[group] = transaction.id
+        recordEvent(.subscribed, .initialBuy, subscription: transaction.id)
+        shareSubscription(transaction.id)
+        return transaction
+    }
+
+    /// A subscription that lapsed for less than 60 days keeps its start date (Reference.md S5.2).
+    private mutating func resubscribe(_ id: String, _ order: SandboxOrder, lapse: Int64) {
+        let startsAnew = lapse >= configuration.pace.days(60)
+        let begin = now
+        update(id) { subscription in
+            subscription.isAutoRenewOn = true
+            subscription.isBillingFailing = false
+            subscription.renewals = 0
+            subscription.runningOffer = nil
+            subscription.appAccountToken = order.appAccountToken ?? subscription.appAccountToken
+            if startsAnew { subscription.start = begin }
+        }
+    }
+}
+
+extension SandboxEngine {
+    /// The offer that an order redeems.
+    ///
+    /// An introductory offer requires a customer who had none in the group. A promotional offer requires a current or former
+    /// subscriber and the developer's signature. A win-back offer requires a customer who meets its rules. An offer code has
+    /// no requirement.
+    mutating func redeemedOffer(
+        _ order: SandboxOrder, _ product: SandboxProduct, customer: SandboxCustomer?, current: SandboxSubscription?
+    ) throws -> SandboxOffer? {
+        let isSubscribed = current.map { !$0.hasEnded } ?? false
+        switch order.redemption {
+        case .withoutOffer: return nil
+        case .automatic:
+            return isSubscribed || isIntroduced(customer, product) ? nil : product.offer(.introductory)
+        case .introductory(let proof):
+            let isAllowed = try allowsIntroductoryOffer(proof, product, customer)
+            return isAllowed && !isSubscribed ? product.offer(.introductory) : nil
+        case .promotionalV1(let signature):
+            let offer = try offered(product, .promotional, signature.offerIdentifier)
+            try requireSubscriber(customer)
+            try checkV1(signature, order)
+            return offer
+        case .promotionalV2(let identifier, let signature):
+            let offer = try offered(product, .promotional, identifier)
+            try requireSubscriber(customer)
+            try checkV2(signature, identifier, order, customer)
+            return offer
+        case .offerCode(let identifier): return try offered(product, .offerCode, identifier)
+        case .winBack(let identifier):
+            let offer = try offered(product, .winBack, identifier)
+            let eligible = current.map { eligibleWinBackOffers(of: $0, with: renewalInfoWithoutOffers(of: $0)) } ?? []
+            guard eligible.contains(where: { $0.productId == product.id && $0.offerIdentifier == identifier }) else {
+                throw SandboxError(
+                    .notEligible,
+                    "the win-back offer \(identifier.quoted) is for customers whose subscription has ended and who meet "
+                        + "its rules")
+            }
+            return offer
+        }
+    }
+
+    /// The win-back offers of a subscription's group that its customer is eligible for, the best first, as
+    /// `PurchaseHistory` decides. The sandbox has the whole history and the paid periods.
+    func eligibleWinBackOffers(
+        of subscription: SandboxSubscription, with info: JWSRenewalInfoDecodedPayload
+    ) -> [WinBackOffer] {
+        guard subscription.hasEnded, subscription.sharedFrom == nil, let customer = customers[subscription.customer]
+        else {
+            return []
+        }
+        let offers = catalog.products(inGroup: subscription.group).flatMap { product in
+            product.offers.filter { $0.type == .winBack }.compactMap { offer in
+                offer.identifier.map {
+                    WinBackOffer(
+                        offerIdentifier: $0, group: subscription.group, productId: product.id, rules: offer.winBackRules
+                    )
+                }
+            }
+        }
+        guard !offers.isEmpty else { return [] }
+        var signed = info
+        signed.signedDate = now
+        let history = PurchaseHistory(
+            entries: transactions(of: customer).map { PurchaseHistory.Entry($0.payload) }, renewalInfos: [signed],
+            completeThrough: now, countsUnpricedPeriodsAsPaid: true,
+            monthLength: configuration.pace.monthLength(at: now))
+        return history.eligibleWinBackOffers(offers, at: now)
+    }
+
+    private func isIntroduced(_ customer: SandboxCustomer?, _ product: SandboxProduct) -> Bool {
+        product.group.map { customer?.introducedGroups.contains($0) ?? false } ?? true
+    }
+
+    private func offered(_ product: SandboxProduct, _ type: OfferType, _ identifier: String) throws -> SandboxOffer {
+        guard let offer = product.offer(type, identifier) else {
+            throw SandboxError(.unknownOffer, "the product \(product.id.quoted) has no such offer \(identifier.quoted)")
+        }
+        return offer
+    }
+
+    private func requireSubscriber(_ customer: SandboxCustomer?) throws {
+        guard let customer, subscriptions(of: customer).contains(where: { $0.sharedFrom == nil }) else {
+            throw SandboxError(.notEligible, "a promotional offer is for a customer who has or had a subscription")
+        }
+    }
+
+    private func key() throws -> SandboxKey {
+        guard let key = configuration.key else {
+            throw SandboxError(
+                .invalidSignature, "the sandbox has no In-App Purchase key to verify the offer; start it with one")
+        }
+        return key
+    }
+
+    // MARK: Signatures
+
+    /// 24 hours (Reference.md S6.1).
+    private static let signatureLifetime: Int64 = 86_400_000
+
+    /// The older form: seven fields joined by U+2063, signed in DER (Reference.md S6.1). Each nonce is accepted once.
+    private mutating func checkV1(_ proof: PromotionalOfferSignatureV1, _ order: SandboxOrder) throws {
+        let key = try key()
+        guard proof.keyId == key.keyID else {
+            throw SandboxError(.invalidSignature, "keyId: expected \(key.keyID.quoted), found \(proof.keyId.quoted)")
+        }
+        guard proof.productId == order.productId else {
+            throw SandboxError(.invalidSignature, "productId: not the product of the purchase")
+        }
+        let token = order.appAccountToken?.lowercased() ?? ""
+        guard (proof.appAccountToken ?? "") == token else {
+            throw SandboxError(.invalidSignature, "appAccountToken: not the token of the purchase in lower case")
+        }
+        let fields = [
+            configuration.bundleId, key.keyID, proof.productId, proof.offerIdentifier, token, proof.nonce,
+            String(proof.timestamp),
+        ]
+        guard let signature = Data(base64Encoded: proof.encodedSignature),
+            key.isValid(der: Array(signature), over: Array(fields.joined(separator: "\u{2063}").utf8))
+        else { throw SandboxError(.invalidSignature, "encodedSignature: does not match these fields and the key") }
+        let age = (order.wallClock ?? now).advanced(bySaturating: 0 - max(proof.timestamp, 0))
+        guard proof.timestamp >= 0, abs(age) <= Self.signatureLifetime else {
+            throw SandboxError(.invalidSignature, "timestamp: more than 24 hours before or after the purchase")
+        }
+        try spend(proof.nonce)
+    }
+
+    /// The JWS form (Reference.md S6.2).
+    private mutating func checkV2(
+        _ token: String, _ identifier: String, _ order: SandboxOrder, _ customer: SandboxCustomer?
+    ) throws {
+        let claims = try claims(token, audience: "promotional-offer")
+        guard claims["productId"]?.string == order.productId else {
+            throw SandboxError(.invalidSignature, "productId: another product")
+        }
+        guard claims["offerIdentifier"]?.string == identifier else {
+            throw SandboxError(.invalidSignature, "offerIdentifier: not the offer of the purchase")
+        }
+        try requireOwn(claims["transactionId"]?.string, customer, isRequired: false)
+        try spend(claims["nonce"]?.string ?? "")
+    }
+
+    private mutating func allowsIntroductoryOffer(
+        _ token: String, _ product: SandboxProduct, _ customer: SandboxCustomer?
+    ) throws -> Bool {
+        let claims = try claims(token, audience: "introductory-offer-eligibility")
+        guard claims["productId"]?.string == product.id else {
+            throw SandboxError(.invalidSignature, "productId: another product")
+        }
+        guard let isAllowed = claims["allowIntroductoryOffer"]?.bool else {
+            throw SandboxError(.invalidSignature, "allowIntroductoryOffer: missing")
+        }
+        try requireOwn(claims["transactionId"]?.string, customer, isRequired: true)
+        try spend(claims["nonce"]?.string ?? "")
+        return isAllowed
+    }
+
+    private func claims(_ token: String, audience: String) throws -> JSONObject {
+        let key = try key()
+        guard let claims = key.claims(of: token) else {
+            throw SandboxError(
+                .invalidSignature, "the JWS is not signed with ES256 by the key \(key.keyID.quoted)")
+        }
+        for (name, value) in [("iss", key.issuerID), ("bid", configuration.bundleId), ("aud", audience)]
+        where claims[name]?.string != value {
+            throw SandboxError(.invalidSignature, "\(name): must be \(value.quoted)")
+        }
+        guard claims["iat"]?.integer != nil else { throw SandboxError(.invalidSignature, "iat: missing") }
+        return claims
+    }
+
+    private func requireOwn(_ id: String?, _ customer: SandboxCustomer?, isRequired: Bool) throws {
+        guard let id else {
+            if isRequired { throw SandboxError(.invalidSignature, "transactionId: missing") }
+            return
+        }
+        guard let customer, self.customer(anyTransactionId: id)?.name == customer.name else {
+            throw SandboxError(.invalidSignature, "transactionId: not a transaction of the customer")
+        }
+    }
+
+    private mutating func spend(_ nonce: String) throws {
+        guard !nonce.isEmpty else { throw SandboxError(.invalidSignature, "nonce: missing") }
+        guard usedOfferNonces.insert(nonce.lowercased()).inserted else {
+            throw SandboxError(.invalidSignature, "nonce: used before")
+        }
+    }
+}
