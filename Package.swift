@@ -91,7 +91,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "ReceiptForge",
-            dependencies: [crypto, cryptoExtras],
+            dependencies: ["AppStoreModels", crypto, cryptoExtras],
             swiftSettings: settings),
         .target(
             name: "TransactionStore",

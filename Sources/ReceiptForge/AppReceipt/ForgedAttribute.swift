@@ -1,3 +1,5 @@
+internal import AppStoreModels
+
 /// One attribute of a receipt: SEQUENCE { INTEGER type, INTEGER version, OCTET STRING value }
 /// (Reference.md V5.1).
 public struct ForgedAttribute: Hashable, Sendable {
@@ -22,7 +24,7 @@ public struct ForgedAttribute: Hashable, Sendable {
 
     var facts: ForgedJSON {
         .object([
-            ("type", .integer(type)), ("version", .integer(version)), ("value_hex", .string(hexadecimal(value))),
+            ("type", .integer(type)), ("version", .integer(version)), ("value_hex", .string(Printable.hex(value))),
         ])
     }
 }
@@ -51,17 +53,11 @@ public enum ForgedDate: Hashable, Sendable {
     public var milliseconds: Int64? {
         switch self {
         case .seconds(let instant), .offset(let instant, _):
-            instant.milliseconds.floorDivided(by: 1_000) * 1_000
+            instant.milliseconds - instant.milliseconds.flooredRemainder(1_000)
         case .milliseconds(let instant): instant.milliseconds
         case .empty: nil
         }
     }
-}
-
-/// Lower-case hexadecimal digits.
-func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef")
-    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
 }
 
 /// Bytes that look random and are the same every time, for the opaque attributes.

@@ -1,7 +1,7 @@
 /// One in-app purchase of an app receipt: the attributes inside of attribute 17 (Reference.md V5.3).
 ///
 /// A property that is nothing leaves its attribute out.
-public struct ForgedPurchase: Hashable, Sendable {
+public struct ForgedPurchase: ForgedDescription, Hashable {
     /// Attribute 1707.
     public enum ProductType: Int64, Hashable, Sendable, CaseIterable {
         case nonConsumable = 0
@@ -44,13 +44,6 @@ public struct ForgedPurchase: Hashable, Sendable {
         originalTransactionId = originalId ?? id
         originalPurchaseDate = .seconds(originalDate ?? date)
         productType = type
-    }
-
-    /// This purchase with some things changed.
-    public func with(_ change: (inout Self) throws -> Void) rethrows -> Self {
-        var copy = self
-        try change(&copy)
-        return copy
     }
 
     /// The attributes by type.

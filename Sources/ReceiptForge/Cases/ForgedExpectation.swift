@@ -1,3 +1,5 @@
+internal import AppStoreModels
+
 /// What a reader of a forged receipt must find, derived from the description that forged it and from no decoder.
 public struct ForgedExpectation: Sendable {
     public enum Verdict: String, Hashable, Sendable, CaseIterable {
@@ -58,7 +60,7 @@ public struct ForgedExpectation: Sendable {
             ("strict_base64_refuses", strictBase64Refuses ? .boolean(true) : nil),
             ("needs_root_certificate", needsRootCertificate ? .boolean(true) : nil),
             ("genuine_for_xcode", genuineForXcode ? .boolean(true) : nil),
-            ("device_guid", deviceGuid.map { .string(hexadecimal($0)) }),
+            ("device_guid", deviceGuid.map { .string(Printable.hex($0)) }),
             ("receipt", receipt),
             ("other_attributes", otherAttributes),
             ("unknown_attributes", unknownAttributes.isEmpty ? nil : .array(unknownAttributes.map(\.facts))),

@@ -1,3 +1,5 @@
+internal import AppStoreModels
+
 /// A JSON value whose members keep their order, so that what is written is the same each time.
 public indirect enum ForgedJSON: Sendable {
     case object([(String, ForgedJSON)])
@@ -70,7 +72,7 @@ public indirect enum ForgedJSON: Sendable {
             case "\n": text.append("\\n")
             case "\r": text.append("\\r")
             case "\t": text.append("\\t")
-            case _ where scalar.value < 0x20: text.append("\\u00" + hexadecimal([UInt8(scalar.value)]))
+            case _ where scalar.value < 0x20: text.append("\\u00" + Printable.hex([UInt8(scalar.value)]))
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A JWS in compact serialization as the App Store makes it (Reference.md S4), each part of it free to be
 /// wrong.
-public struct ForgedSignedPayload: Sendable {
+public struct ForgedSignedPayload: ForgedDescription {
     /// The payload's bytes, JSON where nothing else is wanted.
     public var payload: [UInt8]
     /// What the header calls `alg`.
@@ -18,13 +18,6 @@ public struct ForgedSignedPayload: Sendable {
         self.payload = payload
         self.certificates = certificates
         self.key = key
-    }
-
-    /// This description with some things changed.
-    public func with(_ change: (inout Self) throws -> Void) rethrows -> Self {
-        var copy = self
-        try change(&copy)
-        return copy
     }
 
     /// The bytes of the header's JSON.

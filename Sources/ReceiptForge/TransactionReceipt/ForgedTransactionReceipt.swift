@@ -1,7 +1,9 @@
+internal import AppStoreModels
+
 /// What an iOS 6 transaction receipt says (Reference.md V6), before it is signed.
 ///
 /// A property that is nothing leaves its key out.
-public struct ForgedTransactionReceipt: Hashable, Sendable {
+public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
     public var transactionId: String
     public var originalTransactionId: String
     public var productId: String
@@ -12,7 +14,7 @@ public struct ForgedTransactionReceipt: Hashable, Sendable {
     public var appItemId: String?
     public var versionExternalIdentifier: String?
     /// The device, 40 hexadecimal digits.
-    public var uniqueIdentifier: String? = hexadecimal(opaqueBytes("unique-identifier", count: 20))
+    public var uniqueIdentifier: String? = Printable.hex(opaqueBytes("unique-identifier", count: 20))
     public var uniqueVendorIdentifier: String? = "7E57A11C-0000-4000-8000-00000000F06E"
     public var purchaseDate: ForgedInstant
     public var originalPurchaseDate: ForgedInstant
@@ -55,13 +57,6 @@ public struct ForgedTransactionReceipt: Hashable, Sendable {
             $0.appItemId = "612345678"
             $0.versionExternalIdentifier = "801234567"
         }
-    }
-
-    /// This receipt with some things changed.
-    public func with(_ change: (inout Self) throws -> Void) rethrows -> Self {
-        var copy = self
-        try change(&copy)
-        return copy
     }
 
     /// The entries of the inner property list in the order of Apple's, which depends on the keys that are there.

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The signature blob is a version byte, the signature, the length of a certificate in four bytes, and the certificate.
 /// Signed are the version byte and the decoded purchase-info, with SHA-1 (Reference.md V6).
-public struct ForgedTransactionSignature: Sendable {
+public struct ForgedTransactionSignature: ForgedDescription {
     public var certificate: ForgedCertificate
     /// The key that signs.
     public var key: TestKey
@@ -45,13 +45,6 @@ public struct ForgedTransactionSignature: Sendable {
     /// Version 3, by the leaf that also signs app receipts.
     public static func version3() throws -> Self {
         Self(certificate: try TestCertificateAuthority.shared().leaf(.g1), version: 3)
-    }
-
-    /// This signature with some things changed.
-    public func with(_ change: (inout Self) throws -> Void) rethrows -> Self {
-        var copy = self
-        try change(&copy)
-        return copy
     }
 
     /// The receipt as the App Store hands it out: the text of the outer property list.

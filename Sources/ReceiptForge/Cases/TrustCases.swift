@@ -1,0 +1,369 @@
+extension ForgedCase {
+    /// Chains that do not lead to the trusted root, or do so by the wrong way.
+    static func chainCases() throws -> [ForgedCase] {
+        try foreignChainCases() + misledChainCases()
+    }
+
+    private static func signed(_ chain: [ForgedCertificate]) -> ForgedSignedData {
+        ForgedSignedData(content: Sample.usual().content, chain: chain, digest: .sha256)
+    }
+
+    private static func foreignChainCases() throws -> [ForgedCase] {
+        let receipt = Sample.usual()
+        let authority = try TestCertificateAuthority.shared()
+        let foreign = try ForeignAuthority().certificates
+        let impostor = try ForeignAuthority(impostor: true).certificates
+        let selfSigned = try TestCertificateAuthority.leafDescription(.g5).with {
+            $0.key = .foreignLeaf
+        }.issued(by: nil)
+        return [
+            try app(
+                "foreign-root", "A whole chain of a foreign authority, root embedded, every marker in place.", receipt,
+                signed(foreign), .notGenuine, "untrustedRoot"),
+            try app(
+                "impostor-root", "A whole chain that bears the trusted authority's names, with other keys.", receipt,
+                signed(impostor), .notGenuine, "untrustedRoot"),
+            try app(
+                "impostor-with-trusted-root",
+                "An impostor's leaf and intermediate beside the true root, whose signature the intermediate lacks.",
+                receipt, signed([impostor[0], impostor[1], authority.root]), .notGenuine, "certificateSignatureMismatch"
+            ),
+            try app(
+                "foreign-chain-beside-trusted-chain",
+                "A foreign leaf signs; the true chain is embedded too, and proves nothing.", receipt,
+                signed(foreign + authority.chain(.g5)), .notGenuine, "untrustedRoot"),
+            try app(
+                "self-signed-leaf", "A leaf that signs itself, beside the true intermediate and root.", receipt,
+                signed([selfSigned, authority.intermediate(.g5), authority.root]), .notGenuine, "untrustedRoot"),
+        ]
+    }
+
+    private static func misledChainCases() throws -> [ForgedCase] {
+        let receipt = Sample.usual()
+        let authority = try TestCertificateAuthority.shared()
+        let intermediate = try authority.intermediate(.g5)
+        let direct = try TestCertificateAuthority.leafDescription(.g5).issued(by: authority.root)
+        let marked = try TestCertificateAuthority.leafDescription(.g5).with {
+            $0.markers.append(.intermediateMarker)
+        }.issued(by: authority.root)
+        let developer = try developerDescription.issued(by: intermediate)
+        let byDeveloper = try TestCertificateAuthority.leafDescription(.g5).with {
+            $0.key = .foreignLeaf
+        }.issued(by: developer)
+        let lower = try TestCertificateAuthority.intermediateDescription(.g5).with {
+            $0.subject = .commonNameFirst(
+                "Test Lower Intermediate", unit: "Test G5", organization: TestCertificateAuthority.organization)
+            $0.serial = [0x7E, 0x57, 0x01]
+            $0.key = .developer
+        }.issued(by: intermediate)
+        let tooDeep = try TestCertificateAuthority.leafDescription(.g5).with {
+            $0.key = .foreignLeaf
+        }.issued(by: lower)
+        return [
+            try app(
+                "leaf-under-root", "A leaf that the root itself issued, without an intermediate.", receipt,
+                signed([direct, intermediate, authority.root]), .notGenuine, "missingIntermediateMarker", openSSL: true),
+            try app(
+                "leaf-under-root-with-both-markers",
+                "A leaf under the root that bears the intermediate's marker as well.",
+                receipt, signed([marked, authority.root]), .notGenuine, "missingIntermediateMarker", openSSL: true),
+            try app(
+                "leaf-under-developer", "A leaf with the right marker, issued by a developer's certificate.", receipt,
+                signed([byDeveloper, developer, intermediate, authority.root]), .notGenuine, "basicConstraints"),
+            try app(
+                "path-too-long", "Two intermediates where the path length of the upper one allows none below.", receipt,
+                signed([tooDeep, lower, intermediate, authority.root]), .notGenuine, "basicConstraints"),
+        ]
+    }
+
+    /// A developer's own certificate: under the same intermediate, with its own marker and not that of receipts.
+    static var developerDescription: CertificateDescription {
+        TestCertificateAuthority.leafDescription(.g5).with {
+            $0.serial = [0x7E, 0x57, 0xDE, 0x7E]
+            $0.subject = .commonNameFirst(
+                "Test Developer: Jane Example (EXAMPLE123)", unit: "EXAMPLE123", organization: "Jane Example")
+            $0.key = .developer
+            $0.markers = [.developerMarker]
+            $0.extendedKeyUsage = [.codeSigning]
+            $0.policy = nil
+        }
+    }
+}
+
+extension ForgedCase {
+    private typealias Change = (name: String, shows: String, reason: String, openSSL: Bool, change: Edit)
+    private typealias Edit = (inout CertificateDescription) -> Void
+
+    /// The true authority's leaf with one thing wrong.
+    static func leafCases() throws -> [ForgedCase] {
+        let authority = try TestCertificateAuthority.shared()
+        let receipt = Sample.usual()
+        let cases = try leafChanges().map { change in
+            let leaf = try TestCertificateAuthority.leafDescription(.g5).with(change.change)
+                .issued(by: authority.intermediate(.g5))
+            let chain = [leaf, try authority.intermediate(.g5), authority.root]
+            return try app(
+                change.name, change.shows, receipt,
+                ForgedSignedData(content: receipt.content, chain: chain, digest: .sha256), .notGenuine, change.reason,
+                openSSL: change.openSSL)
+        }
+        return try cases + creationDateCases()
+    }
+
+    private static func leafChanges() -> [Change] {
+        let created = Sample.g5Date
+        return [
+            (
+                "leaf-without-marker",
+                "The leaf lacks the marker 6.11.1: some other certificate under the intermediate.",
+                "missingLeafMarker", true, { $0.markers = [] }
+            ),
+            (
+                "signed-by-developer", "A developer's certificate under the true intermediate signs.",
+                "missingLeafMarker", true, { $0 = developerDescription }
+            ),
+            (
+                "leaf-expired-at-creation", "The leaf expired the second before the receipt was created.",
+                "certificateExpired", false, { $0.notAfter = created.adding(seconds: -1) }
+            ),
+            (
+                "leaf-not-yet-valid-at-creation", "The leaf became valid the second after the receipt was created.",
+                "certificateNotYetValid", false, { $0.notBefore = created.adding(seconds: 1) }
+            ),
+            (
+                "leaf-is-authority", "The leaf is a certificate authority.", "basicConstraints", true,
+                { $0.basicConstraints = .certificateAuthority(pathLength: nil) }
+            ),
+            (
+                "leaf-key-usage", "The leaf may encipher keys and not sign.", "keyUsage", true,
+                { $0.keyUsage = .keyEncipherment }
+            ),
+            (
+                "leaf-unknown-critical-extension", "The leaf has a critical extension that nobody knows.",
+                "criticalExtension", false, { $0.unknownCriticalExtension = true }
+            ),
+            (
+                "leaf-broken-signature", "One bit of the intermediate's signature over the leaf is wrong.",
+                "certificateSignatureMismatch", false, { $0.brokenSignature = true }
+            ),
+        ]
+    }
+
+    /// Genuine certificates and a creation date outside or just inside of their life.
+    private static func creationDateCases() throws -> [ForgedCase] {
+        let leaf = TestCertificateAuthority.leafDescription(.g5)
+        func at(
+            _ name: String, _ shows: String, _ date: ForgedInstant, _ verdict: ForgedExpectation.Verdict,
+            _ reason: String, openSSL: Bool? = nil
+        ) throws -> ForgedCase {
+            let receipt = Sample.usual().with { $0.creationDate = .seconds(date) }
+            return try app(name, shows, receipt, receipt.signedData(.g5), verdict, reason, openSSL: openSSL)
+        }
+        return [
+            try at(
+                "created-at-first-second", "Created in the first second of the leaf's life.", leaf.notBefore, .genuine,
+                "genuine"),
+            // RFC 5280, 4.1.2.5: the period includes its last second. OpenSSL ends it a second early.
+            try at(
+                "created-at-last-second", "Created in the last second of the leaf's life, which still counts.",
+                leaf.notAfter, .genuine, "lastSecond", openSSL: false),
+            try at(
+                "created-before-leaf", "Created a second before the leaf was valid.",
+                leaf.notBefore.adding(seconds: -1),
+                .notGenuine, "certificateNotYetValid"),
+            try at(
+                "created-after-leaf", "Created a second after the leaf had expired.", leaf.notAfter.adding(seconds: 1),
+                .notGenuine, "certificateExpired"),
+        ]
+    }
+
+    /// The true root over an intermediate with one thing wrong.
+    static func intermediateCases() throws -> [ForgedCase] {
+        let root = try TestCertificateAuthority.shared().root
+        let receipt = Sample.usual()
+        return try intermediateChanges().map { change in
+            let intermediate = try TestCertificateAuthority.intermediateDescription(.g5).with(change.change)
+                .issued(by: root)
+            let leaf = try TestCertificateAuthority.leafDescription(.g5).issued(by: intermediate)
+            return try app(
+                change.name, change.shows, receipt,
+                ForgedSignedData(content: receipt.content, chain: [leaf, intermediate, root], digest: .sha256),
+                .notGenuine, change.reason, openSSL: change.openSSL)
+        }
+    }
+
+    private static func intermediateChanges() -> [Change] {
+        let created = Sample.g5Date
+        return [
+            (
+                "intermediate-without-marker", "The intermediate lacks the marker 6.2.1.", "missingIntermediateMarker",
+                true,
+                { $0.markers = [] }
+            ),
+            (
+                "intermediate-of-itunes-store", "The intermediate bears the marker of the iTunes Store's (6.2.2).",
+                "missingIntermediateMarker", true, { $0.markers = [.iTunesStoreIntermediateMarker] }
+            ),
+            (
+                "intermediate-is-no-authority", "The intermediate says CA:FALSE.", "basicConstraints", false,
+                { $0.basicConstraints = .endEntity }
+            ),
+            (
+                "intermediate-without-basic-constraints", "The intermediate does not say that it is an authority.",
+                "basicConstraints", false, { $0.basicConstraints = .absent }
+            ),
+            (
+                "intermediate-key-usage", "The intermediate may sign, and not sign certificates.", "keyUsage", false,
+                { $0.keyUsage = [.digitalSignature, .crlSign] }
+            ),
+            (
+                "intermediate-expired-at-creation",
+                "The intermediate expired the second before the receipt was created.",
+                "certificateExpired", false, { $0.notAfter = created.adding(seconds: -1) }
+            ),
+            (
+                "intermediate-not-yet-valid-at-creation",
+                "The intermediate became valid the second after the receipt was created.", "certificateNotYetValid",
+                false,
+                { $0.notBefore = created.adding(seconds: 1) }
+            ),
+            (
+                "intermediate-unknown-critical-extension",
+                "The intermediate has a critical extension that nobody knows.",
+                "criticalExtension", false, { $0.unknownCriticalExtension = true }
+            ),
+            (
+                "intermediate-broken-signature", "One bit of the root's signature over the intermediate is wrong.",
+                "certificateSignatureMismatch", false, { $0.brokenSignature = true }
+            ),
+        ]
+    }
+}
+
+extension ForgedCase {
+    /// Messages whose SignerInfos are not one true signature of the leaf.
+    static func signerCases() throws -> [ForgedCase] {
+        try signerCountCases() + digestCases() + signerIdentifierCases()
+    }
+
+    private static func signerCountCases() throws -> [ForgedCase] {
+        let receipt = Sample.usual()
+        let message = try receipt.signedData(.g5)
+        let foreign = try ForeignAuthority().certificates
+        return [
+            try app(
+                "two-signers", "Two signers, both genuine; a receipt has one.", receipt,
+                message.with { $0.signers += $0.signers }, .notGenuine, "signerCount", openSSL: true),
+            try app(
+                "two-signers-one-foreign", "A genuine signer and a foreign one.", receipt,
+                message.with {
+                    $0.certificates += foreign.map(\.der)
+                    $0.signers.append(ForgedSigner(certificate: foreign[0], digest: .sha256))
+                }, .notGenuine, "signerCount"),
+            try app(
+                "no-signers", "Nobody signed.", receipt, message.with { $0.signers = [] }, .notGenuine, "signerCount"),
+            try app(
+                "no-certificates", "No certificates are embedded.", receipt, message.with { $0.certificates = [] },
+                .notGenuine, "certificateMissing"),
+        ]
+    }
+
+    private static func digestCases() throws -> [ForgedCase] {
+        let receipt = Sample.usual()
+        let message = try receipt.signedData(.g5)
+        return [
+            try app(
+                "digest-not-the-signed-one", "The signer names SHA-256 and signed SHA-1.", receipt,
+                message.with { $0.signers[0].digest = .sha1 }, .notGenuine, "signatureMismatch"),
+            try app(
+                "digest-sha512", "Signed with SHA-512, which is sound and which Apple never used.", receipt,
+                message.with {
+                    $0.signers[0].digest = .sha512
+                    $0.signers[0].claimedDigest = .sha512
+                }, .notGenuine, "unsupportedDigestAlgorithm", openSSL: true),
+            try app(
+                "digest-md5", "The signer names MD5.", receipt, message.with { $0.signers[0].claimedDigest = .md5 },
+                .notGenuine, "unsupportedDigestAlgorithm"),
+            try app(
+                "sha1-by-sha256-leaf",
+                "A SHA-1 signature by the leaf of the SHA-256 generation, as Apple's servers made "
+                    + "for a while: the digest is the signer's to name.", receipt,
+                message.with {
+                    $0.signers[0].digest = .sha1
+                    $0.signers[0].claimedDigest = .sha1
+                }),
+        ]
+    }
+
+    private static func signerIdentifierCases() throws -> [ForgedCase] {
+        let receipt = Sample.usual()
+        let message = try receipt.signedData(.g5)
+        let root = try TestCertificateAuthority.shared().root
+        return [
+            try app(
+                "signer-serial-of-nobody", "The signer's serial number is that of no certificate.", receipt,
+                message.with { $0.signers[0].serial = [0x7E, 0x57, 0x00] }, .notGenuine, "signerCertificateNotFound"),
+            try app(
+                "signer-issuer-of-nobody", "The signer's issuer is not that of the leaf.", receipt,
+                message.with { $0.signers[0].issuer = root.subject }, .notGenuine, "signerCertificateNotFound"),
+            try app(
+                "signer-points-at-intermediate", "The signer is said to be the intermediate; the leaf signed.", receipt,
+                message.with {
+                    $0.signers[0].issuer = root.subject
+                    $0.signers[0].serial = TestCertificateAuthority.intermediateDescription(.g5).serial
+                }, .notGenuine, "missingLeafMarker"),
+        ]
+    }
+
+    /// Genuine receipts that somebody changed afterwards.
+    static func tamperedCases() throws -> [ForgedCase] {
+        let receipt = Sample.usual()
+        let message = try receipt.signedData(.g5)
+        let richer = Sample.production([Sample.renewal(0), Sample.renewal(1), Sample.nonConsumable])
+        let flipped = Sample.usual().with { $0.bundleId = "com.example.orcharf" }
+        return [
+            try app(
+                "swapped-payload", "The signature of one receipt under the content of another.", richer,
+                richer.signedData(.g5).with { $0.signers[0].signsInstead = receipt.content }, .notGenuine,
+                "signatureMismatch"),
+            try app(
+                "swapped-payload-with-signed-attributes", "As swapped-payload, with signed attributes.", richer,
+                richer.signedData(.g5).with {
+                    $0.signers[0].signsInstead = receipt.content
+                    $0.signers[0].signedAttributes = ForgedSignedAttributes()
+                }, .notGenuine, "digestMismatch"),
+            try app(
+                "flipped-content-bit", "One bit of the bundle id is changed after signing: d became f.", flipped,
+                flipped.signedData(.g5).with {
+                    // All but the bundle id stays, the device hash too.
+                    $0.content = replaced(in: receipt.content, "orchard", by: "orcharf")
+                    $0.signers[0].signsInstead = receipt.content
+                }, .notGenuine, "signatureMismatch",
+                expect: {
+                    $0.otherAttributes = receipt.otherFacts
+                    $0.deviceGuid = nil
+                }),
+            try app(
+                "flipped-signature-bit", "One bit of the signature is changed.", receipt,
+                message.with { $0.signers[0].brokenSignature = true }, .notGenuine, "signatureMismatch"),
+            try app(
+                "truncated", "The receipt ends in the middle of its certificates.", receipt, message, .notAReceipt,
+                "truncated", openSSL: false, container: { $0.removeLast($0.count / 3) }),
+            try app(
+                "truncated-by-one-byte", "The last byte is missing.", receipt, message, .notAReceipt, "truncated",
+                openSSL: false, container: { $0.removeLast() }),
+        ]
+    }
+
+    /// The first occurrence of a text in bytes, replaced by one of the same length.
+    static func replaced(in bytes: [UInt8], _ text: String, by other: String) -> [UInt8] {
+        let (old, new) = (Array(text.utf8), Array(other.utf8))
+        guard old.count == new.count, bytes.count >= old.count else { return bytes }
+        var result = bytes
+        for start in 0...(bytes.count - old.count) where bytes[start..<start + old.count].elementsEqual(old) {
+            result.replaceSubrange(start..<start + old.count, with: new)
+            break
+        }
+        return result
+    }
+}

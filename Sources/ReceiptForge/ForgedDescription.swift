@@ -1,0 +1,11 @@
+/// A description of something to forge, which a test changes in one expression.
+public protocol ForgedDescription: Sendable {}
+
+extension ForgedDescription {
+    /// A changed copy.
+    public func with(_ change: (inout Self) throws -> Void) rethrows -> Self {
+        var copy = self
+        try change(&copy)
+        return copy
+    }
+}
