@@ -94,18 +94,18 @@ let package = Package(
             dependencies: ["AppStoreModels", crypto, cryptoExtras],
             swiftSettings: settings),
         .target(
-            name: "TransactionStore",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases"],
+            name: "TransactionStore", dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases"],
             swiftSettings: settings),
         .target(
             name: "SQLiteTransactionStore",
-            dependencies: ["AppStoreModels", "TransactionStore", grdb, grdbSQLite],
+            dependencies: ["AppStoreModels", "Purchases", "TransactionStore", grdb, grdbSQLite],
             swiftSettings: settings),
         .systemLibrary(
             name: "CLibPQ", path: "Sources/CLibPQ", pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(
-            name: "PostgreSQLTransactionStore", dependencies: ["AppStoreModels", "TransactionStore", "CLibPQ"],
+            name: "PostgreSQLTransactionStore",
+            dependencies: ["AppStoreModels", "Purchases", "TransactionStore", "CLibPQ"],
             swiftSettings: settings),
         .target(
             name: "AppStoreServer",
@@ -165,7 +165,7 @@ let package = Package(
         .executableTarget(
             name: "legacy-receipts-benchmark",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "Migration", "ReceiptForge", "TransactionStore",
+                "AppStoreModels", "LegacyReceipts", "Purchases", "Migration", "ReceiptForge", "TransactionStore",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
                 "AppStoreServer", "CLibPQ",
                 crypto, cryptoExtras, grdb, grdbSQLite, server("AsyncHTTPClient", "async-http-client"),
@@ -184,7 +184,8 @@ let package = Package(
         .executableTarget(
             name: "legacy-receipts-store-loader",
             dependencies: [
-                "AppStoreModels", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
+                "AppStoreModels", "Purchases", "TransactionStore", "SQLiteTransactionStore",
+                "PostgreSQLTransactionStore",
             ],
             path: "Tests/StoreLoader", swiftSettings: settings),
 
@@ -203,6 +204,12 @@ let package = Package(
             dependencies: [
                 "LegacyReceipts", "ReceiptForge", "OpenSSLOracle", "SharedReceipts",
                 crypto,
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "PurchasesTests",
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "ReceiptForge", "SharedReceipts",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -278,7 +285,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "legacy-receipts", "AppStoreModels", "LegacyReceipts", "ReceiptForge",
+                "legacy-receipts", "AppStoreModels", "LegacyReceipts", "Purchases", "ReceiptForge",
                 "AppStoreServer", "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
             ],
             swiftSettings: settings),

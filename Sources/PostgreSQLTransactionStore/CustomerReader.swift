@@ -1,3 +1,4 @@
+import Purchases
 import TransactionStore
 
 /// Looks customers up: one statement, so that everything is of one moment and costs one round trip.

@@ -1,3 +1,4 @@
+public import Purchases
 public import TransactionStore
 
 extension PostgreSQLTransactionStore: DeliveryLedger {

@@ -1,3 +1,4 @@
+public import Purchases
 public import TransactionStore
 
 /// A transaction store in a PostgreSQL database (12 or newer), for several replicas at once.

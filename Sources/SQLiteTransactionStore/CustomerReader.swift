@@ -1,4 +1,5 @@
 import GRDB
+import Purchases
 import TransactionStore
 
 extension SQLiteTransactionStore {

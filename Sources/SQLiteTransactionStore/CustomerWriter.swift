@@ -1,4 +1,5 @@
 import GRDB
+import Purchases
 import TransactionStore
 
 /// Finds the customer with given identities, joining several into one.

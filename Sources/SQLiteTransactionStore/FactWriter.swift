@@ -1,5 +1,6 @@
 import AppStoreModels
 import GRDB
+import Purchases
 import TransactionStore
 
 /// Applies fact sets within one transaction. Made for the transaction, gone with it.

@@ -1,5 +1,6 @@
 import AppStoreModels
 import GRDB
+import Purchases
 import TransactionStore
 
 /// Appends to the ledger, within the transaction that writes the facts. Only one writes to a file at a time, so that
@@ -56,7 +57,7 @@ struct LedgerWriter {
         for original in ids.keys.sorted() { try record(together: ids[original] ?? [], original, scopeId) }
     }
 
-    /// The original transaction ids whose transactions ``UpgradeRule`` has to look at together: those of which a changed
+    /// The original transaction ids whose transactions `UpgradeRule` has to look at together: those of which a changed
     /// subscription period has a neighbor of another product, in the set or in the store.
     private func subscriptionsWithSeveralProducts(
         _ facts: [TransactionFact], _ changed: [Int], _ scopeId: Int64

@@ -1,6 +1,7 @@
 import Dispatch
 import GRDB
 import GRDBSQLite
+import Purchases
 import Synchronization
 import TransactionStore
 

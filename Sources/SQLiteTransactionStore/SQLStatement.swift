@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import Purchases
 import TransactionStore
 
 /// A connection that keeps the statements that it has prepared.

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+public import Purchases
 import Synchronization
 public import TransactionStore
 

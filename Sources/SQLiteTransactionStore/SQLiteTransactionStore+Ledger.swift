@@ -1,4 +1,5 @@
 import GRDB
+public import Purchases
 public import TransactionStore
 
 extension SQLiteTransactionStore: DeliveryLedger {

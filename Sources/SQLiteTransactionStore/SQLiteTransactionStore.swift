@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+public import Purchases
 public import TransactionStore
 
 /// A transaction store in one SQLite file (write-ahead log), for a program or a few on one machine.

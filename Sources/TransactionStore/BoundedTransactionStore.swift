@@ -1,4 +1,5 @@
 import Dispatch
+public import Purchases
 import Synchronization
 
 /// A store whose callers never wait long: a store that hangs fails their calls, and fails further ones at once until it

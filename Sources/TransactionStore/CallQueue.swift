@@ -1,3 +1,5 @@
+package import Purchases
+
 /// Puts the calls that wait while others are under way into one next piece of work, so that many callers pay for one
 /// commit, or for one round trip. Each call still succeeds or fails on its own.
 package actor CallQueue<Input: Sendable, Output: Sendable> {

@@ -1,6 +1,8 @@
+public import Purchases
+
 /// Going through all customers of an app. Both engines offer it.
 public protocol CustomerDirectory: Sendable {
-    /// The next customers of a scope, in the order of their least identities (see ``CustomerIdentity``), which is the same
+    /// The next customers of a scope, in the order of their least identities (see `CustomerIdentity`), which is the same
     /// in both engines and does not depend on when documents came.
     ///
     /// Give `identities.first` of the last customer to go on. Fewer than `limit` may come where customers have many

@@ -1,9 +1,10 @@
 internal import AppStoreModels
 internal import LegacyReceipts
+package import Purchases
 
-/// A ``FactSet`` as bytes: what a spool keeps and reads back in another life of the program.
+/// A `FactSet` as bytes: what a spool keeps and reads back in another life of the program.
 ///
-/// The facts are JSON, in which each payload has the form that engines store (``FactEncoder``). The receipt stands beside
+/// The facts are JSON, in which each payload has the form that engines store (`FactEncoder`). The receipt stands beside
 /// it as it is, because base64 would add a third to the larger part.
 package struct EncodedFactSet: Sendable {
     package let facts: [UInt8]

@@ -1,3 +1,5 @@
+public import Purchases
+
 /// Keeps what documents state while a ``TransactionStore`` cannot take it, on a disk, until the store can.
 ///
 /// Entries leave in the order in which they came, but one that the store cannot take yet holds no other up. An entry is removed after the store has committed it, so that a crash in

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 internal import Foundation
 
-/// Reads a flat JSON object that ``FactEncoder`` wrote, member by member.
+/// Reads a flat JSON object that `FactEncoder` wrote, member by member.
 ///
 /// `Decodable` would do the same; it needs many times as long, and a customer has hundreds of these. What `FactEncoder`
 /// writes nearly always (no white space, known names, plain strings, integers, bools) is read by ``PlainMembers``; from

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Purchases
 
 // The models by the order in which they write themselves. The numbers below are places in `names`.
 

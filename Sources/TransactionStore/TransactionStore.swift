@@ -1,3 +1,5 @@
+public import Purchases
+
 /// What remembers purchases between requests. Two engines implement it, SQLite and PostgreSQL; one conformance suite runs
 /// against both.
 ///

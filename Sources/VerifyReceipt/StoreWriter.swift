@@ -1,3 +1,4 @@
+internal import Purchases
 internal import Synchronization
 public import TransactionStore
 

@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
+internal import Purchases
 internal import TransactionStore
 
 extension VerifyReceiptEndpoint {

@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import Purchases
 import ReceiptForge
 import Testing
 import TransactionStore

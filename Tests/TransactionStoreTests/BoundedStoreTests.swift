@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Purchases
 import SQLiteTransactionStore
 import Synchronization
 import Testing

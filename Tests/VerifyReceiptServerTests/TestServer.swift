@@ -1,6 +1,7 @@
 import Foundation
 import LegacyReceipts
 import Logging
+import Purchases
 import ReceiptForge
 import ServiceLifecycle
 import Synchronization

@@ -1,4 +1,5 @@
 import AppStoreModels
+import Purchases
 import ReceiptForge
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import Purchases
 import Testing
 import TransactionStore
 import VerifyReceipt

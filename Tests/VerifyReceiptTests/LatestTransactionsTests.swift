@@ -1,6 +1,7 @@
 import AppStoreModels
 import LegacyReceipts
 import ProductCatalog
+import Purchases
 import ReceiptForge
 import Testing
 import TransactionStore

@@ -1,4 +1,5 @@
 import Foundation
+import Purchases
 import SQLiteTransactionStore
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import AppStoreModels
 import LegacyReceipts
+import Purchases
 import ReceiptForge
 import Testing
 import TransactionStore

@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 import PostgreSQLTransactionStore
+import Purchases
 import TransactionStore
 
 /// The PostgreSQL store: bulk load against COPY of the same rows into the same tables with the same indexes, and the

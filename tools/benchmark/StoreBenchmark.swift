@@ -2,6 +2,7 @@ import AppStoreModels
 import Foundation
 import GRDB
 import GRDBSQLite
+import Purchases
 import SQLiteTransactionStore
 import TransactionStore
 

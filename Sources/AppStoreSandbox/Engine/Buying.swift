@@ -1,6 +1,7 @@
 internal import AppStoreModels
 internal import AppStoreServer
 internal import Foundation
+internal import Purchases
 
 extension SandboxEngine {
     /// Sells a product.

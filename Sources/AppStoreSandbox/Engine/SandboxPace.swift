@@ -1,5 +1,6 @@
 internal import AppStoreServer
 internal import ProductCatalog
+internal import Purchases
 
 /// How fast time passes for subscriptions.
 public enum SandboxPace: Hashable, Sendable {

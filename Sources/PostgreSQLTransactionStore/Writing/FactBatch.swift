@@ -1,4 +1,5 @@
 import AppStoreModels
+import Purchases
 import TransactionStore
 
 /// Fact sets made ready to be written together: each fact encoded once, of several that compete only the newest, everything

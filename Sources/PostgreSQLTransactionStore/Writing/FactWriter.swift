@@ -1,3 +1,4 @@
+import Purchases
 import TransactionStore
 
 /// Why a transaction has to begin again from the start.

@@ -1,4 +1,5 @@
 import AppStoreModels
+import Purchases
 import TransactionStore
 
 /// Appends to the ledger what became of the transactions of a batch, at the end of the transaction that writes them.

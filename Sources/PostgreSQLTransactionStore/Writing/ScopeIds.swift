@@ -1,3 +1,4 @@
+import Purchases
 import TransactionStore
 
 /// The numbers of scopes in the database. Asked for each time: a number that outlived a restored database would file facts

@@ -34,7 +34,7 @@ struct PurchaseFacts: Sendable, Equatable {
 }
 
 /// The kind of record, which knows the provenance of each fact.
-enum FactSource: Sendable {
+enum RecordForm: Sendable {
     /// Attributes of an app receipt (Reference.md V5.3).
     case attributes
     /// Keys of a transaction receipt; which of the two forms of a date was there is looked up.

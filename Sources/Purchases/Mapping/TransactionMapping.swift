@@ -6,7 +6,7 @@ extension ReceiptMapper {
     /// One purchase in modern terms. Rules that need the other purchases of the record come afterwards:
     /// ``UpgradeRule`` and ``addTerms(_:)``.
     func transaction(
-        _ facts: borrowing PurchaseFacts, _ source: FactSource, _ context: borrowing RecordContext,
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ context: borrowing RecordContext,
         notes: [MappingNote] = []
     ) -> MappedTransaction {
         var result = MappedTransaction(standing: source.standing, reservingFields: 18)
@@ -17,7 +17,7 @@ extension ReceiptMapper {
 
     /// Fills a transaction where it stands: it is large, and there are many.
     func fill(
-        _ result: inout MappedTransaction, _ facts: borrowing PurchaseFacts, _ source: FactSource,
+        _ result: inout MappedTransaction, _ facts: borrowing PurchaseFacts, _ source: RecordForm,
         _ context: borrowing RecordContext
     ) {
         let product: CatalogProduct? =
@@ -36,7 +36,7 @@ extension ReceiptMapper {
 }
 
 extension MappedTransaction {
-    fileprivate mutating func setIdentifiers(_ facts: borrowing PurchaseFacts, _ source: FactSource) {
+    fileprivate mutating func setIdentifiers(_ facts: borrowing PurchaseFacts, _ source: RecordForm) {
         // Xcode writes 0 into every receipt it makes.
         if facts.transactionId == "0" {
             note(.xcodeTransactionIdZero)
@@ -59,7 +59,7 @@ extension MappedTransaction {
         provenance.set(&payload.quantity, to: quantity, .quantity, source.provenance(.quantity))
     }
 
-    fileprivate mutating func setDates(_ facts: borrowing PurchaseFacts, _ source: FactSource) {
+    fileprivate mutating func setDates(_ facts: borrowing PurchaseFacts, _ source: RecordForm) {
         provenance.set(&payload.purchaseDate, to: facts.purchaseDate, .purchaseDate, source.provenance(.purchaseDate))
         provenance.set(
             &payload.originalPurchaseDate, to: facts.originalPurchaseDate, .originalPurchaseDate,
@@ -72,7 +72,7 @@ extension MappedTransaction {
 
     /// The type from attribute 1707, else the catalogue, else a rule (Reference.md V9.2).
     fileprivate mutating func setType(
-        _ facts: borrowing PurchaseFacts, _ source: FactSource, _ product: CatalogProduct?
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ product: CatalogProduct?
     ) {
         if let signed = facts.productType {
             if signed == .freeSubscription {
@@ -104,7 +104,7 @@ extension MappedTransaction {
 
     /// Attribute 1722 or its key, else a rule: purchases before family sharing were bought (Reference.md V9.2).
     fileprivate mutating func setOwnership(
-        _ facts: borrowing PurchaseFacts, _ source: FactSource, _ context: borrowing RecordContext
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ context: borrowing RecordContext
     ) {
         if let ownership = facts.ownershipType {
             return provenance.set(
@@ -126,7 +126,7 @@ extension MappedTransaction {
     private static let firstOf2021: Int64 = 1_609_459_200_000
 
     /// A cancellation is a revocation unless the record says that it was an upgrade (Reference.md V3.5 and V9.2).
-    fileprivate mutating func setCancellation(_ facts: borrowing PurchaseFacts, _ source: FactSource) {
+    fileprivate mutating func setCancellation(_ facts: borrowing PurchaseFacts, _ source: RecordForm) {
         provenance.set(&payload.isUpgraded, to: facts.isUpgraded, .isUpgraded, source.provenance(.isUpgraded))
         guard let date = facts.cancellationDate, facts.isUpgraded != true else { return }
         provenance.set(&payload.revocationDate, to: date, .revocationDate, source.provenance(.cancellationDate))
@@ -147,7 +147,7 @@ extension MappedTransaction {
     /// An offer with a name is that offer; else the trial flag beats the introductory flag, because free trials before
     /// 2024 have only the former (Reference.md V3.5 "Trial flags" and V9.2).
     fileprivate mutating func setOffer(
-        _ facts: borrowing PurchaseFacts, _ source: FactSource, _ product: CatalogProduct?
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ product: CatalogProduct?
     ) {
         let isTrial = facts.isTrialPeriod == true
         let type: OfferType
@@ -185,7 +185,7 @@ extension MappedTransaction {
     }
 
     fileprivate mutating func setGroup(
-        _ facts: borrowing PurchaseFacts, _ source: FactSource, _ product: CatalogProduct?
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ product: CatalogProduct?
     ) {
         if let group = facts.subscriptionGroupIdentifier {
             provenance.set(

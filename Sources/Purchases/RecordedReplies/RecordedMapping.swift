@@ -59,7 +59,7 @@ extension ReceiptMapper {
             }
             var notes = row.notes
             correctEnvironment(&context, row.facts, &notes)
-            let source = FactSource.recorded(row.keys, isNotification: isNotification)
+            let source = RecordForm.recorded(row.keys, isNotification: isNotification)
             transactions.append(transaction(row.facts, source, context, notes: notes))
         }
         transactions.concludeUpgrades()

@@ -1,3 +1,5 @@
+public import Purchases
+
 /// The ordered record of what a program that delivers content has to do: a consumer reads it from where it stopped, does what
 /// the entries say, and acknowledges. Both engines keep it, in the same database transaction as the facts it follows from.
 ///

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+package import Purchases
 
 // When an entry is due. Kept apart from the engines, which only look up and append.
 
@@ -60,31 +61,5 @@ extension StoredTransaction {
         guard isSigned else { return nil }
         if payload.revocationDate != nil { return .revoked }
         return payload.isUpgraded == true ? .upgraded : .purchased
-    }
-}
-
-extension TransactionFact {
-    /// Whether the fact states that the period was cut short. Of two facts of one kind and date, this one is kept.
-    package var revokes: Bool { payload.revocationDate != nil || legacy?.cancellationDate != nil }
-
-    /// How a stored payload of a subscription names its product; nil for a fact that says no expiry. A stored payload without
-    /// this text is of another product.
-    package var storedProduct: [UInt8]? {
-        guard payload.expiresDate != nil, let product = payload.productId else { return nil }
-        var writer = JSONWriter(reservingCapacity: 64)
-        writer.beginObject()
-        writer.member("productId", product)
-        writer.endObject()
-        return Array(writer.finish().dropFirst().dropLast())
-    }
-
-    /// Whether the fact is signed and says nothing of a cancellation. Where the ledger has no entry, or says that the
-    /// content is granted, such a fact leaves the transaction `purchased`, whatever else is known: a signed fact without
-    /// a cancellation is not outdone by an unsigned one (see FactJoining.swift), and by an older signed one only if that
-    /// one decided before. So bulk loads need not join facts. The exception is a subscription with several products, whose
-    /// transactions ``UpgradeRule`` looks at together.
-    package var isPlainPurchase: Bool {
-        origin.source.kind.isSigned && payload.revocationDate == nil && payload.isUpgraded != true
-            && legacy?.cancellationDate == nil
     }
 }

@@ -1,3 +1,4 @@
+internal import Purchases
 internal import TransactionStore
 
 /// When the App Store last stated the whole history of each purchase that an answer shows.

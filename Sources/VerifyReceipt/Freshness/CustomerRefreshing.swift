@@ -1,4 +1,5 @@
-public import TransactionStore
+public import Purchases
+internal import TransactionStore
 
 /// Asks the App Store about a customer and puts what it says into the store that the endpoint reads.
 public protocol CustomerRefreshing: Sendable {

@@ -1,3 +1,4 @@
+internal import Purchases
 internal import TransactionStore
 
 extension VerifyReceiptEndpoint {

@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
+internal import Purchases
 internal import TransactionStore
 
 /// The reply to a StoreKit 2 JWS: an extension in the shape of the reply to an app receipt, so that an old server survives

@@ -1,4 +1,5 @@
 internal import LegacyReceipts
+internal import Purchases
 internal import Synchronization
 internal import TransactionStore
 

@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import AppStoreServer
+internal import Purchases
 internal import TransactionStore
 
 /// What came of one question to the App Store.

@@ -1,4 +1,5 @@
 public import AppStoreServer
+internal import Purchases
 internal import Synchronization
 internal import TransactionStore
 

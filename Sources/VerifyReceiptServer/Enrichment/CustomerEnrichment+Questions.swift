@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Purchases
 internal import TransactionStore
 
 /// What the App Store is asked to complete one customer.

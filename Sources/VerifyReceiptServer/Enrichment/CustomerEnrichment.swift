@@ -1,5 +1,6 @@
 public import AppStoreModels
 public import AppStoreServer
+internal import Purchases
 public import TransactionStore
 
 /// Completes customers of a store with what the App Store Server API says about them.

@@ -1,5 +1,6 @@
 import AppStoreModels
 public import AppStoreServer
+public import Purchases
 import Synchronization
 public import TransactionStore
 public import VerifyReceipt

@@ -1,5 +1,6 @@
 import AppStoreModels
 import AppStoreServer
+import Purchases
 import TransactionStore
 
 /// What asks the App Store about the customers of one app in one environment, and how it went lately.

@@ -1,5 +1,6 @@
+package import Purchases
 import Synchronization
-package import TransactionStore
+internal import TransactionStore
 
 /// What the App Store last answered about purchases, by original transaction id. Bounded: two generations, of which the
 /// older is forgotten when the newer is full.

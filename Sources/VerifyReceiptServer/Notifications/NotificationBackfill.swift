@@ -1,5 +1,6 @@
 public import AppStoreModels
 public import AppStoreServer
+internal import Purchases
 public import TransactionStore
 
 /// Reads the history of notifications that the App Store has tried to send, and takes in what the store lacks.

@@ -1,6 +1,7 @@
 import AppStoreModels
 public import AppStoreServer
 import LegacyReceipts
+public import Purchases
 public import TransactionStore
 public import VerifyReceipt
 

@@ -1,6 +1,7 @@
 import Foundation
 import LegacyReceipts
 import Migration
+import Purchases
 import TransactionStore
 
 /// Puts what accepted documents state into a store.

@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import ProductCatalog
+import Purchases
 import TransactionStore
 
 /// Makes the rows of `offers` for one customer after the other.

@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import Migration
 import ProductCatalog
+import Purchases
 import TransactionStore
 
 struct OffersCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import AppStoreModels
 import AppStoreSandbox
 import AppStoreServer
 import Foundation
+import Purchases
 import ReceiptForge
 import SQLiteTransactionStore
 import Synchronization

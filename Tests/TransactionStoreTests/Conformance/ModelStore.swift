@@ -1,4 +1,5 @@
 import AppStoreModels
+import Purchases
 import TransactionStore
 
 /// The store as it is meant, without any cleverness: it remembers every set and works everything out on reading.

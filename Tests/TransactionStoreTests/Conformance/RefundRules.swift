@@ -1,4 +1,5 @@
 import LegacyReceipts
+import Purchases
 import Testing
 import TransactionStore
 

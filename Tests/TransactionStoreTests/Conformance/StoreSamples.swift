@@ -1,4 +1,5 @@
 import AppStoreModels
+import Purchases
 import TransactionStore
 
 /// Values that the tests of the store share.

@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 import LegacyReceipts
+import Purchases
 import Testing
 import TransactionStore
 

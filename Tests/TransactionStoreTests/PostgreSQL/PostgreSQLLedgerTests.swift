@@ -1,5 +1,6 @@
 import AppStoreModels
 import PostgreSQLTransactionStore
+import Purchases
 import TestDatabase
 import Testing
 import TransactionStore

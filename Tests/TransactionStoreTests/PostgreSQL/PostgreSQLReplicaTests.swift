@@ -1,5 +1,6 @@
 import AppStoreModels
 import PostgreSQLTransactionStore
+import Purchases
 import Synchronization
 import TestDatabase
 import Testing

@@ -1,4 +1,5 @@
 import PostgreSQLTransactionStore
+import Purchases
 import TestDatabase
 import Testing
 import TransactionStore

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Purchases
 import SQLiteTransactionStore
 import Testing
 import TransactionStore

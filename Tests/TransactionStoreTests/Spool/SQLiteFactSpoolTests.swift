@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 import GRDB
+import Purchases
 import SQLiteTransactionStore
 import Testing
 import TransactionStore

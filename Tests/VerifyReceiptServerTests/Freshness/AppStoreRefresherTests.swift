@@ -2,6 +2,7 @@ import AppStoreModels
 import AppStoreServer
 import Crypto
 import Foundation
+import Purchases
 import ReceiptForge
 import SQLiteTransactionStore
 import Synchronization

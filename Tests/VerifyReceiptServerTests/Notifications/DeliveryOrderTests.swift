@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 import PostgreSQLTransactionStore
+import Purchases
 import SQLiteTransactionStore
 import Testing
 import TransactionStore

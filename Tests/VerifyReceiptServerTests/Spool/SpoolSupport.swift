@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 import GRDB
+import Purchases
 import ReceiptForge
 import SQLiteTransactionStore
 import Synchronization

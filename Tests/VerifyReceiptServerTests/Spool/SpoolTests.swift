@@ -1,4 +1,5 @@
 import Foundation
+import Purchases
 import SQLiteTransactionStore
 import Testing
 import TransactionStore

@@ -1,3 +1,4 @@
+import Purchases
 import ReplyComparison
 import Testing
 import VerifyReceipt

@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 import LegacyReceipts
+import Purchases
 import ReceiptForge
 import Testing
 import TransactionStore

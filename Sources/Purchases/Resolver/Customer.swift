@@ -1,6 +1,5 @@
 public import AppStoreModels
 public import ProductCatalog
-public import Purchases
 
 /// One transaction as the store knows it: the facts of all documents, joined field by field.
 public struct StoredTransaction: Sendable {
@@ -34,7 +33,7 @@ public struct StoredTransaction: Sendable {
 }
 
 extension StoredTransaction {
-    /// What the documents behind the transaction state for ``UpgradeRule``.
+    /// What the documents behind the transaction state for `UpgradeRule`.
     package var upgradeStatement: UpgradeRule.Statement {
         let signed = origins.first { $0.source.kind == .signedTransaction }
         return UpgradeRule.Statement(
@@ -45,7 +44,7 @@ extension StoredTransaction {
 }
 
 extension [StoredTransaction] {
-    /// Applies ``UpgradeRule`` to the transactions of a customer, or of one original transaction id.
+    /// Applies `UpgradeRule` to the transactions of a customer, or of one original transaction id.
     mutating func concludeUpgrades() {
         let upgrades = UpgradeRule.upgrades(count: count) {
             self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId

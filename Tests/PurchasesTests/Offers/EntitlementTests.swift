@@ -1,5 +1,5 @@
 import AppStoreModels
-import AppStoreServer
+import Purchases
 import Testing
 
 @Suite("Entitlements")

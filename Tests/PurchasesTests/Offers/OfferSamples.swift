@@ -1,5 +1,5 @@
 import AppStoreModels
-import AppStoreServer
+import Purchases
 
 /// Purchases on a calendar of whole months from 2023-01-15, 10:00 in California.
 enum OfferSamples {

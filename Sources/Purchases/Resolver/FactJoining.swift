@@ -22,12 +22,14 @@ internal import AppStoreModels
 // Ids and dates of a purchase never change; that a newer receipt has whole seconds is no news, so milliseconds stay.
 
 /// At most one value of each kind: the facts that become one.
-struct ByKind<Value> {
-    var receipt: Value?
-    var signed: Value?
-    var recorded: Value?
+package struct ByKind<Value> {
+    package var receipt: Value?
+    package var signed: Value?
+    package var recorded: Value?
 
-    subscript(kind: FactKind) -> Value? {
+    package init() {}
+
+    package subscript(kind: FactKind) -> Value? {
         get {
             switch kind {
             case .receipt: receipt
@@ -45,7 +47,7 @@ struct ByKind<Value> {
     }
 
     /// In the order of ``FactKind``.
-    func map<Result>(_ transform: (Value) -> Result) -> [Result] {
+    package func map<Result>(_ transform: (Value) -> Result) -> [Result] {
         var results: [Result] = []
         results.reserveCapacity(1)
         if let receipt { results.append(transform(receipt)) }

@@ -1,6 +1,5 @@
 internal import AppStoreModels
 public import LegacyReceipts
-internal import Purchases
 
 // What a store learns from a verified receipt: what the receipt states, without the conclusions that the mapping draws.
 

@@ -1,6 +1,5 @@
 package import AppStoreModels
 internal import LegacyReceipts
-package import Purchases
 
 // Notifications of version 1 (Reference.md V8). Nobody signed them and they have no UUID; what they embed in
 // `latest_receipt` is signed.

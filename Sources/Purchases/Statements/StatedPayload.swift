@@ -1,5 +1,4 @@
 internal import AppStoreModels
-internal import Purchases
 
 // A store holds what documents state. What the mapping concluded by a rule, or took from a catalogue, is taken out again:
 // conclusions are drawn on reading, from everything that is known by then.

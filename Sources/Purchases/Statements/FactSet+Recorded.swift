@@ -1,5 +1,4 @@
 internal import AppStoreModels
-public import Purchases
 
 extension [FactSet] {
     /// The facts of a recorded document, one set per original transaction id in it. Nobody signed them: so that a document

@@ -52,7 +52,7 @@ public struct CustomerIdentity: Hashable, Sendable {
     }
 
     /// Printable ASCII within the bound.
-    static func isPlain(_ text: String) -> Bool {
+    package static func isPlain(_ text: String) -> Bool {
         text.utf8.count <= maximumLength && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 

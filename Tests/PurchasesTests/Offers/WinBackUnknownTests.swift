@@ -1,5 +1,5 @@
 import AppStoreModels
-import AppStoreServer
+import Purchases
 import Testing
 
 @Suite("Win-back offers: what is not known is said")
