@@ -33,7 +33,7 @@ func isBought(_ productId: String, in stored: [UInt8], verifier: ReceiptVerifier
     }
 }
 
-/// What verifyReceipt would have answered.
+/// The status that verifyReceipt would answer.
 func status(of stored: [UInt8], verifier: ReceiptVerifier) -> Int {
     do throws(ReceiptError) {
         _ = try verifier.verify(stored: stored)
@@ -46,12 +46,12 @@ func status(of stored: [UInt8], verifier: ReceiptVerifier) -> Int {
     }
 }
 
-/// Grants only on what was verified: an `Unverified` receipt does not compile here.
+/// Grants access for verified receipts only: an `Unverified` receipt does not compile here.
 func grant(_ receipt: Verified<AppReceipt>, to account: String) -> [String] {
     receipt.payload.inAppPurchases.map { "\(account): \($0.productId)" }
 }
 
-/// For a support page: what somebody sent us, and which check it fails.
+/// For a support page: the result of each check of a customer's receipt.
 func report(on stored: [UInt8], verifier: ReceiptVerifier) throws(ReceiptError) -> [String] {
     let inspection = verifier.inspect(try ReceiptContainer(stored: stored))
     return inspection.checks.map { "\($0.name.rawValue): \($0.outcome)" }
@@ -107,7 +107,7 @@ func activeSubscriptions(ndjson: String, at date: Int64) throws -> [JWSTransacti
 
 // MARK: ReceiptForge
 
-/// A receipt of the test authority with one purchase, as an app would send it.
+/// A receipt with one purchase, signed by the test authority, in the form that an app sends.
 func forged() throws -> [UInt8] {
     let date = ForgedInstant(2024, 3, 15, 10, 20, 30)
     let receipt = ForgedAppReceipt.production(bundleId: "com.example.orchard", created: date).with {
@@ -118,12 +118,12 @@ func forged() throws -> [UInt8] {
     return Array(Data(try receipt.signedData(.g5).encoded()).base64EncodedString().utf8)
 }
 
-/// A verifier that trusts the test authority, which no verifier does by itself.
+/// A verifier that trusts the test authority. No verifier trusts it by default.
 func testVerifier() throws -> ReceiptVerifier {
     try ReceiptVerifier(trust: TrustPolicy(additionalRoots: [TestCertificateAuthority.rootDER]))
 }
 
-/// A receipt whose content was exchanged after signing.
+/// A receipt whose content was replaced after signing.
 func forgedWithSwappedPayload() throws -> [UInt8] {
     let date = ForgedInstant(2024, 3, 15)
     let honest = ForgedAppReceipt.production(bundleId: "com.example.orchard", created: date)
