@@ -196,12 +196,16 @@ let package = Package(
         .target(
             name: "OpenSSLOracle", dependencies: ["COpenSSL"], path: "Tests/OpenSSLOracle", swiftSettings: settings),
         .target(name: "SharedReceipts", path: "Tests/SharedReceipts", swiftSettings: settings),
+        // What several test targets share. It imports no test framework.
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .target(name: "TestDatabase", path: "Tests/TestDatabase", swiftSettings: settings),
 
-        .testTarget(name: "AppStoreModelsTests", dependencies: ["AppStoreModels"], swiftSettings: settings),
+        .testTarget(
+            name: "AppStoreModelsTests", dependencies: ["AppStoreModels", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "LegacyReceiptsTests",
             dependencies: [
+                "TestSupport",
                 "LegacyReceipts", "ReceiptForge", "OpenSSLOracle", "SharedReceipts",
                 crypto,
             ],
@@ -215,6 +219,7 @@ let package = Package(
         .testTarget(
             name: "MigrationTests",
             dependencies: [
+                "TestSupport",
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
                 "SharedReceipts",
             ],
@@ -227,6 +232,7 @@ let package = Package(
         .testTarget(
             name: "TransactionStoreTests",
             dependencies: [
+                "TestSupport",
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "Purchases", "TransactionStore",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
@@ -234,6 +240,7 @@ let package = Package(
         .testTarget(
             name: "AppStoreServerTests",
             dependencies: [
+                "TestSupport",
                 "AppStoreModels", "AppStoreServer", "ReceiptForge", "SharedReceipts", crypto,
                 server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
             ],
@@ -241,6 +248,7 @@ let package = Package(
         .testTarget(
             name: "VerifyReceiptTests",
             dependencies: [
+                "TestSupport",
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "Purchases", "TransactionStore",
                 "SQLiteTransactionStore", "VerifyReceipt", "ReplyComparison", "Migration",
                 "SharedReceipts", crypto,
@@ -249,6 +257,7 @@ let package = Package(
         .testTarget(
             name: "VerifyReceiptServerTests",
             dependencies: [
+                "TestSupport",
                 "legacy-receipts", "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ReceiptForge",
                 "Purchases", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
                 "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto, grdb,
@@ -261,6 +270,7 @@ let package = Package(
         .testTarget(
             name: "AppStoreSandboxTests",
             dependencies: [
+                "TestSupport",
                 "AppStoreModels", "AppStoreSandbox", "AppStoreServer", "LegacyReceipts", "ReceiptForge",
                 "ProductCatalog", "Purchases",
                 "TransactionStore", "SQLiteTransactionStore", "VerifyReceipt", "VerifyReceiptServer", crypto,
@@ -272,6 +282,7 @@ let package = Package(
         .testTarget(
             name: "OpenSSLOracleTests",
             dependencies: [
+                "TestSupport",
                 "OpenSSLOracle", "COpenSSL", "SharedReceipts",
                 crypto, cryptoExtras,
             ],
@@ -285,6 +296,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
+                "TestSupport",
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "Purchases", "ReceiptForge",
                 "AppStoreServer", "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
             ],

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// One thread more than there are processors works. Each further one would cost switches between them; it runs only while
 /// others have waited (``wait(_:)``) for ``patience``.
-package final class BlockingThreads: TaskExecutor {
+public final class BlockingThreads: TaskExecutor {
     private struct State {
         var jobs = Jobs()
         /// What wakes those that have nothing to do. The one that went to sleep last comes first: its memory is in the caches.
@@ -61,7 +61,7 @@ package final class BlockingThreads: TaskExecutor {
     }
 
     /// The threads of this process; none before the first job.
-    package static let shared = BlockingThreads(maximum: sharedMaximum)
+    public static let shared = BlockingThreads(maximum: sharedMaximum)
     package static let sharedMaximum = 4 * ProcessInfo.processInfo.activeProcessorCount + sharedReserve
     /// How many of the shared threads must be left when everything that waits for one disk hangs: an engine lets no more than
     /// the others wait at once.
@@ -81,10 +81,10 @@ package final class BlockingThreads: TaskExecutor {
     }()
 
     /// Whether the present thread is one that may wait.
-    package static var isCurrent: Bool { pthread_getspecific(key) != nil }
+    public static var isCurrent: Bool { pthread_getspecific(key) != nil }
 
-    /// Does what may have to wait for a disk.
-    package static func wait<Value>(_ body: () throws -> Value) rethrows -> Value {
+    /// Does what may have to wait for a disk. On any other thread than these it only calls `body`.
+    public static func wait<Value>(_ body: () throws -> Value) rethrows -> Value {
         guard let pointer = pthread_getspecific(key) else { return try body() }
         let worker = Unmanaged<Worker>.fromOpaque(pointer).takeUnretainedValue()
         worker.waitsSince.store(DispatchTime.now().uptimeNanoseconds, ordering: .relaxed)
@@ -99,7 +99,7 @@ package final class BlockingThreads: TaskExecutor {
     /// - Parameter maximum: how many threads there may be. They stay as long as the process.
     package init(maximum: Int) { self.maximum = max(1, maximum) }
 
-    package func enqueue(_ job: consuming ExecutorJob) {
+    public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         take(
             state.withLock { state in

@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct JSONWriterTests {
@@ -29,7 +30,7 @@ import Testing
 
     @Test("Texts of every length up to 300 bytes read back, plain and with bytes to escape anywhere")
     func lengths() throws {
-        var random = SplitMix64(state: 11)
+        var random = SeededGenerator(seed: 11)
         for length in 0...300 {
             for density in [0, 30, 3] {
                 let bytes = (0..<length).map { _ in
@@ -59,7 +60,7 @@ import Testing
 
     @Test("Random bytes become a string that reads back as String(decoding:) repairs them")
     func illFormedUTF8() throws {
-        var random = SplitMix64(state: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0...24, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
@@ -238,18 +239,5 @@ import Testing
         writer.removeAll()
         writer.integer(2)
         #expect(writer.bytes == Array("2".utf8))
-    }
-}
-
-/// A small generator with a fixed start, so that a failure can be repeated.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -77,12 +77,12 @@ struct InspectTests {
     func notGenuine(name: String, code: String, check: String) async throws {
         let folder = try Folder.withRoot()
         try folder.write("tunes.der", TestCertificateAuthority.iTunesStoreIntermediateDER)
-        let outcome = try await folder.inspect(name, "--intermediate", folder.path("tunes.der"))
+        let outcome = try await folder.inspect(name, "--intermediate", folder.file("tunes.der"))
         #expect(outcome.status == 1)
         #expect(outcome.output.hasPrefix("Not genuine (\(code)): "))
         let failed = outcome.output.split(separator: "\n").filter { $0.hasPrefix("  FAILED   ") }
         #expect(failed.contains { $0.dropFirst(11).hasPrefix(check + " ") }, "\(failed)")
-        let json = try await folder.inspect(name, "--json", "--intermediate", folder.path("tunes.der"))
+        let json = try await folder.inspect(name, "--json", "--intermediate", folder.file("tunes.der"))
         #expect(json.status == 1)
         let object = try json.object()
         #expect(object["verdict"] as? String == "notGenuine")
@@ -139,7 +139,7 @@ struct InspectTests {
         let forged = try Forged.named("production-sha256")
         for bytes in [forged.bytes, try #require(forged.container)] {
             let outcome = try await Command.run(
-                "inspect", "-", "--trust-root", folder.path("root.der"), input: bytes)
+                "inspect", "-", "--trust-root", folder.file("root.der"), input: bytes)
             #expect(outcome.status == 0)
             #expect(outcome.output == file.output)
         }
@@ -176,7 +176,7 @@ struct InspectTests {
     func defaultTrust() async throws {
         let folder = try Folder()
         let file = try folder.write("receipt", Forged.named("production-sha256").bytes)
-        let outcome = try await Command.run("inspect", file.path)
+        let outcome = try await Command.run("inspect", file)
         #expect(outcome.status == 1)
         #expect(outcome.output.hasPrefix("Not genuine (untrustedRoot)"))
     }

@@ -7,18 +7,18 @@ struct InspectTrustTests {
     @Test("--trust-root takes DER and PEM, and every certificate of a PEM file")
     func trustRoot() async throws {
         let folder = try Folder.withRoot()
-        let file = try folder.write("receipt", Forged.named("production-sha256").bytes).path
+        let file = try folder.write("receipt", Forged.named("production-sha256").bytes)
         let root = Forged.pem(try TestCertificateAuthority.rootDER)
         let other = Forged.pem(try TestCertificateAuthority.xcodeDER)
         try folder.write("root.pem", root)
         try folder.write("bundle.pem", Array("Some words before.\n".utf8) + other + root)
         try folder.write("crlf.pem", Array(String(decoding: root, as: UTF8.self).replacing("\n", with: "\r\n").utf8))
         for name in ["root.der", "root.pem", "bundle.pem", "crlf.pem"] {
-            let outcome = try await Command.run("inspect", file, "--trust-root", folder.path(name))
+            let outcome = try await Command.run("inspect", file, "--trust-root", folder.file(name))
             #expect(outcome.status == 0, "\(name)")
         }
         try folder.write("other.pem", other)
-        let outcome = try await Command.run("inspect", file, "--trust-root", folder.path("other.pem"))
+        let outcome = try await Command.run("inspect", file, "--trust-root", folder.file("other.pem"))
         #expect(outcome.status == 1)
     }
 
@@ -58,7 +58,7 @@ struct InspectTrustTests {
         #expect(without.status == 1)
         #expect(without.output.hasPrefix("Not genuine (untrustedLeaf)"))
         for name in ["tunes.der", "tunes.pem"] {
-            let outcome = try await folder.inspect("ios6-v2-production", "--intermediate", folder.path(name))
+            let outcome = try await folder.inspect("ios6-v2-production", "--intermediate", folder.file(name))
             #expect(outcome.status == 0, "\(outcome.output)")
             #expect(outcome.output.contains("\nTransaction receipt, signed part\n  "))
             #expect(outcome.output.contains("  Counts as Production.\n"))
@@ -74,13 +74,13 @@ struct InspectTrustTests {
         let folder = try Folder.withRoot()
         try folder.write("tunes.der", TestCertificateAuthority.iTunesStoreIntermediateDER)
         for name in ["ios6-sandbox-says-production", "ios6-production-says-sandbox"] {
-            let outcome = try await folder.inspect(name, "--intermediate", folder.path("tunes.der"))
+            let outcome = try await folder.inspect(name, "--intermediate", folder.file("tunes.der"))
             #expect(outcome.status == 0)
             let lines = outcome.output.split(separator: "\n").map(String.init)
             #expect(lines.count > 1 && lines[1].hasPrefix("  But: The unsigned environment contradicts"))
             #expect(lines.contains("  Counts as Sandbox."))
             #expect(lines.contains { $0.hasPrefix("  FAILED   environment ") })
-            let json = try await folder.inspect(name, "--json", "--intermediate", folder.path("tunes.der")).object()
+            let json = try await folder.inspect(name, "--json", "--intermediate", folder.file("tunes.der")).object()
             #expect(json["environmentContradiction"] as? Bool == true)
             #expect(json["environment"] as? String == "Sandbox")
             let checks = try #require(json["checks"] as? [[String: Any]])
@@ -124,7 +124,7 @@ struct InspectTrustTests {
         let folder = try Folder.withRoot()
         try folder.write("tunes.der", TestCertificateAuthority.iTunesStoreIntermediateDER)
         let outcome = try await folder.inspect(
-            "ios6-v2-production", "--intermediate", folder.path("tunes.der"), "--device", "02:00:5e:10:20:30")
+            "ios6-v2-production", "--intermediate", folder.file("tunes.der"), "--device", "02:00:5e:10:20:30")
         #expect(outcome.status == 2)
         #expect(outcome.error == "Error: --device cannot be checked: a transaction receipt has no device hash.\n")
     }

@@ -21,7 +21,7 @@ struct MigrateEnrichTests {
     /// when both renew, so that they have three. `migrate` completes them from a dump, `$address` is where the App Store
     /// plays.
     private static func shell(_ steps: String, in folder: Folder) async throws -> Outcome {
-        _ = try folder.write("p.storekit", Array(products.utf8))
+        try folder.write("p.storekit", Array(products.utf8))
         return try await Command.shell(
             """
             : > out
@@ -65,7 +65,7 @@ struct MigrateEnrichTests {
         // The bare id stays in quarantine, which the status says.
         #expect(lines.filter { $0.hasPrefix("status ") } == ["status 1", "status 1"])
 
-        let store = try SQLiteTransactionStore.open(path: folder.path("store.sqlite"))
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         for id in try folder.text("ids").split(whereSeparator: \.isWhitespace).map(String.init) {
             let customer = try #require(
                 try await store.customer([.init(.originalTransactionId, id)], in: Self.scope))
@@ -138,7 +138,7 @@ struct MigrateEnrichTests {
         #expect(lines.last == "status 1")
         let ada = try #require(try folder.text("ids").split(whereSeparator: \.isWhitespace).first.map(String.init))
         #expect(outcome.error.contains("Transaction \(ada): "), "\(outcome.error)")
-        let store = try SQLiteTransactionStore.open(path: folder.path("store.sqlite"))
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         let customer = try await store.customer([.init(.originalTransactionId, ada)], in: Self.scope)
         #expect(customer?.transactions.count == 1)
         try await store.close()

@@ -27,7 +27,7 @@ struct MigrateFailureTests {
         let folder = try Folder.withRoot()
         _ = try await folder.migrate("-", "--output", "out", "--format", "csv", input: Forged.ndjson(1))
         for name in folder.names("out") where name != "transactions.csv" {
-            try FileManager.default.removeItem(atPath: folder.path("out/\(name)"))
+            try FileManager.default.removeItem(atPath: folder.file("out/\(name)"))
         }
         let refused = try await folder.migrate("-", "--output", "out", input: Forged.ndjson(2))
         #expect(refused.status == 2)
@@ -41,8 +41,8 @@ struct MigrateFailureTests {
     func outputInsideInput() async throws {
         let folder = try Folder.withRoot()
         try folder.write("in/receipt", Forged.bulk[0])
-        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "in")
-        for output in ["in", "in/out", "./in/../in/new/deep", "link/out", folder.path("in/out")] {
+        try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: "in")
+        for output in ["in", "in/out", "./in/../in/new/deep", "link/out", folder.file("in/out")] {
             let outcome = try await folder.migrate("in", "--output", output)
             #expect(outcome.status == 2)
             #expect(outcome.error.contains("lies inside the input in and would be read as input"), "\(outcome.error)")
@@ -68,7 +68,7 @@ struct MigrateFailureTests {
         #expect(outcome.status == 2)
         #expect(outcome.output.isEmpty)
         #expect(outcome.error == "Error: Cannot open nothing.csv: No such file or directory.\n")
-        #expect(!FileManager.default.fileExists(atPath: folder.path("out")))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
     }
 
     @Test("A file in a folder that may not be read is quarantined by its name", .enabled(if: geteuid() != 0))
@@ -76,7 +76,7 @@ struct MigrateFailureTests {
         let folder = try Folder.withRoot()
         try folder.write("in/a", Forged.bulk[0])
         let secret = try folder.write("in/b", Forged.bulk[1])
-        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: secret.path)
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: secret)
         let outcome = try await folder.migrate("in", "--output", "out")
         #expect(outcome.status == 1)
         #expect(try folder.text("out/quarantine.ndjson").contains("in/b: Permission denied"))
@@ -87,7 +87,7 @@ struct MigrateFailureTests {
     func brokenLink() async throws {
         let folder = try Folder.withRoot()
         try folder.write("in/a", Forged.bulk[0])
-        try FileManager.default.createSymbolicLink(atPath: folder.path("in/b"), withDestinationPath: "nothing")
+        try FileManager.default.createSymbolicLink(atPath: folder.file("in/b"), withDestinationPath: "nothing")
         try folder.write("in/c", Forged.bulk[1])
         let outcome = try await folder.migrate("in", "--output", "out")
         #expect(outcome.status == 1, "\(outcome.error)")
@@ -104,20 +104,20 @@ struct MigrateFailureTests {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(1))
         try folder.write("precious", Array("precious".utf8))
-        try FileManager.default.createDirectory(atPath: folder.path("out"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: folder.file("out"), withIntermediateDirectories: true)
         for name in ["transactions.ndjson.partial", "summary.json.partial"] {
             try FileManager.default.createSymbolicLink(
-                atPath: folder.path("out/\(name)"), withDestinationPath: "../precious")
+                atPath: folder.file("out/\(name)"), withDestinationPath: "../precious")
         }
         let outcome = try await folder.migrate("dump.ndjson", "--output", "out")
         #expect(outcome.status == 0, "\(outcome.error)")
         #expect(try folder.text("precious") == "precious")
         #expect(try folder.lines("out/transactions.ndjson").count == 2)
         // A link under a final name is a file of an earlier migration, also where it leads nowhere.
-        try FileManager.default.removeItem(atPath: folder.path("out"))
-        try FileManager.default.createDirectory(atPath: folder.path("out"), withIntermediateDirectories: true)
+        try FileManager.default.removeItem(atPath: folder.file("out"))
+        try FileManager.default.createDirectory(atPath: folder.file("out"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
-            atPath: folder.path("out/summary.json"), withDestinationPath: "../nothing")
+            atPath: folder.file("out/summary.json"), withDestinationPath: "../nothing")
         let refused = try await folder.migrate("dump.ndjson", "--output", "out")
         #expect(refused.status == 2)
         #expect(refused.error.contains("out/summary.json"))

@@ -20,7 +20,7 @@ struct MigrateStoreTests {
         for name in ["auto-renewable", "ios6-v2-production", "xcode", "plain-text"] {
             try folder.write("in/\(name)", Forged.named(name).bytes)
         }
-        let address = "sqlite:" + folder.path("purchases.sqlite")
+        let address = "sqlite:" + folder.file("purchases.sqlite")
         let first = try await migrate(into: address, "out", in: folder)
         #expect(first.status == 1)
         #expect(first.output.contains(" facts of ") && first.output.contains(" are new, 0 were known"))
@@ -28,7 +28,7 @@ struct MigrateStoreTests {
         #expect(second.output.contains(": 0 facts of "))
         #expect(try folder.bytes("out/transactions.ndjson") == folder.bytes("out2/transactions.ndjson"))
 
-        let store = try SQLiteTransactionStore.open(path: folder.path("purchases.sqlite"))
+        let store = try SQLiteTransactionStore.open(path: folder.file("purchases.sqlite"))
         let signed = try folder.payloads("out/transactions.ndjson")
         #expect(!signed.isEmpty)
         #expect(
@@ -51,13 +51,13 @@ struct MigrateStoreTests {
     func upgraded() async throws {
         let folder = try Folder.withRoot()
         try folder.write("in/upgraded", Forged.named("upgraded").bytes)
-        let outcome = try await migrate(into: "sqlite:" + folder.path("purchases.sqlite"), "out", in: folder)
+        let outcome = try await migrate(into: "sqlite:" + folder.file("purchases.sqlite"), "out", in: folder)
         #expect(outcome.status == 0)
         let migrated = try folder.payloads("out/transactions.ndjson").first {
             $0["transactionId"] as? String == "530001234568037"
         }
         #expect(migrated?["isUpgraded"] as? Bool == true)
-        let store = try SQLiteTransactionStore.open(path: folder.path("purchases.sqlite"))
+        let store = try SQLiteTransactionStore.open(path: folder.file("purchases.sqlite"))
         let entries = try await store.changes(after: 0, limit: 100)
         try await store.close()
         let old = entries.filter { $0.transactionId == "530001234568037" }
@@ -143,7 +143,7 @@ struct MigrateStoreTests {
         ]
         for (turn, order) in [records, records.reversed(), Array(records[4...] + records[..<4])].enumerated() {
             try folder.write("in/dump.ndjson", Array((order.joined(separator: "\n") + "\n").utf8))
-            let address = "sqlite:" + folder.path("merge\(turn).sqlite")
+            let address = "sqlite:" + folder.file("merge\(turn).sqlite")
             let outcome = try await migrate(into: address, "merge\(turn)", in: folder)
             #expect(outcome.status == 0, "\(outcome.output) \(outcome.error)")
             var groups: [String: [[String: Any]]] = [:]
@@ -152,7 +152,7 @@ struct MigrateStoreTests {
                 groups[id, default: []].append(line)
             }
             #expect(groups.count == 4)
-            let store = try SQLiteTransactionStore.open(path: folder.path("merge\(turn).sqlite"))
+            let store = try SQLiteTransactionStore.open(path: folder.file("merge\(turn).sqlite"))
             for (id, lines) in groups {
                 let customer = try await store.customer([.init(.originalTransactionId, id)], in: Self.scope)
                 let stored = try #require(customer?.transactions.first { $0.payload.transactionId == id }?.payload)
@@ -177,9 +177,9 @@ struct MigrateStoreTests {
         let reply =
             #"{"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.orchard","in_app":[\#(row)]}}"#
         try folder.write("in/reply.json", Array(reply.utf8))
-        let outcome = try await migrate(into: "sqlite:" + folder.path("purchases.sqlite"), "out", in: folder)
+        let outcome = try await migrate(into: "sqlite:" + folder.file("purchases.sqlite"), "out", in: folder)
         #expect(outcome.status == 0)
-        let store = try SQLiteTransactionStore.open(path: folder.path("purchases.sqlite"))
+        let store = try SQLiteTransactionStore.open(path: folder.file("purchases.sqlite"))
         let customer = try await store.customer([.init(.originalTransactionId, "530001239999999")], in: Self.scope)
         #expect(customer?.transactions.map(\.isSigned) == [false])
         try await store.close()
@@ -189,7 +189,7 @@ struct MigrateStoreTests {
     func unusable() async throws {
         let folder = try Folder.withRoot()
         try folder.write("in/receipt", Forged.named("auto-renewable").bytes)
-        for address in ["mysql://user:hush@host/x", "sqlite:" + folder.path("no/such/folder/x.sqlite"), ""] {
+        for address in ["mysql://user:hush@host/x", "sqlite:" + folder.file("no/such/folder/x.sqlite"), ""] {
             let outcome = try await migrate(into: address, "out", in: folder)
             #expect(outcome.status == 2 && outcome.error.contains("The store cannot be used"))
             #expect(!outcome.error.contains("hush"))

@@ -45,7 +45,7 @@ struct ProgressTests {
         #expect(bars.allSatisfy { $0.contains(/^\[#*\.*\] \d+ %  \d+ records/) })
         // The last rewriting leaves an empty line for the table.
         #expect(parts.last?.hasPrefix("\u{1B}[?7hrecords read") == true)
-        try FileManager.default.removeItem(atPath: folder.path("out"))
+        try FileManager.default.removeItem(atPath: folder.file("out"))
         let dumb = try await Command.shell("TERM=dumb script -qec \"\(run)\" /dev/null </dev/null", in: folder)
         #expect(!dumb.output.contains("\u{1B}"))
     }

@@ -34,7 +34,7 @@ struct SandboxTests {
         ] as [([String], String)])
     func usage(arguments: [String], message: String) async throws {
         let folder = try Folder()
-        _ = try folder.write("p.storekit", Array(Self.products.utf8))
+        try folder.write("p.storekit", Array(Self.products.utf8))
         let outcome = try await Command.run(["sandbox"] + arguments, in: folder)
         #expect(outcome.status == 2)
         #expect(outcome.error.contains(message), "\(outcome.error)")
@@ -46,7 +46,7 @@ struct SandboxTests {
         .enabled(if: Command.hasProgram("curl")))
     func sells() async throws {
         let folder = try Folder()
-        _ = try folder.write("p.storekit", Array(Self.products.utf8))
+        try folder.write("p.storekit", Array(Self.products.utf8))
         let outcome = try await Command.shell(
             """
             "$COMMAND" sandbox --products p.storekit --port 0 --root-out roots.pem --key-out key.p8 > out &

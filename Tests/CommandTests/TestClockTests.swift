@@ -14,7 +14,7 @@ struct TestClockTests {
 
     /// `$address` is where the App Store plays, `$port` where the endpoint listens once `serve` was called.
     private static func shell(_ steps: String, in folder: Folder) async throws -> Outcome {
-        _ = try folder.write("p.storekit", Array(products.utf8))
+        try folder.write("p.storekit", Array(products.utf8))
         return try await Command.shell(
             """
             "$COMMAND" sandbox --products p.storekit --port 0 --clock stepped --speed real --root-out roots.pem \\

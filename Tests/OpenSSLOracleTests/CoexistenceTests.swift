@@ -3,6 +3,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import OpenSSLOracle
+import TestSupport
 import Testing
 
 /// OpenSSL and swift-crypto's BoringSSL share a process here: each must call its own functions.

@@ -1,5 +1,6 @@
 import COpenSSL
 import OpenSSLOracle
+import TestSupport
 import Testing
 
 @Suite struct FactsTests {

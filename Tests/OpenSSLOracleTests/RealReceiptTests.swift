@@ -1,5 +1,6 @@
 import Foundation
 import OpenSSLOracle
+import TestSupport
 import Testing
 
 @Suite(.enabled(if: RealReceipts.arePresent)) struct RealReceiptTests {

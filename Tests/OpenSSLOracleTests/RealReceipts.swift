@@ -1,5 +1,6 @@
 import Foundation
 import SharedReceipts
+import TestSupport
 
 /// Apple's real receipts, which live beside the package, not in it.
 enum RealReceipts {

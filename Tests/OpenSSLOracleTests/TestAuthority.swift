@@ -1,4 +1,5 @@
 import COpenSSL
+import TestSupport
 
 /// A chain of three certificates and messages signed under it, made with OpenSSL alone, so that the judge can be tried
 /// where no real receipt is at hand. 1024-bit keys and SHA-1 by default: the weakest the judge must accept.
@@ -111,11 +112,6 @@ final class Identity {
 }
 
 struct OpenSSLRefused: Error {}
-
-func unwrap<Value>(_ value: Value?) throws -> Value {
-    guard let value else { throw OpenSSLRefused() }
-    return value
-}
 
 func require(_ result: CInt) throws {
     if result <= 0 { throw OpenSSLRefused() }

@@ -3,6 +3,7 @@ import Foundation
 import Purchases
 import SQLiteTransactionStore
 import Synchronization
+import TestSupport
 import Testing
 import TransactionStore
 

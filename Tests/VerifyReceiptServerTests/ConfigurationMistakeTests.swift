@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VerifyReceipt
 import VerifyReceiptServer
@@ -66,7 +67,7 @@ extension Configuration {
         #expect(problems(".") == ["shadow.record"])
         #expect(problems("record.ndjson").isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-        folder.write("record.ndjson", "{}\n")
+        try folder.write("record.ndjson", "{}\n")
         #expect(problems("record.ndjson").isEmpty)
     }
 

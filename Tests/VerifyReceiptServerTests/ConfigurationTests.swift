@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VerifyReceipt
 import VerifyReceiptServer
@@ -8,7 +9,7 @@ import VerifyReceiptServer
         _ text: String, name: String = "serve.yaml", environment: [String: String] = [:], flags: [String: String] = [:]
     ) throws -> VerifyReceiptServerConfiguration {
         let folder = try TemporaryFolder()
-        let file = folder.write(name, text)
+        let file = try folder.write(name, text)
         return try withExtendedLifetime(folder) {
             try ConfigurationSources(file: file, environment: environment, flags: flags).load()
         }
@@ -79,7 +80,7 @@ import VerifyReceiptServer
     @Test func aSecretThatCannotBeOneOfApplesIsAWarningThatDoesNotQuoteIt() throws {
         let folder = try TemporaryFolder()
         let good = "0123456789abcdef0123456789abcdef"
-        let file = folder.write("secrets.txt", "\(good)\n\n\(good)0\n")
+        let file = try folder.write("secrets.txt", "\(good)\n\n\(good)0\n")
         let text = """
             account-secrets: [\(good), swordfish-swordfish-swordfish-sw]
             account-secret-files: [\(file)]
@@ -254,9 +255,9 @@ import VerifyReceiptServer
 
     @Test func secretsComeFromFilesBesideTheConfiguration() throws {
         let folder = try TemporaryFolder()
-        folder.write("one.txt", "first\n\n  second \n")
-        folder.write("account.txt", "third", mode: 0o644)
-        let file = folder.write(
+        try folder.write("one.txt", "first\n\n  second \n")
+        try folder.write("account.txt", "third", mode: 0o644)
+        let file = try folder.write(
             "serve.yaml",
             "apps: [{bundle-id: a.b, shared-secrets: [007], shared-secret-files: [one.txt]}]\n"
                 + "account-secret-files: [account.txt]\n")
@@ -268,7 +269,7 @@ import VerifyReceiptServer
         // The world can read one of them.
         let readable = configuration.warnings.filter { $0.contains("every user of this machine may read it") }
         #expect(readable.count == 1 && readable[0].contains("account.txt"))
-        folder.write("serve.yaml", "account-secrets: [x]", mode: 0o644)
+        try folder.write("serve.yaml", "account-secrets: [x]", mode: 0o644)
         let ofFile = try ConfigurationSources(file: file).load().warnings
         #expect(ofFile.count { $0.contains("every user of this machine may read it") } == 1)
     }

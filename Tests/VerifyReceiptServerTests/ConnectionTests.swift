@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import Synchronization
+import TestSupport
 import Testing
 import VerifyReceiptServer
 

@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import SQLiteTransactionStore
 import Synchronization
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceiptServer

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import VerifyReceipt
 import VerifyReceiptServer

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOSSL
+import TestSupport
 import Testing
 import VerifyReceipt
 import VerifyReceiptServer
@@ -227,7 +228,7 @@ extension ServerTests {
 
         @Test func signalReloadsSecretsWithoutDroppingConnections() async throws {
             let folder = try TemporaryFolder()
-            let file = folder.write("serve.yaml", Self.text(secret: "first"))
+            let file = try folder.write("serve.yaml", Self.text(secret: "first"))
             let sources = ConfigurationSources(file: file)
             var configuration = try sources.load()
             configuration.listeners = [.init(port: 0)]
@@ -244,12 +245,12 @@ extension ServerTests {
                 }
                 #expect(try await status("first") == 0)
                 #expect(try await status("second") == 21004)
-                folder.write("serve.yaml", Self.text(secret: "second"))
+                try folder.write("serve.yaml", Self.text(secret: "second"))
                 kill(getpid(), SIGHUP)
                 try await eventually("the new secret counts") { try await status("second") == 0 }
                 #expect(try await status("first") == 21004)
                 // A broken configuration keeps the old one.
-                folder.write("serve.yaml", Self.text(secret: "third") + "\nunknown-key: 1\n")
+                try folder.write("serve.yaml", Self.text(secret: "third") + "\nunknown-key: 1\n")
                 kill(getpid(), SIGHUP)
                 try await eventually("the failure is logged") { server.log.text.contains("unknown-key") }
                 #expect(try await status("second") == 0)

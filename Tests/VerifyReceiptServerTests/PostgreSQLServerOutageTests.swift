@@ -2,6 +2,7 @@ import Foundation
 import PostgreSQLTransactionStore
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

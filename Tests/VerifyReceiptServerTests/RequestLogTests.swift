@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import SQLiteTransactionStore
 import Synchronization
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

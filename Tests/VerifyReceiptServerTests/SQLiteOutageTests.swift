@@ -1,6 +1,7 @@
 import Foundation
 import SQLiteTransactionStore
 import Synchronization
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

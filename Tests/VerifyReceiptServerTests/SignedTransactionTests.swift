@@ -2,6 +2,7 @@ import AppStoreModels
 import AppStoreServer
 import Foundation
 import ReceiptForge
+import TestSupport
 import Testing
 import VerifyReceipt
 import VerifyReceiptServer
@@ -26,8 +27,8 @@ extension ServerTests {
             let der = Data(TestSignedDataAuthority.standard.rootCertificate)
             try der.write(to: URL(fileURLWithPath: folder.path + "/root.der"))
             let pem = der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-            folder.write("root.pem", "-----BEGIN CERTIFICATE-----\n\(pem)\n-----END CERTIFICATE-----\n")
-            let file = folder.write(
+            try folder.write("root.pem", "-----BEGIN CERTIFICATE-----\n\(pem)\n-----END CERTIFICATE-----\n")
+            let file = try folder.write(
                 "serve.yaml",
                 """
                 listen: {port: 0}

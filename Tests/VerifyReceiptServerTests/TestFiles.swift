@@ -1,28 +1,9 @@
 import Foundation
 import ReceiptForge
 import Synchronization
+import TestSupport
 import VerifyReceipt
 import VerifyReceiptServer
-
-/// A folder that is removed with the value.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = NSTemporaryDirectory() + "serve-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    @discardableResult
-    func write(_ name: String, _ text: String, mode: Int = 0o600) -> String {
-        let file = path + "/" + name
-        try? Data(text.utf8).write(to: URL(fileURLWithPath: file))
-        try? FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
-        return file
-    }
-}
 
 enum TestRoot {
     static let der: [UInt8] = (try? TestCertificateAuthority.rootDER) ?? []

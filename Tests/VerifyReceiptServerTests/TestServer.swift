@@ -5,6 +5,7 @@ import Purchases
 import ReceiptForge
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer
@@ -61,11 +62,6 @@ struct TestServer: Sendable {
             return result
         }
     }
-}
-
-struct TestFailure: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
 }
 
 /// The lines that a server logs.
@@ -218,14 +214,4 @@ final class PuppetStore: TransactionStore {
     func checkReadiness() async throws { try await probe(writes: true) }
 
     func close() async throws {}
-}
-
-/// Asks until the answer is yes, or gives up after a time that only a broken server needs.
-func eventually(_ what: String, within seconds: Double = 15, _ condition: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(seconds)
-    while ContinuousClock.now < deadline {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    throw TestFailure("never happened: \(what)")
 }

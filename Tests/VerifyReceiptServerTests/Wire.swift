@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestSupport
 
 /// A TCP connection that sends exactly the bytes it is told to. All its calls block: use ``Wire/run(_:)``.
 final class Wire {

@@ -4,6 +4,7 @@ import LegacyReceipts
 import Purchases
 import ReceiptForge
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt
@@ -14,19 +15,6 @@ import VerifyReceipt
 @Suite struct AgreementTests {
     private static let count =
         ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"].flatMap { Int($0) } ?? 200
-
-    /// SplitMix64: the same customers on every machine.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-        mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
-    }
 
     /// A period of a subscription, in days.
     private struct Period {
@@ -54,7 +42,7 @@ import VerifyReceipt
         ("com.example.orchard.weekly", 7), (monthly, 30), ("com.example.orchard.bimonthly", 60),
     ]
 
-    private static func story(_ number: Int, _ generator: inout Generator) throws -> Story {
+    private static func story(_ number: Int, _ generator: inout SeededGenerator) throws -> Story {
         var story = Story()
         story.cancelsUpgraded = generator.chance(50)
         let first = 600_000_000_000_000 + number * 1_000
@@ -138,11 +126,9 @@ import VerifyReceipt
     private static func withStore(
         _ body: (SQLiteTransactionStore) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "agreement-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(
-            path: folder.appending(path: "store.sqlite").path, options: .init(durability: .normal))
+            path: folder.file("store.sqlite"), options: .init(durability: .normal))
         try await body(store)
         try await store.close()
     }
@@ -188,7 +174,7 @@ import VerifyReceipt
     }
 
     @Test func storeLedgerReplyAndMappingAgreeInAnyOrder() async throws {
-        var generator = Generator(state: 12)
+        var generator = SeededGenerator(seed: 12)
         let verifier = try ReceiptVerifier(trust: try testTrust())
         let stories = try (0..<Self.count).map { try Self.story($0, &generator) }
         let all = try stories.map { try Self.statements($0, verifier) }

@@ -1,6 +1,7 @@
 import AppStoreModels
 import LegacyReceipts
 import ReceiptForge
+import TestSupport
 import Testing
 import VerifyReceipt
 

@@ -1,4 +1,5 @@
 import Purchases
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

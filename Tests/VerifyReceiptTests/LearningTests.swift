@@ -2,6 +2,7 @@ import Foundation
 import Purchases
 import SQLiteTransactionStore
 import Synchronization
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt
@@ -51,15 +52,6 @@ import VerifyReceipt
         configuration.learningLimit = .milliseconds(250)
         change(&configuration)
         return try VerifyReceiptEndpoint(configuration: configuration, store: store, writer: writer)
-    }
-
-    private func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < deadline {
-            if try await condition() { return }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        throw Missing(what: what)
     }
 
     private func receipts(_ count: Int) throws -> [[UInt8]] {

@@ -1,6 +1,7 @@
 import AppStoreModels
 import ReceiptForge
 import SharedReceipts
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

@@ -2,6 +2,7 @@ import AppStoreModels
 import Foundation
 import LegacyReceipts
 import SharedReceipts
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

@@ -1,6 +1,7 @@
 import AppStoreModels
 import Purchases
 import ReceiptForge
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

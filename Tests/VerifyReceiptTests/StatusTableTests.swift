@@ -1,6 +1,7 @@
 import AppStoreModels
 import LegacyReceipts
 import ReceiptForge
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt
@@ -78,7 +79,7 @@ import VerifyReceipt
         case .contradictoryEnvironment:
             return try await testEndpoint().ask(body(sandboxTransactionReceipt { $0.environment = nil }))
         case .productionAtSandbox: return try await testEndpoint().ask(body(appReceipt()), at: .sandbox)
-        default: throw Missing(what: "an example of \(condition)")
+        default: throw TestFailure("no example of \(condition)")
         }
     }
 

@@ -2,6 +2,7 @@ import AppStoreModels
 import LegacyReceipts
 import Purchases
 import ReceiptForge
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreSandbox
 import AppStoreServer
+import TestSupport
 import Testing
 
 /// What goes wrong on request.
@@ -49,17 +50,17 @@ import Testing
             try await sandbox.post("faults", "{\"kind\": \"hang\"}")
             let hasty = try sandbox.client(timeout: .milliseconds(200))
             #expect(await apiError { _ = try await hasty.getTransactionInfo(bought) }?.reason == .timedOut)
-            try await eventually { try await hanging() == 0 }
+            try await eventually("no call hangs") { try await hanging() == 0 }
             let patient = try sandbox.client(timeout: .seconds(100))
             let waiting = Task { await apiError { _ = try await patient.getTransactionInfo(bought) } }
-            try await eventually { try await hanging() == 1 }
+            try await eventually("a call hangs") { try await hanging() == 1 }
             try await sandbox.call("DELETE", "faults")
             #expect(await waiting.value?.reason == .interrupted)
             #expect(await apiError { _ = try await patient.getTransactionInfo(bought) } == nil)
             // The sandbox stops although this one waits.
             try await sandbox.post("faults", "{\"kind\": \"hang\"}")
             _ = Task { await apiError { _ = try await patient.getTransactionInfo(bought) } }
-            try await eventually { try await hanging() == 1 }
+            try await eventually("a call hangs") { try await hanging() == 1 }
         }
     }
 

@@ -6,6 +6,7 @@ import Purchases
 import ReceiptForge
 import SQLiteTransactionStore
 import Synchronization
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceiptServer
@@ -20,10 +21,8 @@ struct EnrichmentTests {
         _ setup: RunningSandbox.Setup = .init(),
         _ body: @Sendable (RunningSandbox, SQLiteTransactionStore) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "enrichment-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try SQLiteTransactionStore.open(path: folder.appending(path: "store.sqlite").path)
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         try await RunningSandbox.run(setup) { try await body($0, store) }
         try await store.close()
     }

@@ -2,6 +2,7 @@ import AppStoreModels
 import AppStoreSandbox
 import AppStoreServer
 import Synchronization
+import TestSupport
 import Testing
 import VerifyReceipt
 import VerifyReceiptServer
@@ -75,7 +76,7 @@ private final class Counter: Sendable {
                         #expect(truth.status == 0)
                     }
                 }
-                try await eventually { try await fault(sandbox, "hanging") > 2 }
+                try await eventually("three calls hang") { try await fault(sandbox, "hanging") > 2 }
                 for _ in 0..<10 {
                     #expect(try await StoryTests().ask(url, local).status == 0)
                     let (status, _) = try await Running.fetch("POST", "\(endpoint)/notifications/v2", Array("{}".utf8))
@@ -104,7 +105,7 @@ private final class Counter: Sendable {
                 }
                 try await group.waitForAll()
             }
-            try await eventually { try await fault(sandbox, "hanging") == 0 }
+            try await eventually("no call hangs") { try await fault(sandbox, "hanging") == 0 }
             let met = try await fault(sandbox, "met")
             #expect(met > 0)
             for receipt in asked { #expect(try await StoryTests().ask(url, receipt).status == 0) }

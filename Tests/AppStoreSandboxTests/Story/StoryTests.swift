@@ -5,6 +5,7 @@ import Foundation
 import LegacyReceipts
 import ReceiptForge
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt
@@ -53,10 +54,8 @@ struct StoryTests {
         clock: (@Sendable () -> Int64)? = nil,
         _ body: @Sendable (RunningSandbox, any TransactionStore, _ endpoint: String) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "story-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try SQLiteTransactionStore.open(path: folder.appending(path: "store.sqlite").path)
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         try await RunningSandbox.run { sandbox in
             var configuration = VerifyReceiptServerConfiguration(
                 endpoint: EndpointConfiguration(

@@ -7,11 +7,7 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 import Synchronization
-
-struct TestFailure: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
-}
+import TestSupport
 
 /// A sandbox on a free port of loopback for the time of a closure, with a clock that is stepped.
 struct RunningSandbox: Sendable {
@@ -88,16 +84,6 @@ struct RunningSandbox: Sendable {
         return try AppStoreServerAPIClient(
             key: try key ?? DeveloperKey.signing(), bundleID: bundleID, environment: .sandbox,
             configuration: configuration)
-    }
-}
-
-/// Waits until a condition holds; a slow machine has a minute.
-@inline(never)
-func eventually(_ condition: @Sendable () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while try await !condition() {
-        guard ContinuousClock.now < deadline else { throw TestFailure("a condition did not come true") }
-        try await Task.sleep(for: .milliseconds(10))
     }
 }
 

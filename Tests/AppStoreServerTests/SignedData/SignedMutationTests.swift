@@ -2,25 +2,13 @@ import AppStoreModels
 import AppStoreServer
 import Foundation
 import ReceiptForge
+import TestSupport
 import Testing
 
 /// Mutations of genuine transactions. None may be accepted with other content, and none may trap.
 @Suite("No mutation of a JWS is believed")
 struct SignedMutationTests {
     private static let rounds = 104_000
-
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        /// SplitMix64.
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-    }
 
     private static let seed =
         ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
@@ -29,7 +17,7 @@ struct SignedMutationTests {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/\u{0} \"".utf8)
 
     /// One change of some bytes, in a part of the text.
-    private static func mutate(_ text: inout [UInt8], in range: Range<Int>, _ random: inout Generator) {
+    private static func mutate(_ text: inout [UInt8], in range: Range<Int>, _ random: inout SeededGenerator) {
         guard let place = range.randomElement(using: &random) else { return }
         let digit = digits.randomElement(using: &random) ?? 0
         switch Int.random(in: 0..<8, using: &random) {
@@ -54,7 +42,7 @@ struct SignedMutationTests {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for part in 0..<4 {
                 group.addTask {
-                    var random = Generator(state: Self.seed &+ UInt64(part))
+                    var random = SeededGenerator(seed: Self.seed &+ UInt64(part))
                     var accepted = 0
                     for round in 0..<Self.rounds / 4 {
                         var text = original
@@ -90,7 +78,7 @@ struct SignedMutationTests {
 
     @Test("Random bytes in the certificates are refused without a trap")
     func certificateMutations() async throws {
-        var random = Generator(state: Self.seed)
+        var random = SeededGenerator(seed: Self.seed)
         let verifier = try Signed.verifier()
         let forged = Signed.authority.signedPayload(try Signed.transaction())
         for round in 0..<600 {

@@ -71,9 +71,9 @@ enum Command {
         environment["COLUMNS"] = "80"
         environment["TERM"] = "xterm"
         process.environment = environment
-        let given = try input.map { try FileHandle(forReadingFrom: streams.write("in", $0)) }
-        let output = try FileHandle(forWritingTo: streams.write("out", []))
-        let errors = try FileHandle(forWritingTo: streams.write("err", []))
+        let given = try input.map { try FileHandle(forReadingFrom: URL(filePath: streams.write("in", $0))) }
+        let output = try FileHandle(forWritingTo: URL(filePath: streams.write("out", "")))
+        let errors = try FileHandle(forWritingTo: URL(filePath: streams.write("err", "")))
         // A process that has ended keeps them open, and Process.run crashes where more than some 1,300 files are open.
         defer { for handle in [given, output, errors] { try? handle?.close() } }
         process.standardInput = given ?? FileHandle.nullDevice

@@ -1,30 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// A folder of one test, gone when the test is done.
-final class Folder: Sendable {
-    let url: URL
+typealias Folder = TemporaryFolder
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-            .appending(path: "legacy-receipts-\(UUID().uuidString)", directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    func path(_ name: String) -> String { url.appending(path: name).path }
-
-    /// Writes a file, and the folders above it.
-    @discardableResult
-    func write(_ name: String, _ bytes: some Sequence<UInt8>) throws -> URL {
-        let file = url.appending(path: name)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(bytes).write(to: file)
-        return file
-    }
-
+extension TemporaryFolder {
     func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: url.appending(path: name))) }
 
     func text(_ name: String) throws -> String {
@@ -33,7 +13,7 @@ final class Folder: Sendable {
 
     /// The names in a folder in it, sorted; none if there is no such folder.
     func names(_ name: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: path(name))) ?? []).sorted()
+        ((try? FileManager.default.contentsOfDirectory(atPath: file(name))) ?? []).sorted()
     }
 
     /// The objects of an NDJSON file.

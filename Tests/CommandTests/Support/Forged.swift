@@ -42,8 +42,8 @@ extension Folder {
 
     /// Runs `inspect` on a forged case with its root trusted.
     func inspect(_ name: String, _ options: String...) async throws -> Outcome {
-        let file = try write("receipt", Forged.named(name).bytes)
-        return try await Command.run(["inspect", file.path, "--trust-root", path("root.der")] + options)
+        let receipt = try write("receipt", Forged.named(name).bytes)
+        return try await Command.run(["inspect", receipt, "--trust-root", file("root.der")] + options)
     }
 
     /// Runs `migrate` in this folder with the test root trusted, and without progress, which hangs on the machine's load.

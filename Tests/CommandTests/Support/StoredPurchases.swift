@@ -101,7 +101,7 @@ enum StoredPurchases {
         """
 
     static func makeStore(_ sets: [FactSet] = sets, in folder: Folder, _ name: String = "store.sqlite") async throws {
-        let store = try SQLiteTransactionStore.open(path: folder.path(name))
+        let store = try SQLiteTransactionStore.open(path: folder.file(name))
         for set in sets { _ = try await store.apply([set]) }
         try await store.close()
     }

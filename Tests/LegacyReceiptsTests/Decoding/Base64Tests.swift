@@ -1,6 +1,7 @@
 import Foundation
 import LegacyReceipts
 import ReceiptForge
+import TestSupport
 import Testing
 
 @Suite("Base64")

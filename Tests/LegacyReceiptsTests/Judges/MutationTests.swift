@@ -1,6 +1,7 @@
 import Foundation
 import LegacyReceipts
 import ReceiptForge
+import TestSupport
 import Testing
 
 /// Whatever is done to a genuine receipt: nothing traps, and nothing is accepted with changed content.

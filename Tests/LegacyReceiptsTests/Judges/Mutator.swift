@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Random damage to receipts, of the kinds that transport, storage and attackers do.
 struct Mutator {
     var generator: SeededGenerator

@@ -1,5 +1,6 @@
 import LegacyReceipts
 import ReceiptForge
+import TestSupport
 import Testing
 
 /// The cache of chains makes verdicts faster and never different.

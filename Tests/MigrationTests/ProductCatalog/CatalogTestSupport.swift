@@ -33,23 +33,3 @@ func ownEntries(_ text: String) throws(CatalogError) -> [CatalogEntry] {
 func catalog(_ text: String) throws(CatalogError) -> ProductCatalog {
     try ProductCatalog(entries: ownEntries(text))
 }
-
-/// A folder of its own that is removed with the last reference.
-final class TemporaryFolder {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "catalog-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    func write(_ text: String, to name: String) throws -> String {
-        let file = url.appending(path: name)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: file)
-        return file.path()
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-}

@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 import ProductCatalog
+import TestSupport
 import Testing
 
 @Suite struct MetadataFeedReaderTests {
@@ -231,9 +232,9 @@ import Testing
         let folder = try TemporaryFolder()
         let other = "<screenshot><file>\(String(repeating: "f", count: 10_000))</file></screenshot>\n"
         let path = try folder.write(
+            "App.itmsp/metadata.xml",
             feed(coin).replacingOccurrences(
-                of: "<software>", with: "<software>" + String(repeating: other, count: 3_000)),
-            to: "App.itmsp/metadata.xml")
+                of: "<software>", with: "<software>" + String(repeating: other, count: 3_000)))
         let entries = try ProductCatalog.entries(path: path)
         #expect(entries.map(\.subject) == [.productId("coin")])
         #expect(entries.first?.source.line == 3_003)

@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 import ProductCatalog
+import TestSupport
 import Testing
 
 @Suite struct ProductCatalogTests {
@@ -131,7 +132,7 @@ import Testing
             ("feed", "\u{FEFF}" + feed, 5), ("NAME.itmsp/metadata.xml", feed, 5),
         ]
         for (name, text, count) in cases {
-            let path = try folder.write(text, to: name)
+            let path = try folder.write(name, text)
             #expect(try ProductCatalog.entries(path: path).count == count, "\(name)")
         }
         #expect(try ProductCatalog.entries(path: folder.url.path() + "/NAME.itmsp").count == 5)
@@ -143,7 +144,7 @@ import Testing
         let path = folder.url.path()
         #expect(catalogError { _ = try ProductCatalog.load(paths: [path + "/no"]) }?.code == .unreadable)
         #expect(catalogError { _ = try ProductCatalog.load(paths: [path]) }?.code == .unknownFormat)
-        let broken = try folder.write("<package>", to: "x.json")
+        let broken = try folder.write("x.json", "<package>")
         #expect(catalogError { _ = try ProductCatalog.load(paths: [broken]) }?.place.file == broken)
     }
 

@@ -1,12 +1,13 @@
 import Foundation
 import Migration
+import TestSupport
 import Testing
 
 @Suite("Files and folders")
 struct FolderTests {
     @Test("a folder is read in the order of its paths' bytes, without hidden entries")
     func order() throws {
-        let folder = try RecordFolder()
+        let folder = try TemporaryFolder()
         for (index, name) in ["b/z.b64", "b.b64", "b-1.b64", "a.b64", "B.b64", "b/a/x.b64", ".hidden", ".git/x.b64"]
             .enumerated()
         {
@@ -21,7 +22,7 @@ struct FolderTests {
 
     @Test("symbolic links are followed, loops are not")
     func links() throws {
-        let folder = try RecordFolder()
+        let folder = try TemporaryFolder()
         try folder.write("a/one.b64", Made.receipt(1))
         try folder.link("a/loop", to: "..")
         try folder.link("a/self", to: ".")
@@ -35,7 +36,7 @@ struct FolderTests {
 
     @Test("what cannot be read in a folder is a record that names it, and the rest is read; an argument is an error")
     func unreadable() throws {
-        let folder = try RecordFolder()
+        let folder = try TemporaryFolder()
         try folder.write("a.b64", Made.receipt(1))
         try folder.link("b", to: "nowhere")
         try folder.write("c.b64", Made.receipt(2))
@@ -50,7 +51,7 @@ struct FolderTests {
 
     @Test("a name that is not UTF-8, and folders nested beyond the limit, are records of their own")
     func namesAndDepth() throws {
-        let folder = try RecordFolder()
+        let folder = try TemporaryFolder()
         try folder.write("a.b64", Made.receipt(1))
         let name = Array("\(folder.path)/b\\".utf8) + [0xFF, 0x0A]
         let descriptor = (name + [0]).withUnsafeBytes { bytes -> Int32 in
@@ -74,7 +75,7 @@ struct FolderTests {
 
     @Test("a file without permission is named", .enabled(if: getuid() != 0))
     func permission() throws {
-        let folder = try RecordFolder()
+        let folder = try TemporaryFolder()
         try folder.write("a.b64", Made.receipt())
         try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: folder.path + "/a.b64")
         #expect(Reading([.path(folder.path)]).kinds == ["unreadable"])
@@ -82,7 +83,7 @@ struct FolderTests {
 
     @Test("a FIFO inside a folder does not block")
     func fifo() throws {
-        let folder = try RecordFolder()
+        let folder = try TemporaryFolder()
         try folder.write("a.b64", Made.receipt())
         #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
         #expect(Reading([.path(folder.path)]).records.count == 1)
@@ -90,7 +91,7 @@ struct FolderTests {
 
     @Test("an error of a table does not take the files before it away")
     func errorsKeepRecords() throws {
-        let folder = try RecordFolder()
+        let folder = try TemporaryFolder()
         try folder.write("a.b64", Made.receipt(1))
         try folder.write("b.csv", "x,y\n1,2\n")
         try folder.write("c.b64", Made.receipt(3))

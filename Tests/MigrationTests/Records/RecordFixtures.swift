@@ -1,6 +1,7 @@
 import Foundation
 import Migration
 import SharedReceipts
+import TestSupport
 
 /// Made-up receipts: enough of the outside for the input side, nothing inside.
 enum Made {
@@ -112,26 +113,8 @@ enum RealRecordFiles {
     static var folder: String? { SharedReceipts.folder?.path }
 }
 
-/// A folder that is gone when the test is over.
-final class RecordFolder {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("records-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func write(_ name: String, _ bytes: [UInt8]) throws {
-        let file = URL(fileURLWithPath: path + "/" + name)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(bytes).write(to: file)
-    }
-
-    func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
-
+extension TemporaryFolder {
     func link(_ name: String, to target: String) throws {
-        try FileManager.default.createSymbolicLink(atPath: path + "/" + name, withDestinationPath: target)
+        try FileManager.default.createSymbolicLink(atPath: file(name), withDestinationPath: target)
     }
 }

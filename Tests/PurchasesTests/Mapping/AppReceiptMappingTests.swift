@@ -2,6 +2,7 @@ import AppStoreModels
 import LegacyReceipts
 import ProductCatalog
 import Purchases
+import TestSupport
 import Testing
 
 @Suite struct AppReceiptMappingTests {
@@ -212,7 +213,7 @@ import Testing
             receiptType: .production, appItemId: 379_968_583, bundleId: "b", applicationVersion: "7",
             receiptCreationDate: 12, versionExternalIdentifier: 16, originalPurchaseDate: 18,
             originalApplicationVersion: "1", platform: 3, preorderDate: 32)
-        let app = try Support.unwrap(ReceiptMapper().map(Support.verified(receipt)).appTransaction)
+        let app = try unwrap(ReceiptMapper().map(Support.verified(receipt)).appTransaction)
         #expect(
             app.payload
                 == AppTransaction(
@@ -231,7 +232,7 @@ import Testing
     @Test func zerosOfTheSandboxAreNoIdentifiersOfTheApp() throws {
         let receipt = AppReceipt(
             receiptType: .productionSandbox, appItemId: 0, bundleId: "b", versionExternalIdentifier: 0)
-        let app = try Support.unwrap(ReceiptMapper().map(Support.verified(receipt)).appTransaction)
+        let app = try unwrap(ReceiptMapper().map(Support.verified(receipt)).appTransaction)
         #expect(app.payload.appAppleId == nil && app.payload.versionExternalIdentifier == nil)
         #expect(app.provenance[.appAppleId] == .absent)
     }

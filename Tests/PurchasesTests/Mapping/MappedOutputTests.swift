@@ -1,6 +1,7 @@
 import AppStoreModels
 import LegacyReceipts
 import Purchases
+import TestSupport
 import Testing
 
 @Suite struct MappedOutputTests {
@@ -65,7 +66,7 @@ import Testing
     }
 
     @Test func theAppTransactionIsWrittenTheSameWay() throws {
-        let app = try Support.unwrap(Support.map([]).appTransaction)
+        let app = try unwrap(Support.map([]).appTransaction)
         var writer = JSONWriter()
         writer.beginObject()
         var provenance = ProvenanceText<AppTransactionField>()

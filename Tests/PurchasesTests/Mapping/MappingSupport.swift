@@ -2,6 +2,7 @@ import AppStoreModels
 import LegacyReceipts
 import ProductCatalog
 import Purchases
+import TestSupport
 
 /// Values that the mapping tests share.
 enum MappingSupport {
@@ -42,12 +43,5 @@ enum MappingSupport {
         var entry = CatalogEntry(subject: .productId(productId), source: source)
         configure(&entry)
         return entry
-    }
-
-    struct Missing: Error { let what: String }
-
-    static func unwrap<Value>(_ value: Value?, _ what: @autoclosure () -> String = "") throws -> Value {
-        guard let value else { throw Missing(what: what()) }
-        return value
     }
 }

@@ -1,6 +1,7 @@
 import AppStoreModels
 import LegacyReceipts
 import Purchases
+import TestSupport
 import Testing
 
 @Suite struct TransactionReceiptMappingTests {
@@ -9,7 +10,7 @@ import Testing
     private func map(_ receipt: TransactionReceipt) throws -> MappedTransaction {
         let mapped = ReceiptMapper().map(Support.verified(receipt))
         #expect(mapped.appTransaction == nil && mapped.transactions.count == 1)
-        return try Support.unwrap(mapped.transactions.first)
+        return try unwrap(mapped.transactions.first)
     }
 
     @Test func everySignedKeyIsCarriedWithItsName() throws {
@@ -50,7 +51,7 @@ import Testing
     ) throws {
         let receipt = TransactionReceipt(productId: "p", transactionId: id, claimedEnvironment: claim)
         let mapped = ReceiptMapper().map(Support.verified(receipt))
-        let transaction = try Support.unwrap(mapped.transactions.first)
+        let transaction = try unwrap(mapped.transactions.first)
         #expect(transaction.payload.environment == expected)
         #expect(transaction.provenance[.environment] == .inferred(rule))
         #expect(mapped.notes.contains(.environmentContradiction) == contradicts)

@@ -3,18 +3,19 @@ import Foundation
 import LegacyReceipts
 import Purchases
 import SharedReceipts
+import TestSupport
 import Testing
 
 @Suite(.enabled(if: SharedReceipts.arePresent)) struct RealPairTests {
     /// A receipt and the reply that Apple gave to it are two records of the same purchases: `pairs/sandbox-007.json`
     /// belongs to `sandbox/007`.
     @Test func aReceiptAndItsRecordedReplyGiveTheSameTransactions() throws {
-        let folder = try MappingSupport.unwrap(SharedReceipts.folder)
+        let folder = try unwrap(SharedReceipts.folder)
         var compared = 0
         for file in try SharedReceipts.files("pairs") where file.pathExtension == "json" {
             let name = file.deletingPathExtension().lastPathComponent
             let parts = name.split(separator: "-")
-            let stored = try MappingSupport.unwrap(
+            let stored = try unwrap(
                 SharedReceipts.files(String(parts[0])).first {
                     $0.lastPathComponent.hasPrefix(parts[1]) && $0.pathExtension != "json"
                 }, folder.path)
@@ -23,7 +24,7 @@ import Testing
             let recorded = ReceiptMapper().map(try RecordedReply(json: SharedReceipts.bytes(file))).transactions
             for transaction in signed {
                 let id = transaction.payload.transactionId
-                let match = try MappingSupport.unwrap(
+                let match = try unwrap(
                     recorded.first { $0.payload.transactionId == id }, "\(name) \(id ?? "")")
                 compared += 1
                 let (one, other) = (transaction.payload, match.payload)

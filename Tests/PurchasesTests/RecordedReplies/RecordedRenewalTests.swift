@@ -1,5 +1,6 @@
 import AppStoreModels
 import Purchases
+import TestSupport
 import Testing
 
 @Suite struct RecordedRenewalTests {
@@ -8,7 +9,7 @@ import Testing
     private func info(_ members: String, rows: String = "") throws -> MappedRenewalInfo {
         let json =
             "{\"environment\":\"Production\",\"latest_receipt_info\":[\(rows)],\"pending_renewal_info\":[{\(members)}]}"
-        return try MappingSupport.unwrap(try Support.map(json).renewalInfos.first)
+        return try unwrap(try Support.map(json).renewalInfos.first)
     }
 
     @Test func everyKeyIsCarriedWithItsName() throws {

@@ -1,6 +1,7 @@
 import AppStoreModels
 import ProductCatalog
 import Purchases
+import TestSupport
 import Testing
 
 enum RecordedSupport {
@@ -122,7 +123,7 @@ enum RecordedSupport {
         #expect(payload.environment == .sandbox)
         #expect(mapped.transactions[0].provenance[.environment] == .inferred(.sandboxTransactionId))
         #expect(payload.inAppOwnershipType == .purchased)
-        let info = try MappingSupport.unwrap(mapped.renewalInfos.first)
+        let info = try unwrap(mapped.renewalInfos.first)
         #expect(info.payload.autoRenewStatus == .off && info.payload.autoRenewProductId == "q")
         #expect(info.payload.expirationIntent == .cancelled && info.payload.isInBillingRetryPeriod == false)
         #expect(info.payload.originalTransactionId == "1000000059630000" && info.payload.productId == "p")

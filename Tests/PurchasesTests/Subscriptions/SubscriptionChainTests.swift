@@ -1,6 +1,7 @@
 import AppStoreModels
 import LegacyReceipts
 import Purchases
+import TestSupport
 import Testing
 
 @Suite struct SubscriptionChainTests {
@@ -23,7 +24,7 @@ import Testing
         }
         let chains = SubscriptionChain.chains(of: Support.map(purchases).transactions, renewalInfos: infos)
         #expect(chains.count == 1)
-        return try Support.unwrap(chains.first)
+        return try unwrap(chains.first)
     }
 
     @Test func transactionsAreGroupedByOriginalIdAndOrderedByDateThenNumber() {
@@ -58,7 +59,7 @@ import Testing
     @Test func aRevocationEndsAccessAtItsDateAndNotBefore() throws {
         let chain = try chain(period("1", 10, 20), period("2", 20, 30, cancelled: 25))
         #expect(chain.state(at: 24)?.status == .active)
-        let state = try Support.unwrap(chain.state(at: 25))
+        let state = try unwrap(chain.state(at: 25))
         #expect(state.status == .revoked && state.accessEnds == 25 && !state.hasAccess)
     }
 
@@ -88,10 +89,10 @@ import Testing
     @Test func graceAndRetryExistOnlyWhereARenewalInfoSaysSo() throws {
         let grace = "\"is_in_billing_retry_period\":\"1\",\"grace_period_expires_date_ms\":\"40\""
         let told = try chain(period("1", 10, 20), renewal: grace)
-        let inGrace = try Support.unwrap(told.state(at: 39))
+        let inGrace = try unwrap(told.state(at: 39))
         #expect(inGrace.status == .billingGracePeriod && inGrace.hasAccess && inGrace.accessEnds == 40)
         #expect(inGrace.restsOnRenewalInfo)
-        let after = try Support.unwrap(told.state(at: 40))
+        let after = try unwrap(told.state(at: 40))
         #expect(after.status == .billingRetry && !after.hasAccess && after.accessEnds == 20)
         #expect(told.state(at: 19)?.status == .active)
         #expect(try chain(period("1", 10, 20)).state(at: 39)?.status == .expired)
@@ -114,7 +115,7 @@ import Testing
 
     @Test func aFreeSubscriptionNeverExpires() throws {
         let chain = try chain(period("1", 10, nil, type: .freeSubscription))
-        let state = try Support.unwrap(chain.state(at: .max - 1))
+        let state = try unwrap(chain.state(at: .max - 1))
         #expect(state.status == .active && state.accessEnds == nil)
         #expect(chain.gaps.isEmpty)
     }

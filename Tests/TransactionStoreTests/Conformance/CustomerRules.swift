@@ -1,5 +1,6 @@
 import AppStoreModels
 import Purchases
+import TestSupport
 import Testing
 import TransactionStore
 

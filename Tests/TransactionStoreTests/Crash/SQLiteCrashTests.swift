@@ -1,4 +1,5 @@
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 
 @Suite("SQLite survives being killed")

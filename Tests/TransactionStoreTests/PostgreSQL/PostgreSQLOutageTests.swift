@@ -1,6 +1,7 @@
 import Foundation
 import PostgreSQLTransactionStore
 import TestDatabase
+import TestSupport
 import Testing
 import TransactionStore
 
@@ -37,10 +38,6 @@ struct PostgreSQLOutageTests {
                 await acknowledge()
             }
         }
-
-        func waitUntil(_ condition: (Load) async -> Bool) async throws {
-            while !(await condition(self)) { try await Task.sleep(for: .milliseconds(5)) }
-        }
     }
 
     @Test(
@@ -54,13 +51,13 @@ struct PostgreSQLOutageTests {
                 for _ in 0..<4 { group.addTask { await load.run(on: store) } }
                 for _ in 0..<2 {
                     let before = await load.acknowledged
-                    try await load.waitUntil { await $0.acknowledged > before + 50 }
+                    try await eventually("more is acknowledged") { await load.acknowledged > before + 50 }
                     let failures = await load.codes[.unavailable, default: 0]
                     try server.control(command)
-                    try await load.waitUntil { await $0.codes[.unavailable, default: 0] > failures + 3 }
+                    try await eventually("calls fail") { await load.codes[.unavailable, default: 0] > failures + 3 }
                     try server.control("resume")
                     let then = await load.acknowledged
-                    try await load.waitUntil { await $0.acknowledged > then + 50 }
+                    try await eventually("more is acknowledged") { await load.acknowledged > then + 50 }
                 }
                 await load.stop()
                 try await group.waitForAll()

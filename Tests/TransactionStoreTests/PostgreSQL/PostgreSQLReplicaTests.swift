@@ -3,6 +3,7 @@ import PostgreSQLTransactionStore
 import Purchases
 import Synchronization
 import TestDatabase
+import TestSupport
 import Testing
 import TransactionStore
 

@@ -1,23 +1,8 @@
 import Foundation
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
-
-/// A folder that is gone with its owner.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path =
-            FileManager.default.temporaryDirectory
-            .appendingPathComponent("transaction-store-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func file(_ name: String) -> String { path + "/" + name }
-}
 
 extension StoreEngine {
     static let sqlite = StoreEngine(name: "SQLite") {

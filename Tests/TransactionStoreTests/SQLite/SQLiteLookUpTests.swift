@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 

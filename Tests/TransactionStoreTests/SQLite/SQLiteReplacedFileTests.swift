@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Purchases
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Purchases
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 

@@ -6,6 +6,7 @@ import Purchases
 import ReceiptForge
 import SQLiteTransactionStore
 import Synchronization
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

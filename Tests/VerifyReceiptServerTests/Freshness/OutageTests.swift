@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import Synchronization
+import TestSupport
 import Testing
 import VerifyReceiptServer
 
@@ -54,7 +55,7 @@ import VerifyReceiptServer
         api.mode.withLock { $0 = .hangs }
         await Self.ask(setting, times: CircuitBreaker.failureLimit)
         // The request may give up a moment before the call does, which then notes its failure.
-        try await Self.eventually { setting.outcomes.count == CircuitBreaker.failureLimit }
+        try await eventually("the outcome is known") { setting.outcomes.count == CircuitBreaker.failureLimit }
         let asked = api.requests.withLock { $0.count }
         await Self.ask(setting, times: 1)
         #expect(setting.outcomes.allSatisfy { [.failed, .abandoned, .notAsked].contains($0) })
@@ -69,24 +70,15 @@ import VerifyReceiptServer
         api.mode.withLock { $0 = .hangs }
         for number in 0...CircuitBreaker.failureLimit {
             let request = Task { try await setting.ask(["88000000000\(number)"]) }
-            try await Self.eventually { api.hanging.withLock { $0 } == 1 }
+            try await eventually("a call hangs") { api.hanging.withLock { $0 } == 1 }
             request.cancel()
             await #expect(throws: (any Error).self) { try await request.value }
-            try await Self.eventually { setting.outcomes.count == number + 1 }
+            try await eventually("the outcome is known") { setting.outcomes.count == number + 1 }
             #expect(api.hanging.withLock { $0 } == 0)
         }
         #expect(Set(setting.outcomes) == [.abandoned])
         api.mode.withLock { $0 = .answers }
         #expect(try await setting.refresh() == [AccountsAPI.ada: AppStoreRefresherTests.now])
-    }
-
-    /// Waits until a condition holds; a slow machine has a minute.
-    private static func eventually(_ condition: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !condition() {
-            guard ContinuousClock.now < deadline else { throw TestFailure("a condition did not come true") }
-            try await Task.sleep(for: .milliseconds(5))
-        }
     }
 
     @Test("What is wrong with one customer's data keeps nobody else from being asked about")

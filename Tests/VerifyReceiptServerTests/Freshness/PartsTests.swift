@@ -1,6 +1,7 @@
 import AppStoreModels
 import Purchases
 import Synchronization
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceiptServer
@@ -118,15 +119,6 @@ private final class Flag: Sendable {
     func set(_ value: Bool) { state.withLock { $0 = value } }
 }
 
-/// Waits until a condition holds; a slow machine has a minute.
-private func eventually(_ condition: @Sendable () -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while !condition() {
-        guard ContinuousClock.now < deadline else { throw TestFailure("a condition did not come true") }
-        try await Task.sleep(for: .milliseconds(5))
-    }
-}
-
 @Suite struct SharedWorkTests {
     private struct Failure: Error {}
 
@@ -187,7 +179,7 @@ private func eventually(_ condition: @Sendable () -> Bool) async throws {
         #expect(try await work.value(for: ["c"], patience: .seconds(60)) { 9 } == 9)
         open.yield()
         #expect(try await first.value == 7)
-        try await eventually { work.count == 0 }
+        try await eventually("the work is done") { work.count == 0 }
         #expect(try await work.value(for: ["a", "b"], patience: .seconds(60)) { 10 } == 10)
     }
 
@@ -197,13 +189,13 @@ private func eventually(_ condition: @Sendable () -> Bool) async throws {
         let cancelled = Flag(false)
         let (first, _) = await Self.begun(work, ["a"], cancelled)
         let second = Task { try await work.value(for: ["a"], patience: .seconds(60)) { 8 } }
-        try await eventually { work.callers == 2 }
+        try await eventually("two wait for it") { work.callers == 2 }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         #expect(!cancelled.value && work.count == 1)
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
-        try await eventually { work.count == 0 }
+        try await eventually("the work is done") { work.count == 0 }
         #expect(cancelled.value)
         #expect(try await work.value(for: ["a"], patience: .seconds(60)) { 9 } == 9)
     }

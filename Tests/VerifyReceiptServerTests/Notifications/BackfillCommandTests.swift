@@ -2,6 +2,7 @@ import AppStoreModels
 import Foundation
 import ReceiptForge
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 
@@ -14,7 +15,7 @@ import TransactionStore
     }
 
     private static func run(_ folder: TemporaryFolder, _ url: String, _ more: [String] = []) async throws -> Outcome {
-        folder.write("key.p8", BackfillTests.key)
+        try folder.write("key.p8", BackfillTests.key)
         try Data(TestSignedDataAuthority.standard.rootCertificate).write(
             to: URL(fileURLWithPath: folder.path + "/root.der"))
         let arguments = [
@@ -27,7 +28,7 @@ import TransactionStore
             let process = Process()
             process.executableURL = Bundle.main.bundleURL.appending(path: "legacy-receipts")
             process.arguments = arguments + more
-            let files = ["out", "err"].map { folder.write($0, "") }
+            let files = try ["out", "err"].map { try folder.write($0, "") }
             process.standardOutput = FileHandle(forWritingAtPath: files[0])
             process.standardError = FileHandle(forWritingAtPath: files[1])
             try process.run()

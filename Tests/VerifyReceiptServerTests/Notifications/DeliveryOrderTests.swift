@@ -3,6 +3,7 @@ import Foundation
 import PostgreSQLTransactionStore
 import Purchases
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt
@@ -10,21 +11,6 @@ import VerifyReceiptServer
 
 /// Notifications that come twice and in any order leave the same store and give the same replies as once in order.
 enum DeliveryOrder {
-    /// SplitMix64: the same numbers in every run.
-    struct Generator: RandomNumberGenerator {
-        private var state: UInt64
-
-        init(seed: UInt64) { state = seed }
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var word = state
-            word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-            return word ^ (word >> 31)
-        }
-    }
-
     static let originals = (0..<4).map { String(530_001_234_567_000 + $0 * 1_000_000) }
     static let scope = StoreScope(environment: .production, bundleId: Signed.bundleId)
 
@@ -36,7 +22,7 @@ enum DeliveryOrder {
     /// The lives of some subscriptions in order: after the first purchase every kind of notification, some twice. Some are
     /// signed in the same millisecond as the one before.
     static func lives(seed: UInt64) throws -> [Delivery] {
-        var generator = Generator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var sent: [Delivery] = []
         for original in originals {
             var subscription = Subscription(original)
@@ -89,7 +75,7 @@ enum DeliveryOrder {
         let expected = try await view(once, sent)
         try await once.close()
 
-        var generator = Generator(seed: seed ^ 0xFFFF)
+        var generator = SeededGenerator(seed: seed ^ 0xFFFF)
         let twice = (sent + sent).shuffled(using: &generator)
         let shuffled = try await open()
         let repeated = await deliver(twice, receiver, shuffled)

@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

@@ -2,6 +2,7 @@ import AppStoreModels
 import AppStoreServer
 import Foundation
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

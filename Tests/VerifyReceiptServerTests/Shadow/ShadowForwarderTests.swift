@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 import Testing
 import VerifyReceipt
 import VerifyReceiptServer
@@ -113,10 +114,6 @@ private struct DeafPort {
         return forwarder.counters
     }
 
-    private func waitUntil(_ condition: () -> Bool) async throws {
-        while !condition() { try await Task.sleep(for: .milliseconds(5)) }
-    }
-
     private func record() throws -> String {
         defer { try? FileManager.default.removeItem(at: folder) }
         return (try? String(contentsOfFile: recordPath, encoding: .utf8)) ?? ""
@@ -149,7 +146,7 @@ private struct DeafPort {
         let tell: @Sendable (ComparisonSummary) -> Void = { summary in told.withLock { $0.append(summary) } }
         let counters = try await with(configuration(live.url), onComparison: tell) { forwarder in
             forwarder.answered(Self.request, at: .production, with: reply())
-            try await waitUntil { forwarder.counters.compared == 1 }
+            try await eventually("it is counted") { forwarder.counters.compared == 1 }
         }
         #expect(counters.recorded == 1 && counters.recordFailures == 0)
         let summary = try #require(told.withLock { $0 }.first)
@@ -173,7 +170,7 @@ private struct DeafPort {
         let tell: @Sendable (ComparisonSummary) -> Void = { summary in told.withLock { $0.append(summary) } }
         let counters = try await with(configuration(live.url), onComparison: tell) { forwarder in
             forwarder.submit(request: Self.request, environment: .production, reply: reply())
-            try await waitUntil { forwarder.counters.compared == 1 }
+            try await eventually("it is counted") { forwarder.counters.compared == 1 }
         }
         #expect(counters.incomparable == 0)
         let summary = try #require(told.withLock { $0 }.first)
@@ -194,7 +191,7 @@ private struct DeafPort {
         let live = try await LiveServiceStub(.answer(#"{"status":\#(status)}"#))
         let counters = try await with(configuration(live.url)) { forwarder in
             forwarder.submit(request: Self.request, environment: .production, reply: reply())
-            try await waitUntil { forwarder.counters.incomparable == 1 }
+            try await eventually("it is counted") { forwarder.counters.incomparable == 1 }
         }
         #expect(counters.compared == 0 && counters.failed == 0 && counters.recorded == 0)
         #expect(try record() == "")
@@ -225,7 +222,7 @@ private struct DeafPort {
         let live = try await LiveServiceStub(.answer(apples))
         let counters = try await with(configuration(live.url)) { forwarder in
             forwarder.submit(request: Self.request, environment: .production, reply: reply(ours))
-            try await waitUntil { forwarder.counters.compared == 1 }
+            try await eventually("it is counted") { forwarder.counters.compared == 1 }
         }
         #expect(counters.recorded == 0)
         #expect(try record() == "")
@@ -242,7 +239,7 @@ private struct DeafPort {
             _ = try await with(configuration(live.url), logs: logs) { forwarder in
                 let text = #"{"status":21004,"environment":"Production","latest_receipt":"QUE="}"#
                 forwarder.submit(request: Self.request, environment: .production, reply: reply(text, status: 21004))
-                try await waitUntil { forwarder.counters.compared + forwarder.counters.failed == 1 }
+                try await eventually("it is counted") { forwarder.counters.compared + forwarder.counters.failed == 1 }
             }
             try await live.stop()
         }
@@ -265,7 +262,7 @@ private struct DeafPort {
         let counters = try await with(configuration(live.url) { $0.maximumReplySize = 65_536 }, logs: logs) {
             forwarder in
             for _ in 0..<3 { forwarder.submit(request: Self.request, environment: .production, reply: reply()) }
-            try await waitUntil { forwarder.counters.failed == 3 }
+            try await eventually("it is counted") { forwarder.counters.failed == 3 }
         }
         #expect(counters.compared == 0 && counters.abandoned == 0)
         #expect(logs.lines.count == 1, "an outage is one line")
@@ -278,7 +275,7 @@ private struct DeafPort {
         let deaf = try DeafPort()
         let counters = try await with(configuration(deaf.url)) { forwarder in
             forwarder.submit(request: Self.request, environment: .production, reply: reply())
-            try await waitUntil { forwarder.counters.failed == 1 }
+            try await eventually("it is counted") { forwarder.counters.failed == 1 }
         }
         #expect(counters.failed == 1)
         _ = try record()
@@ -290,7 +287,7 @@ private struct DeafPort {
         let live = try await LiveServiceStub(isSilent ? .silence : .half)
         let counters = try await with(configuration(live.url) { $0.timeout = .milliseconds(200) }) { forwarder in
             forwarder.submit(request: Self.request, environment: .production, reply: reply())
-            try await waitUntil { forwarder.counters.failed == 1 }
+            try await eventually("it is counted") { forwarder.counters.failed == 1 }
         }
         #expect(counters.failed == 1)
         try await live.stop()
@@ -330,7 +327,7 @@ private struct DeafPort {
             // The room of what was dropped and of what was sent is given back.
             for index in 1...20 {
                 forwarder.submit(request: Self.request, environment: .production, reply: reply())
-                try await waitUntil { forwarder.counters.compared == index }
+                try await eventually("it is counted") { forwarder.counters.compared == index }
             }
         }
         #expect(counters.dropped == 1 && counters.compared == 20)
@@ -380,7 +377,7 @@ private struct DeafPort {
         let live = try await LiveServiceStub(.answer("", status: 307))
         let counters = try await with(configuration(live.url)) { forwarder in
             forwarder.submit(request: Self.request, environment: .production, reply: reply())
-            try await waitUntil { forwarder.counters.failed == 1 }
+            try await eventually("it is counted") { forwarder.counters.failed == 1 }
         }
         #expect(counters.failed == 1 && target.received.isEmpty)
         try await live.stop()
@@ -395,7 +392,7 @@ private struct DeafPort {
         let configuration = try configuration(live.url) { $0.recordPath = "/nowhere/at/all.ndjson" }
         let counters = try await with(configuration, logs: logs) { forwarder in
             for _ in 0..<5 { forwarder.submit(request: Self.request, environment: .production, reply: reply()) }
-            try await waitUntil { forwarder.counters.recordFailures == 5 }
+            try await eventually("it is counted") { forwarder.counters.recordFailures == 5 }
         }
         #expect(counters.compared == 5 && counters.recorded == 0)
         #expect(logs.lines.count == 1)
@@ -410,7 +407,7 @@ private struct DeafPort {
         let counters = try await with(configuration) { forwarder in
             for index in 1...30 {
                 forwarder.submit(request: Self.request, environment: .production, reply: reply())
-                try await waitUntil { forwarder.counters.recorded == index }
+                try await eventually("it is counted") { forwarder.counters.recorded == index }
             }
         }
         #expect(counters.recorded == 30)

@@ -5,6 +5,7 @@ import Purchases
 import ReceiptForge
 import SQLiteTransactionStore
 import Synchronization
+import TestSupport
 import TransactionStore
 
 /// Another program that writes to a store's file and does not end.

@@ -1,6 +1,7 @@
 import Foundation
 import Purchases
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

@@ -1,5 +1,6 @@
 import Foundation
 import ReplyComparison
+import TestSupport
 import Testing
 import VerifyReceipt
 

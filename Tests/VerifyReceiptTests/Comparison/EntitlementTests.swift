@@ -1,5 +1,6 @@
 import Purchases
 import ReplyComparison
+import TestSupport
 import Testing
 import VerifyReceipt
 

@@ -2,6 +2,7 @@ import AppStoreModels
 import Purchases
 import ReceiptForge
 import ReplyComparison
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

@@ -4,6 +4,7 @@ import LegacyReceipts
 import Migration
 import ReplyComparison
 import SharedReceipts
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt

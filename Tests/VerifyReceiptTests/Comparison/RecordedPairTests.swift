@@ -3,6 +3,7 @@ import Foundation
 import LegacyReceipts
 import Migration
 import ReplyComparison
+import TestSupport
 import Testing
 import VerifyReceipt
 

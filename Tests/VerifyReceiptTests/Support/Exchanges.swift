@@ -3,16 +3,10 @@ import Foundation
 import LegacyReceipts
 import Purchases
 import ReceiptForge
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt
-
-struct Missing: Error { var what: String }
-
-func unwrap<Value>(_ value: Value?, _ what: String = "value") throws -> Value {
-    guard let value else { throw Missing(what: what) }
-    return value
-}
 
 /// Trust in the test authority and nobody else.
 func testTrust(_ change: (inout TrustPolicy) -> Void = { _ in }) throws -> TrustPolicy {

@@ -2,6 +2,7 @@ import AppStoreModels
 import Foundation
 import Purchases
 import SQLiteTransactionStore
+import TestSupport
 import TransactionStore
 
 /// The stores that a test runs against: the one below, and the real embedded engine.
@@ -12,10 +13,8 @@ enum StoreKind: String, CaseIterable, Sendable {
     /// A new store, gone with its files afterwards.
     func withStore<Result>(_ body: (any TransactionStore) async throws -> Result) async throws -> Result {
         guard self == .sqlite else { return try await body(MemoryStore()) }
-        let folder = FileManager.default.temporaryDirectory.appending(path: "verify-receipt-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try SQLiteTransactionStore.open(path: folder.appending(path: "store.sqlite").path)
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         let result = try await body(store)
         try await store.close()
         return result

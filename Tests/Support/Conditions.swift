@@ -1,0 +1,25 @@
+/// What a test found wrong.
+package struct TestFailure: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// The value, or an error that says what is missing. For helpers, which should not record an issue of their own.
+package func unwrap<Value>(_ value: Value?, _ what: @autoclosure () -> String = "a value") throws -> Value {
+    guard let value else { throw TestFailure("missing: \(what())") }
+    return value
+}
+
+/// Asks until a condition holds, or gives up after a time that only a broken program needs.
+@inline(never)
+package func eventually(
+    _ what: String, within seconds: Double = 60, isolation: isolated (any Actor)? = #isolation,
+    _ condition: () async throws -> Bool
+) async throws {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while try await !condition() {
+        guard ContinuousClock.now < deadline else { throw TestFailure("never happened: \(what)") }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+}
