@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import VerifyReceipt
 
 /// Where a member stands.
 struct MemberPlace {
@@ -106,11 +107,11 @@ struct ReplyComparer {
     private func compare(_ key: String, _ apples: JSONValue?, _ ours: JSONValue?, _ place: MemberPlace) {
         let rule = place.rules[key]
         let path = place.prefix + (rule == nil ? Redaction.key(key) : key)
-        let judge = MemberJudge(key: key, rule: rule, place: place, context: context, request: requestDate)
+        let comparator = FieldComparator(key: key, rule: rule, place: place, context: context, request: requestDate)
         if let apples, let ours, apples == ours {
-            return tally.countEqual(path, isDerivable: judge.isEqualDerivable)
+            return tally.countEqual(path, isDerivable: comparator.isEqualDerivable)
         }
-        guard let difference = judge.rule(apples, ours) else { return }
+        guard let difference = comparator.rule(apples, ours) else { return }
         tally.count(
             ReplyDifference(
                 path: path, transactionId: place.transactionId, rule: difference,
@@ -133,5 +134,297 @@ struct ReplyComparer {
                 path: path, transactionId: id, rule: rule,
                 apples: apples.map { Redaction.text($0, of: key, isKnown: isKnown) },
                 ours: ours.map { Redaction.text($0, of: key, isKnown: isKnown) }))
+    }
+}
+
+extension ReplyComparer {
+    /// Compares `status`. Whether the rest is worth comparing: both replies show the receipt.
+    func compareStatus() -> Bool {
+        let one = apples["status"]
+        let other = ours["status"]
+        guard let apple = ReplyStatus.number(apples), let our = other?.integer else {
+            report(.shape, "status", nil, one, other, isKnown: true)
+            return false
+        }
+        if apple == our {
+            if one != other, one != nil {
+                report(.numberOrString, "status", nil, one, other, isKnown: true)
+            } else {
+                tally.countEqual("status", isDerivable: true)
+            }
+            return true
+        }
+        report(statusRule(apple, our), "status", nil, one, other, isKnown: true)
+        return [0, 21006].contains(apple) && [0, 21006].contains(our)
+    }
+
+    private func statusRule(_ apple: Int64, _ our: Int64) -> ComparisonRule {
+        switch (apple, our) {
+        case (0, 21006): .renewedOrRefunded
+        case (21006, 0): isExpiredByOurReply ? .status : .renewedOrRefunded
+        case (21010, 0), (21010, 21006): .accountState
+        // The documentation says 21003 for what cannot be authenticated, recordings 21002 (Reference.md
+        // C3); a wrong password gives either 21003 or 21004 (V1.4).
+        case (21002, 21003), (21003, 21002), (21003, 21004), (21004, 21003): .refusalCode
+        // Unreadable JSON had either (V1.4).
+        case (21000, 21002), (21002, 21000): .refusalCode
+        case (21005, _), (21009, _), (21100...21199, _), (500...599, _): .temporaryFailure
+        // Apple answered 21002 to everybody during an outage (2), and nothing tells the two apart.
+        case (21002, 0), (21002, 21006): .temporaryFailure
+        default: .status
+        }
+    }
+
+    /// Whether the newest period that our reply shows is over.
+    private var isExpiredByOurReply: Bool {
+        guard let now = context.now else { return false }
+        let dates = ["latest_receipt_info", "receipt"].compactMap {
+            ours[$0]?["expires_date"]?.string.flatMap { Int64($0) }
+        }
+        return dates.max().map { $0 <= now } ?? false
+    }
+}
+
+extension ReplyComparer {
+    // MARK: in_app
+
+    func compareInApp(_ appleReceipt: JSONObject, _ ourReceipt: JSONObject) {
+        let path = "receipt.in_app"
+        let one = appleReceipt["in_app"]
+        let other = ourReceipt["in_app"]
+        guard let apples = one?.array, let ours = other?.array else {
+            return report(.shape, path, nil, one, other, isKnown: true)
+        }
+        let pairing = EntryPairing(apples, ours, id: "transaction_id")
+        for (apple, our) in pairing.pairs {
+            members(apple, our, place(.inApp, .inApp, path, apple), without: [])
+        }
+        for entry in pairing.onlyApples { entryDifference(.purchaseOfReceipt, path, entry, isApples: true) }
+        for entry in pairing.onlyOurs { entryDifference(.purchaseOfReceipt, path, entry, isApples: false) }
+        guard pairing.pairs.count > 1 else { return }
+        if pairing.isSameOrder {
+            tally.countEqual(path + " (order)", isDerivable: true)
+        } else {
+            orderDifference(.encodedOrder, path, pairing)
+        }
+    }
+
+    // MARK: latest_receipt_info of app receipts
+
+    func compareLatestInfo(_ appleReceipt: JSONObject?) {
+        let path = "latest_receipt_info"
+        let one = apples[path]
+        let other = ours[path]
+        guard let apples = one?.array, let ours = other?.array else { return onlyOneList(path, one, other) }
+        let mirrored = Self.byId(appleReceipt?["in_app"]?.array)
+        let pairing = EntryPairing(apples, ours, id: "transaction_id")
+        for (apple, our) in pairing.pairs {
+            var place = place(.latest, .latestInfo, path, apple)
+            place.mirrored = place.rawTransactionId.flatMap { mirrored[$0] }
+            members(apple, our, place, without: [])
+        }
+        for entry in pairing.onlyApples {
+            let isInReceipt = entry["transaction_id"]?.string.map { mirrored[$0] != nil } ?? false
+            entryDifference(
+                isInReceipt ? .purchaseOfReceipt : .purchaseNotInReceipt, path, entry, isApples: true)
+        }
+        let listed = Set(pairing.pairs.compactMap { $0.0["original_transaction_id"]?.string })
+        let shown = pairing.onlyOurs.isEmpty ? nil : shown([one])
+        for entry in pairing.onlyOurs {
+            let isOlderRenewal = entry["original_transaction_id"]?.string.map { listed.contains($0) } ?? false
+            let rule: ComparisonRule =
+                facts?.excludesOldTransactions == true && isOlderRenewal
+                ? .excludeOldTransactions : listingRule(.object(entry), shown, otherwise: .purchaseNotListed)
+            entryDifference(rule, path, entry, isApples: false)
+        }
+        if pairing.pairs.count > 1, !pairing.isSameOrder {
+            orderDifference(.listOrder, path, pairing)
+        }
+    }
+
+    /// One of the replies has the list, or something else in its place.
+    private func onlyOneList(_ path: String, _ one: JSONValue?, _ other: JSONValue?) {
+        switch (one, other) {
+        case (nil, nil): return
+        case (let apples?, nil):
+            let isEmpty = apples.isNull || apples.array?.isEmpty == true
+            report(isEmpty ? .nullOrAbsent : missingListRule, path, nil, apples, nil, isKnown: true)
+        case (nil, let ours?):
+            let isEmpty = ours.isNull || ours.array?.isEmpty == true
+            // Without the list, what Apple's reply shows is the receipt itself.
+            let receipt = apples["receipt"]
+            let shown = shown([receipt?["in_app"] ?? receipt, apples["latest_expired_receipt_info"]])
+            let rule = listingRule(ours, shown, otherwise: unlistedRule)
+            report(isEmpty ? .addition : rule, path, nil, nil, ours, isKnown: true)
+        default: report(.shape, path, nil, one, other, isKnown: true)
+        }
+    }
+
+    private var missingListRule: ComparisonRule { hasAutoRenewable ? .missingList : .listWithoutSubscription }
+
+    /// In the sandbox Apple forgets purchases (V3.5), so that its reply may lack what the receipt still holds.
+    private var unlistedRule: ComparisonRule { hasAutoRenewable ? .purchaseNotListed : .listWithoutSubscription }
+
+    /// ``ComparisonRule/activeNotListed`` where an entry of ours is a subscription that runs, and Apple's reply has neither
+    /// its transaction nor a running one of the subscription. In production Apple forgets nothing: then it is not this
+    /// customer's.
+    private func listingRule(
+        _ ours: JSONValue, _ shown: ShownPurchases?, otherwise: ComparisonRule
+    ) -> ComparisonRule {
+        guard isProduction, let shown else { return otherwise }
+        let isUnknown = (ListedPurchase.list(ours) ?? []).contains { shown.isRunning($0) && !shown.knows($0) }
+        return isUnknown ? .activeNotListed : otherwise
+    }
+
+    /// Nil where nobody knows when Apple was asked.
+    private func shown(_ parts: [JSONValue?]) -> ShownPurchases? {
+        EntitlementComparison.moment(apples, context).map { ShownPurchases(parts, at: $0) }
+    }
+
+    /// iOS 6 replies have no environment (4).
+    private var isProduction: Bool {
+        guard let named = (apples["environment"] ?? ours["environment"])?.string else {
+            return facts?.environment == .production
+        }
+        return named == EndpointEnvironment.production.rawValue
+    }
+
+    private var hasAutoRenewable: Bool {
+        if let facts { return facts.hasAutoRenewable }
+        let purchases = apples["receipt"]?["in_app"]?.array ?? []
+        return purchases.contains { $0["expires_date"] != nil || $0["expires_date_ms"] != nil }
+    }
+
+    func compareLatestReceipt(_ key: String) {
+        let one = apples[key]
+        let other = ours[key]
+        switch (one, other) {
+        case (nil, nil): return
+        case (_?, _?) where one == other: tally.countEqual(key, isDerivable: false)
+        case (_?, _?): report(.reissuedReceipt, key, nil, one, other, isKnown: true)
+        case (_?, nil): report(missingListRule, key, nil, one, nil, isKnown: true)
+        case (nil, _?): report(unlistedRule, key, nil, nil, other, isKnown: true)
+        }
+    }
+
+    // MARK: iOS 6
+
+    /// `latest_receipt_info` or `latest_expired_receipt_info` of an iOS 6 reply: one object (4).
+    func compareLatestObject(_ path: String, _ appleReceipt: JSONObject?) {
+        let one = apples[path]
+        let other = ours[path]
+        guard let apple = one?.object, let our = other?.object else { return onlyOneList(path, one, other) }
+        let id = apple["transaction_id"]
+        let isSubmitted = id != nil && id == appleReceipt?["transaction_id"]
+        guard id == our["transaction_id"] else {
+            // Another renewal: nothing in it can be compared.
+            let rule =
+                isSubmitted
+                ? .signedFieldDiffers
+                : listingRule(.object(our), shown([one, apples["receipt"]]), otherwise: .purchaseNotInReceipt)
+            return report(rule, path + ".transaction_id", Redaction.id(id), id, our["transaction_id"], isKnown: true)
+        }
+        members(
+            apple, our,
+            MemberPlace(
+                scope: .latest, rules: .transactionReceipt, prefix: path + ".", transactionId: Redaction.id(id),
+                rawTransactionId: id?.string, mirrored: isSubmitted ? appleReceipt : nil), without: [])
+    }
+
+    // MARK: pending_renewal_info
+
+    func compareRenewals() {
+        let path = "pending_renewal_info"
+        let one = apples[path]
+        let other = ours[path]
+        switch (one?.array, other?.array) {
+        case (let apples?, let ours?):
+            let pairing = EntryPairing(apples, ours, id: "original_transaction_id")
+            for (apple, our) in pairing.pairs {
+                let id = Redaction.id(apple["original_transaction_id"] ?? our["original_transaction_id"])
+                members(
+                    apple, our,
+                    MemberPlace(scope: .renewal, rules: .renewal, prefix: path + "[].", transactionId: id), without: [])
+            }
+            for (entries, isApples) in [(pairing.onlyApples, true), (pairing.onlyOurs, false)] {
+                for entry in entries {
+                    entryDifference(.databaseField, path, entry, isApples: isApples, id: "original_transaction_id")
+                }
+            }
+        case (nil, nil): return
+        case (let apples?, nil) where other == nil:
+            report(apples.isEmpty ? .nullOrAbsent : .databaseField, path, nil, one, nil, isKnown: true)
+        case (nil, let ours?) where one == nil:
+            report(ours.isEmpty ? .addition : .databaseField, path, nil, nil, other, isKnown: true)
+        default: report(.shape, path, nil, one, other, isKnown: true)
+        }
+    }
+
+    // MARK: Entries
+
+    private func place(
+        _ scope: MemberPlace.Scope, _ rules: FieldRules, _ path: String, _ entry: JSONObject
+    ) -> MemberPlace {
+        let id = entry["transaction_id"]
+        return MemberPlace(
+            scope: scope, rules: rules, prefix: path + "[].", transactionId: Redaction.id(id),
+            rawTransactionId: id?.string)
+    }
+
+    private func entryDifference(
+        _ rule: ComparisonRule, _ path: String, _ entry: JSONObject, isApples: Bool, id: String = "transaction_id"
+    ) {
+        let text = Redaction.id(entry["product_id"]) ?? "present"
+        tally.count(
+            ReplyDifference(
+                path: path + "[]", transactionId: Redaction.id(entry[id]), rule: rule, apples: isApples ? text : nil,
+                ours: isApples ? nil : text))
+    }
+
+    private func orderDifference(_ rule: ComparisonRule, _ path: String, _ pairing: EntryPairing) {
+        let place = path + " (order)"
+        report(
+            rule, place, nil, .string(Self.order(pairing.pairs.map(\.0))), .string(pairing.orderOfOurs),
+            isKnown: true)
+    }
+
+    /// The order of transaction ids, in words.
+    static func order(_ entries: [JSONObject]) -> String {
+        let ids = entries.compactMap { $0["transaction_id"]?.string.flatMap { UInt64($0) } }
+        guard ids.count == entries.count else { return "of another kind" }
+        if zip(ids, ids.dropFirst()).allSatisfy({ $0 <= $1 }) { return "ascending ids" }
+        return zip(ids, ids.dropFirst()).allSatisfy { $0 >= $1 }
+            ? "descending ids" : "neither ascending nor descending ids"
+    }
+
+    private static func byId(_ entries: [JSONValue]?) -> [String: JSONObject] {
+        var byId: [String: JSONObject] = [:]
+        for entry in entries ?? [] {
+            if let entry = entry.object, let id = entry["transaction_id"]?.string { byId[id] = entry }
+        }
+        return byId
+    }
+}
+
+/// What a part of Apple's reply shows, looked up in constant time.
+private struct ShownPurchases {
+    private let moment: Int64
+    private let transactions: Set<String>
+    /// The original transactions of the subscriptions that run.
+    private let running: Set<String>
+
+    init(_ parts: [JSONValue?], at moment: Int64) {
+        self.moment = moment
+        let purchases = parts.flatMap { ListedPurchase.list($0) ?? [] }
+        transactions = Set(purchases.compactMap(\.transactionId))
+        running = Set(
+            purchases.filter { $0.hasPeriod && $0.isActive(at: moment) }.compactMap(\.key.originalTransactionId))
+    }
+
+    func isRunning(_ purchase: ListedPurchase) -> Bool { purchase.hasPeriod && purchase.isActive(at: moment) }
+
+    func knows(_ purchase: ListedPurchase) -> Bool {
+        let isListed = purchase.transactionId.map { transactions.contains($0) } ?? false
+        return isListed || (purchase.key.originalTransactionId.map { running.contains($0) } ?? false)
     }
 }

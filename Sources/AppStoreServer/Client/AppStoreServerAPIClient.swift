@@ -70,3 +70,258 @@ public struct AppStoreServerAPIClient: Sendable {
         }
     }
 #endif
+
+/// The versions of Get Transaction History.
+public enum TransactionHistoryVersion: Sendable, Hashable {
+    /// With finished consumables.
+    case v2
+    /// Without finished consumables; deprecated by Apple.
+    case v1
+
+    var endpoint: APIEndpoint {
+        switch self {
+        case .v2: .getTransactionHistory
+        case .v1: .getTransactionHistoryV1
+        }
+    }
+}
+
+/// What customers bought. `anyTransactionId` is a transactionId, originalTransactionId or appTransactionId of the customer;
+/// `transactionId` and `originalTransactionId` are not an appTransactionId.
+extension AppStoreServerAPIClient {
+    /// One page of a customer's transactions, at most 20.
+    /// - Parameters:
+    ///   - anyTransactionId: names the customer.
+    ///   - revision: the token of the page before; nil for the first page. Repeat the filter with it.
+    ///   - filter: which transactions.
+    ///   - version: v1 leaves out consumables that were finished.
+    public func getTransactionHistory(
+        _ anyTransactionId: String, revision: String? = nil,
+        filter: TransactionHistoryRequest = TransactionHistoryRequest(), version: TransactionHistoryVersion = .v2
+    ) async throws -> HistoryResponse {
+        var query = filter.query
+        if let revision { query.insert((name: "revision", value: revision), at: 0) }
+        return try await pipeline.call(version.endpoint, anyTransactionId, query: query)
+    }
+
+    /// All pages of a customer's transactions. A transaction that changes meanwhile comes again with its new data.
+    /// - Parameters:
+    ///   - anyTransactionId: names the customer.
+    ///   - revision: where to begin: the `revision` of the last page read before, for what changed since then; only good
+    ///     for the ascending order.
+    ///   - filter: which transactions.
+    ///   - version: v1 leaves out consumables that were finished.
+    public func transactionHistory(
+        _ anyTransactionId: String, from revision: String? = nil,
+        filter: TransactionHistoryRequest = TransactionHistoryRequest(), version: TransactionHistoryVersion = .v2
+    ) -> APIPages<HistoryResponse> {
+        APIPages(startingAt: revision) { token in
+            let page = try await getTransactionHistory(
+                anyTransactionId, revision: token, filter: filter, version: version)
+            let next = try pipeline.nextToken(
+                page.revision, after: token, hasMore: page.hasMore, version.endpoint)
+            return .init(page: page, next: next)
+        }
+    }
+
+    /// A single transaction.
+    public func getTransactionInfo(_ transactionId: String) async throws -> TransactionInfoResponse {
+        try await pipeline.call(.getTransactionInfo, transactionId)
+    }
+
+    /// The customer's purchase or download of the app itself.
+    public func getAppTransactionInfo(_ anyTransactionId: String) async throws -> AppTransactionInfoResponse {
+        try await pipeline.call(.getAppTransactionInfo, anyTransactionId)
+    }
+
+    /// The status of all of a customer's auto-renewable subscriptions.
+    /// - Parameters:
+    ///   - anyTransactionId: names the customer.
+    ///   - status: only subscriptions with one of these; empty for all.
+    public func getAllSubscriptionStatuses(
+        _ anyTransactionId: String, status: [SubscriptionStatus] = []
+    ) async throws -> StatusResponse {
+        let query = status.map { (name: "status", value: String($0.rawValue)) }
+        return try await pipeline.call(.getAllSubscriptionStatuses, anyTransactionId, query: query)
+    }
+
+    /// One page of a customer's refunds, at most 20. A page may be empty and yet not be the last.
+    /// - Parameters:
+    ///   - anyTransactionId: names the customer.
+    ///   - revision: the token of the page before; nil for the first page.
+    public func getRefundHistory(
+        _ anyTransactionId: String, revision: String? = nil
+    ) async throws -> RefundHistoryResponse {
+        let query = revision.map { [(name: "revision", value: $0)] } ?? []
+        return try await pipeline.call(.getRefundHistory, anyTransactionId, query: query)
+    }
+
+    /// All pages of a customer's refunds.
+    /// - Parameters:
+    ///   - anyTransactionId: names the customer.
+    ///   - revision: where to begin: the `revision` of the last page read before, for the refunds since then.
+    public func refundHistory(
+        _ anyTransactionId: String, from revision: String? = nil
+    ) -> APIPages<RefundHistoryResponse> {
+        APIPages(startingAt: revision) { token in
+            let page = try await getRefundHistory(anyTransactionId, revision: token)
+            let next = try pipeline.nextToken(page.revision, after: token, hasMore: page.hasMore, .getRefundHistory)
+            return .init(page: page, next: next)
+        }
+    }
+
+    /// A customer's newest refunds, at most 50, by the endpoint that Apple deprecated.
+    public func getRefundHistoryV1(_ originalTransactionId: String) async throws -> RefundLookupResponse {
+        try await pipeline.call(.getRefundHistoryV1, originalTransactionId)
+    }
+
+    /// The purchases of an order, by the order ID on the customer's invoice. Apple has it in production only.
+    public func lookUpOrderId(_ orderId: String) async throws -> OrderLookupResponse {
+        try await pipeline.call(.lookUpOrderId, orderId)
+    }
+}
+
+extension TransactionHistoryRequest {
+    /// The query parameters (Reference.md S2.2), lists as repeated parameters.
+    fileprivate var query: [(name: String, value: String)] {
+        var query: [(name: String, value: String)] = []
+        func add(_ name: String, _ values: [String]?) {
+            for value in values ?? [] { query.append((name: name, value: value)) }
+        }
+        add("startDate", startDate.map { [String($0)] })
+        add("endDate", endDate.map { [String($0)] })
+        add("productId", productIds)
+        add("productType", productTypes?.map(\.rawValue))
+        add("subscriptionGroupIdentifier", subscriptionGroupIdentifiers)
+        add("inAppOwnershipType", inAppOwnershipType.map { [$0.rawValue] })
+        add("sort", sort.map { [$0.rawValue] })
+        add("revoked", revoked.map { [$0 ? "true" : "false"] })
+        add("excludeRevoked", excludeRevoked.map { [$0 ? "true" : "false"] })
+        return query
+    }
+}
+
+/// What the developer tells Apple.
+extension AppStoreServerAPIClient {
+    /// Answers a CONSUMPTION_REQUEST; Apple wants it within 12 hours. Apple refuses it for a transaction with
+    /// the ownership `ASSIGNED` (`InvalidAssignedTransactionNotSupportedError`, whose number is not published).
+    public func sendConsumptionInformation(
+        _ transactionId: String, _ request: ConsumptionRequest
+    ) async throws {
+        try await pipeline.perform(.sendConsumptionInformation, transactionId, body: request)
+    }
+
+    /// Answers a CONSUMPTION_REQUEST in the form that Apple deprecated, and that Advanced Commerce transactions still need.
+    /// Apple refuses it for a transaction with the ownership `ASSIGNED`.
+    public func sendConsumptionInformationV1(
+        _ transactionId: String, _ request: ConsumptionRequestV1
+    ) async throws {
+        try await pipeline.perform(.sendConsumptionInformationV1, transactionId, body: request)
+    }
+
+    /// Extends the renewal date of one subscription.
+    public func extendSubscriptionRenewalDate(
+        _ originalTransactionId: String, _ request: ExtendRenewalDateRequest
+    ) async throws -> ExtendRenewalDateResponse {
+        try await pipeline.call(.extendSubscriptionRenewalDate, originalTransactionId, body: request)
+    }
+
+    /// Extends the renewal dates of all active subscribers of a product; Apple takes hours to days for it.
+    public func extendRenewalDateForAllActiveSubscribers(
+        _ request: MassExtendRenewalDateRequest
+    ) async throws -> MassExtendRenewalDateResponse {
+        try await pipeline.call(.extendRenewalDateForAllActiveSubscribers, body: request)
+    }
+
+    /// How far the extension for all active subscribers has come.
+    public func getStatusOfRenewalDateExtensions(
+        productId: String, requestIdentifier: String
+    ) async throws -> MassExtendRenewalDateStatusResponse {
+        try await pipeline.call(.getStatusOfRenewalDateExtensions, productId, requestIdentifier)
+    }
+
+    /// Sets the app account token of a purchase that was made outside of the app, or without one. Apple refuses it for a
+    /// transaction with the ownership `ASSIGNED`.
+    public func setAppAccountToken(
+        _ originalTransactionId: String, _ request: UpdateAppAccountTokenRequest
+    ) async throws {
+        try await pipeline.perform(.setAppAccountToken, originalTransactionId, body: request)
+    }
+
+    /// Finishes a transaction as the app would.
+    public func finishTransaction(_ transactionId: String) async throws {
+        try await pipeline.perform(.finishTransaction, transactionId)
+    }
+}
+
+/// Notifications that were sent.
+extension AppStoreServerAPIClient {
+    /// One page of the notifications that Apple tried to send, at most 20.
+    /// - Parameters:
+    ///   - request: which notifications; unchanged from page to page.
+    ///   - paginationToken: the token of the page before; nil for the first page.
+    public func getNotificationHistory(
+        _ request: NotificationHistoryRequest, paginationToken: String? = nil
+    ) async throws -> NotificationHistoryResponse {
+        let query = paginationToken.map { [(name: "paginationToken", value: $0)] } ?? []
+        return try await pipeline.call(.getNotificationHistory, query: query, body: request)
+    }
+
+    /// All pages of the notifications that Apple tried to send. The tokens expire (4000017): begin anew then.
+    public func notificationHistory(_ request: NotificationHistoryRequest) -> APIPages<NotificationHistoryResponse> {
+        APIPages(startingAt: nil) { token in
+            let page = try await getNotificationHistory(request, paginationToken: token)
+            let next = try pipeline.nextToken(
+                page.paginationToken, after: token, hasMore: page.hasMore, .getNotificationHistory)
+            return .init(page: page, next: next)
+        }
+    }
+
+    /// Asks Apple to send a test notification.
+    public func requestTestNotification() async throws -> SendTestNotificationResponse {
+        try await pipeline.call(.requestTestNotification)
+    }
+
+    /// What became of a test notification; 4040008 may also mean that there is no result yet.
+    public func getTestNotificationStatus(
+        _ testNotificationToken: String
+    ) async throws -> CheckTestNotificationResponse {
+        try await pipeline.call(.getTestNotificationStatus, testNotificationToken)
+    }
+}
+
+/// The seats of a multiseat subscription whose invitations the developer manages (App Store Server API 1.23; Reference.md
+/// S2.1). Apple offers these endpoints in the sandbox only so far.
+///
+/// `transactionId` names a transaction of the purchaser, whose `multiSeatInfo.invitationManagement` is
+/// `DEVELOPER`. The members of such a group get no transactions: the developer's server records who
+/// has access. Apple publishes no numbers for the errors `NoAvailableSeatsError`, `SeatClaimIdNotFoundError` and
+/// `AppTransactionIdNotFoundError`; ``AppStoreServerAPIError`` contains the number and the text that Apple sends.
+extension AppStoreServerAPIClient {
+    /// How many seats there are, how many can be claimed, and the claims.
+    public func getSeatInfo(_ transactionId: String) async throws -> GetSeatInfoResponse {
+        try await pipeline.call(.getSeatInfo, transactionId)
+    }
+
+    /// Claims a seat for one person. Save `requestIdentifier` before the call and use it again in a retry:
+    /// Apple then returns the first claim and makes no second one.
+    ///
+    /// Apple refuses with `NoAvailableSeatsError` if all seats are claimed, and with `AppTransactionIdNotFoundError` if it
+    /// does not know the app download.
+    public func claimSeat(_ transactionId: String, _ request: ClaimSeatRequest) async throws -> ClaimSeatResponse {
+        try await pipeline.call(.claimSeat, transactionId, body: request)
+    }
+
+    /// Ends a claim. Apple refuses with `SeatClaimIdNotFoundError` if the subscription has no such claim.
+    public func unclaimSeat(_ transactionId: String, seatClaimId: String) async throws {
+        try await pipeline.perform(.unclaimSeat, transactionId, seatClaimId)
+    }
+
+    /// Gives a claimed seat to an app download, where the claim was made without one. Apple refuses with
+    /// `SeatClaimIdNotFoundError` or `AppTransactionIdNotFoundError`.
+    public func associateSeat(
+        _ transactionId: String, seatClaimId: String, _ request: AssociateSeatRequest
+    ) async throws {
+        try await pipeline.perform(.associateSeat, transactionId, seatClaimId, body: request)
+    }
+}

@@ -1,3 +1,8 @@
+import AppStoreServer
+import Foundation
+import LegacyReceipts
+import NIOSSL
+import ProductCatalog
 import TransactionStore
 import VerifyReceipt
 
@@ -79,5 +84,465 @@ struct ConfigurationLoader {
         guard all.isEmpty else { throw ConfigurationError(all) }
         configuration.warnings = warnings
         return configuration
+    }
+}
+
+// Sockets, where requests are sent on to, and the bounds of both.
+
+extension ConfigurationLoader {
+    /// What is asked for outside of the file would replace all the listeners in it, those with TLS too: nobody means that.
+    mutating func listeners() -> [VerifyReceiptServerConfiguration.Listener] {
+        let keys = Setting.all.map(\.key).filter { $0.hasPrefix("listen.") }
+        if let listeners = file?.listeners {
+            for key in keys where values.isGiven(key) {
+                values.note(key, "the file has listeners too; describe every listener there")
+            }
+            return listeners
+        }
+        var listener = VerifyReceiptServerConfiguration.Listener(
+            host: values.text("listen.host") ?? "127.0.0.1", port: values.integer("listen.port"),
+            role: .init(rawValue: values.choice("listen.role")) ?? .both)
+        switch (values.text("listen.tls.certificate"), values.text("listen.tls.private-key")) {
+        case (let certificate?, let privateKey?):
+            listener.tls = .init(certificate: certificate, privateKey: privateKey)
+        case (nil, nil): break
+        case (nil, _): values.note("listen.tls.certificate", "is missing beside listen.tls.private-key")
+        case (_, nil): values.note("listen.tls.private-key", "is missing beside listen.tls.certificate")
+        }
+        return [listener]
+    }
+
+    mutating func check(_ tls: VerifyReceiptServerConfiguration.TLSFiles?) {
+        guard let tls else { return }
+        do {
+            _ = try TLSSetup.configuration(tls)
+        } catch {
+            problems.append(.init(key: "tls", place: place, "\(error)"))
+        }
+        if BoundedFile.isReadableByEverybody(tls.privateKey) {
+            warnings.append("\(tls.privateKey) holds a private key and every user of this machine may read it")
+        }
+    }
+
+    /// Names as they stand in `Host`, without its port: what has more than a name would never match.
+    mutating func sandboxHosts() -> [String] {
+        let hosts = values.texts("sandbox-hosts").map { $0.lowercased() }
+        if !hosts.allSatisfy(Self.isHostName) {
+            values.note(
+                "sandbox-hosts", "has to be a list of host names alone, without scheme, port, path or final dot")
+        }
+        return hosts
+    }
+
+    /// Letters, digits, hyphens and dots (RFC 1123, 2.1), and the underscore that some have nevertheless.
+    private static func isHostName(_ text: String) -> Bool {
+        let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789-_.".utf8)
+        return (1...253).contains(text.utf8.count) && text.utf8.allSatisfy(allowed.contains)
+            && !text.hasPrefix(".") && !text.hasSuffix(".")
+    }
+
+    mutating func trustedProxies() -> [IPNetwork] {
+        let texts = values.texts("trusted-proxies")
+        let networks = texts.compactMap(IPNetwork.init)
+        if networks.count != texts.count {
+            values.note(
+                "trusted-proxies", "has to be a list of networks as 10.0.0.0/8 or addresses, without host names")
+        }
+        return networks
+    }
+
+    mutating func shadow() -> ShadowConfiguration? {
+        let record = values.text("shadow.record")
+        guard let url = values.text("shadow.url") else {
+            if record != nil { values.note("shadow.record", "shadow.url is missing") }
+            return nil
+        }
+        if let record, let obstacle = BoundedFile.obstacleToWriting(record) {
+            values.note("shadow.record", "\(record) cannot be written: \(obstacle)")
+        }
+        do {
+            var shadow = try ShadowConfiguration(base: url)
+            shadow.recordPath = record
+            return shadow
+        } catch {
+            values.note("shadow.url", "\(error)")
+            return nil
+        }
+    }
+
+    mutating func limits() -> VerifyReceiptServerConfiguration.Limits {
+        var limits = VerifyReceiptServerConfiguration.Limits()
+        limits.bodyBytes = values.integer("limits.body-bytes")
+        limits.headerBytes = values.integer("limits.header-bytes")
+        limits.headerFields = values.integer("limits.header-fields")
+        limits.connections = values.integer("limits.connections")
+        limits.connectionsPerAddress = values.integer("limits.connections-per-address")
+        limits.concurrentRequests = values.integer("limits.concurrent-requests")
+        limits.waitingRequests = values.integer("limits.waiting-requests")
+        limits.bufferedBytes = values.integer("limits.buffered-bytes")
+        let largest = BufferBudget.maximumForLarge(limits.bufferedBytes)
+        if limits.bodyBytes > largest {
+            let key = values.isGiven("limits.body-bytes") ? "limits.body-bytes" : "limits.buffered-bytes"
+            values.note(
+                key,
+                "a body of limits.body-bytes (\(limits.bodyBytes)) would always get 503: one body may use three quarters "
+                    + "of limits.buffered-bytes, which are \(largest)")
+        }
+        return limits
+    }
+
+    mutating func timeouts() -> VerifyReceiptServerConfiguration.Timeouts {
+        var timeouts = VerifyReceiptServerConfiguration.Timeouts()
+        timeouts.handshake = values.duration("timeouts.handshake")
+        timeouts.headers = values.duration("timeouts.headers")
+        timeouts.body = values.duration("timeouts.body")
+        timeouts.write = values.duration("timeouts.write")
+        timeouts.idle = values.duration("timeouts.idle")
+        timeouts.drain = values.duration("timeouts.drain")
+        timeouts.shutdown = values.duration("timeouts.shutdown")
+        timeouts.store = values.duration("timeouts.store")
+        timeouts.appStore = values.duration("timeouts.app-store")
+        return timeouts
+    }
+}
+
+// What is answered, and which notifications are taken in.
+
+extension ConfigurationLoader {
+    mutating func endpoint() -> EndpointConfiguration {
+        var endpoint = EndpointConfiguration()
+        endpoint.apps = (file?.apps ?? []).map { app($0) }
+        let inline = values.texts("account-secrets", isSecret: true)
+        checkForm(of: inline, key: "account-secrets")
+        if !inline.allSatisfy(ConfigurationFile.isSecret) {
+            values.note("account-secrets", ConfigurationFile.secretExpectation)
+        }
+        let place = values.place(of: "account-secret-files")
+        let kept = values.texts("account-secret-files").flatMap {
+            secrets(path: $0, key: "account-secret-files", place: place)
+        }
+        endpoint.accountSecrets = (inline + kept).map(SharedSecret.init)
+        if let file, file.holdsSecrets, BoundedFile.isReadableByEverybody(file.path) {
+            let path = file.path
+            warnings.append("\(path) holds secrets and every user of this machine may read it")
+        }
+        for app in endpoint.apps where app.sharedSecrets.isEmpty && endpoint.accountSecrets.isEmpty {
+            warnings.append("\(app.bundleId) has no shared secret: any password is accepted for it")
+        }
+        endpoint.unknownBundleIds = values.choice("endpoint.unknown-bundle-ids") == "refused" ? .refused : .accepted
+        endpoint.base64 = values.choice("endpoint.base64") == "lenient" ? .lenient : .strict
+        endpoint.learnsFromReceipts = values.boolean("endpoint.learn")
+        endpoint.recordedFacts = values.choice("endpoint.recorded-facts") == "granting" ? .granting : .completing
+        endpoint.whenStoreFails =
+            values.choice("endpoint.when-store-fails") == "receipt-only" ? .receiptOnly : .unavailable
+        endpoint.whenSpoolIsFull = values.choice("spool.when-full") == "answer" ? .answer : .unavailable
+        endpoint.latestTransactions =
+            values.choice("endpoint.latest-transactions") == "with-subscriptions" ? .withSubscriptions : .always
+        endpoint.order = EndpointConfiguration.Order(rawValue: values.choice("endpoint.order")) ?? .newestFirst
+        endpoint.freshness = freshness()
+        let presumed = values.choices("endpoint.presume")
+        endpoint.presumedMembers.ownershipType = presumed.contains("ownership-type")
+        endpoint.presumedMembers.introductoryOfferPeriod = presumed.contains("introductory-offer-period")
+        endpoint.presumedMembers.lists = presumed.contains("lists")
+        endpoint.trust = trust()
+        endpoint.receiptCacheBytes = values.integer("endpoint.receipt-cache-bytes")
+        if endpoint.unknownBundleIds == .refused, endpoint.apps.isEmpty {
+            values.note("endpoint.unknown-bundle-ids", "refuses every receipt, since there are no apps")
+        }
+        return endpoint
+    }
+
+    /// What is open because nothing was configured, in one line each.
+    mutating func warnOfWhatIsOpen(_ configuration: VerifyReceiptServerConfiguration) {
+        let endpoint = configuration.endpoint
+        guard endpoint.apps.isEmpty else { return }
+        if endpoint.accountSecrets.isEmpty {
+            warnings.append("no shared secret is configured: any password is accepted")
+        }
+        let isKept = configuration.storeURL != nil && endpoint.learnsFromReceipts
+        warnings.append(
+            "no apps are configured: receipts of every app are answered" + (isKept ? ", and kept in the store" : ""))
+    }
+
+    /// Warns of secrets that cannot be what App Store Connect shows: 32 hexadecimal digits.
+    private mutating func checkForm(of secrets: [String], key: String) {
+        for (index, secret) in secrets.enumerated() {
+            if let problem = Self.problem(ofForm: secret) { warnings.append("\(key)[\(index)]: \(problem)") }
+        }
+    }
+
+    /// A sentence that holds nothing of the secret; nil for one in the right form.
+    private static func problem(ofForm secret: String) -> String? {
+        let expected = "expected 32 hexadecimal digits, found"
+        guard secret.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
+            return "\(expected) other characters"
+        }
+        return secret.utf8.count == 32 ? nil : "\(expected) \(secret.utf8.count)"
+    }
+
+    private mutating func app(_ entry: ConfigurationFile.AppEntry) -> AppConfiguration {
+        checkForm(of: entry.secrets, key: "\(entry.key).shared-secrets")
+        let kept = entry.secretFiles.flatMap {
+            secrets(path: $0, key: "\(entry.key).shared-secret-files", place: entry.place)
+        }
+        var app = AppConfiguration(
+            bundleId: entry.bundleId, sharedSecrets: (entry.secrets + kept).map(SharedSecret.init),
+            appleId: entry.appleId, freshness: freshness(of: entry), order: entry.order)
+        if !entry.catalogs.isEmpty {
+            do {
+                app.catalog = try ProductCatalog.load(paths: entry.catalogs)
+            } catch {
+                problems.append(.init(key: "\(entry.key).catalogs", place: entry.place, "\(error)"))
+            }
+        }
+        return app
+    }
+
+    /// One secret per line; blank lines do not count.
+    private mutating func secrets(path: String, key: String, place: String?) -> [String] {
+        do {
+            let data = try BoundedFile.read(path, maximumSize: 1 << 16)
+            guard let text = String(bytes: data, encoding: .utf8) else {
+                problems.append(.init(key: key, place: place, "\(path) is not UTF-8 text"))
+                return []
+            }
+            if BoundedFile.isReadableByEverybody(path) {
+                warnings.append("\(path) holds secrets and every user of this machine may read it")
+            }
+            let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            for (index, line) in lines.enumerated() where !line.isEmpty {
+                if let problem = Self.problem(ofForm: line) { warnings.append("\(path):\(index + 1): \(problem)") }
+            }
+            let secrets = lines.filter { !$0.isEmpty }
+            if secrets.isEmpty { problems.append(.init(key: key, place: place, "\(path) holds no secret")) }
+            return secrets
+        } catch {
+            problems.append(.init(key: key, place: place, "\(path) cannot be read: \(error)"))
+            return []
+        }
+    }
+
+    /// Where receipts wait for the store.
+    mutating func spool(storeURL: String?) -> VerifyReceiptServerConfiguration.Spool {
+        var spool = VerifyReceiptServerConfiguration.Spool(besideStore: storeURL)
+        let path = values.text("spool.path")
+        if path == "none" {
+            spool.path = nil
+            if storeURL != nil {
+                warnings.append(
+                    "spool.path is none: receipts that the store does not take in time are answered and lost")
+            }
+        } else if let path {
+            spool.path = path
+            if storeURL == nil { values.note("spool.path", "needs a store (store.url)") }
+        }
+        spool.maximumBytes = values.integer("spool.max-bytes")
+        return spool
+    }
+
+    mutating func notifications(
+        _ configuration: VerifyReceiptServerConfiguration
+    ) -> VerifyReceiptServerConfiguration.Notifications {
+        var notifications = VerifyReceiptServerConfiguration.Notifications()
+        notifications.enabled = values.boolean("notifications.enabled")
+        notifications.version1 = values.boolean("notifications.v1")
+        let endpoint = configuration.endpoint
+        if notifications.version1, endpoint.accountSecrets.isEmpty, endpoint.apps.allSatisfy(\.sharedSecrets.isEmpty) {
+            values.note("notifications.v1", "needs a shared secret, which is all that says where they come from")
+        }
+        if values.isGiven("notifications.enabled"), notifications.enabled, configuration.storeURL == nil {
+            values.note("notifications.enabled", "needs a store (store.url)")
+        }
+        return notifications
+    }
+}
+
+// Whose signatures count under receipts, and reading of certificates.
+
+extension ConfigurationLoader {
+    mutating func trust() -> TrustPolicy {
+        let roots = values.texts("trust.roots").flatMap { receiptCertificates($0, key: "trust.roots") }
+        let intermediates = values.texts("trust.intermediates").flatMap {
+            receiptCertificates($0, key: "trust.intermediates")
+        }
+        let xcode = values.boolean("trust.accept-xcode")
+        if !roots.isEmpty {
+            warnings.append("trust.roots makes receipts count that Apple did not sign: for tests only")
+        }
+        if xcode { warnings.append("trust.accept-xcode makes receipts count that anybody can make: for tests only") }
+        return TrustPolicy(
+            additionalRoots: roots, additionalIntermediates: intermediates, acceptsXcodeReceipts: xcode)
+    }
+
+    private mutating func receiptCertificates(_ path: String, key: String) -> [[UInt8]] {
+        certificates(path, key: key) { encoded in
+            _ = try VerifyReceiptEndpoint(
+                configuration: EndpointConfiguration(trust: TrustPolicy(additionalRoots: encoded)), store: nil)
+        }
+    }
+
+    /// The certificates of a PEM or DER file as DER.
+    ///
+    /// - Parameter check: throws if they cannot be used where they are wanted.
+    mutating func certificates(_ path: String, key: String, check: ([[UInt8]]) throws -> Void) -> [[UInt8]] {
+        let place = values.place(of: key)
+        do {
+            let bytes = Array(try BoundedFile.read(path, maximumSize: 1 << 20))
+            let isPEM = String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----")
+            let certificates =
+                isPEM
+                ? try NIOSSLCertificate.fromPEMBytes(bytes) : [try NIOSSLCertificate(bytes: bytes, format: .der)]
+            let encoded = try certificates.map { try $0.toDERBytes() }
+            try check(encoded)
+            return encoded
+        } catch let error as BoundedFile.Failure {
+            problems.append(.init(key: key, place: place, "\(path) cannot be read: \(error)"))
+        } catch {
+            problems.append(.init(key: key, place: place, "\(path) is not an X.509 certificate in PEM or DER"))
+        }
+        return []
+    }
+}
+
+extension ConfigurationLoader {
+    /// Whose signatures count under the App Store's JWS.
+    mutating func signedDataTrust() -> SignedDataTrust {
+        let roots = values.texts("trust.signed-data-roots").flatMap { path in
+            certificates(path, key: "trust.signed-data-roots") { encoded in
+                _ = try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: encoded))
+            }
+        }
+        if !roots.isEmpty {
+            warnings.append("trust.signed-data-roots makes signed data count that Apple did not sign: for tests only")
+        }
+        return SignedDataTrust(additionalRoots: roots, acceptsXcode: values.boolean("trust.accept-xcode"))
+    }
+
+    /// One checker for everything that is verified, so that a verdict is asked for once.
+    mutating func revocation() -> (any RevocationChecking)? {
+        guard values.boolean("trust.revocation-check") else { return nil }
+        return OCSPRevocationChecker(transport: AsyncHTTPClientTransport())
+    }
+
+    /// The extension for transactions that StoreKit 2 signed.
+    mutating func signedTransactions(in configuration: inout VerifyReceiptServerConfiguration) {
+        guard values.boolean("endpoint.answer-signed-transactions") else { return }
+        do {
+            configuration.endpoint.signedTransactionVerifier = try SignedTransactionVerifier(
+                trust: configuration.signedDataTrust, revocation: configuration.revocation)
+            configuration.endpoint.answersSignedTransactions = true
+        } catch {
+            values.note("trust.signed-data-roots", "\(error)")
+        }
+    }
+}
+
+// How current answers have to be, and with what the App Store is asked.
+
+extension ConfigurationLoader {
+    mutating func freshness() -> Freshness {
+        Freshness(
+            source: Freshness.Source(rawValue: values.choice("endpoint.freshness.mode")) ?? .store,
+            maximumAge: Int64((values.duration("endpoint.freshness.maximum-age") / .milliseconds(1)).rounded()),
+            isRequired: values.boolean("endpoint.freshness.required"))
+    }
+
+    /// Nil if the entry says nothing of its own.
+    mutating func freshness(of entry: ConfigurationFile.AppEntry) -> Freshness? {
+        let own = entry.freshness
+        guard own.mode != nil || own.maximumAge != nil || own.isRequired != nil else { return nil }
+        var freshness = freshness()
+        if let mode = own.mode { freshness.source = mode }
+        if let age = own.maximumAge { freshness.maximumAge = Self.milliseconds(age) }
+        if let isRequired = own.isRequired { freshness.isRequired = isRequired }
+        return freshness
+    }
+
+    private static func milliseconds(_ seconds: Double) -> Int64 { Int64((seconds * 1_000).rounded()) }
+
+    /// The keys of the apps that have one, by their own entry or by the entry for all.
+    mutating func appStore() -> [AppStoreCredentials] {
+        let all = ConfigurationFile.AppStoreServerEntry(
+            issuerID: values.text("app-store-server.issuer-id"), keyID: values.text("app-store-server.key-id"),
+            privateKeyFile: values.text("app-store-server.private-key-file"))
+        let urls = ["app-store-server.production-url", "app-store-server.sandbox-url"].map { url($0) }
+        var result: [AppStoreCredentials] = []
+        for app in file?.apps ?? [] {
+            let own = app.appStoreServer
+            let entry = ConfigurationFile.AppStoreServerEntry(
+                issuerID: own.issuerID ?? all.issuerID, keyID: own.keyID ?? all.keyID,
+                privateKeyFile: own.privateKeyFile ?? all.privateKeyFile)
+            let key = "\(app.key).app-store-server"
+            guard let purchaseKey = purchaseKey(entry, key: key, place: app.place) else { continue }
+            result.append(
+                AppStoreCredentials(
+                    bundleID: app.bundleId, key: purchaseKey, productionURL: urls[0], sandboxURL: urls[1]))
+        }
+        if (file?.apps ?? []).isEmpty, all.keyID != nil {
+            values.note("app-store-server.key-id", "is of no use without apps")
+        }
+        return result
+    }
+
+    private mutating func url(_ key: String) -> String? {
+        guard let text = values.text(key) else { return nil }
+        guard let url = URL(string: text), url.scheme == "https" || url.scheme == "http", url.host()?.isEmpty == false
+        else {
+            values.note(key, "has to be an address with https:// or http://")
+            return nil
+        }
+        return text
+    }
+
+    private mutating func purchaseKey(
+        _ entry: ConfigurationFile.AppStoreServerEntry, key: String, place: String
+    ) -> InAppPurchaseKey? {
+        let parts = [
+            ("issuer-id", entry.issuerID), ("key-id", entry.keyID), ("private-key-file", entry.privateKeyFile),
+        ]
+        guard parts.contains(where: { $0.1 != nil }) else { return nil }
+        for (name, value) in parts where value == nil {
+            problems.append(.init(key: "\(key).\(name)", place: place, "is missing"))
+        }
+        guard let issuerID = entry.issuerID, let keyID = entry.keyID, let path = entry.privateKeyFile else {
+            return nil
+        }
+        do {
+            let text = String(decoding: try BoundedFile.read(path, maximumSize: 1 << 16), as: UTF8.self)
+            let purchaseKey = try InAppPurchaseKey(pem: text, keyID: keyID, issuerID: issuerID)
+            if BoundedFile.isReadableByEverybody(path) {
+                warnings.append("\(path) holds a private key and every user of this machine may read it")
+            }
+            return purchaseKey
+        } catch let error as BoundedFile.Failure {
+            problems.append(.init(key: "\(key).private-key-file", place: place, "\(path) cannot be read: \(error)"))
+        } catch {
+            problems.append(.init(key: "\(key).private-key-file", place: place, "\(path): \(error)"))
+        }
+        return nil
+    }
+
+    /// What is to be asked of the App Store needs a key for the app and a store for the answers.
+    mutating func checkFreshness(_ configuration: VerifyReceiptServerConfiguration) {
+        let known = Set(configuration.appStore.map(\.bundleID))
+        let general = configuration.endpoint.freshness.source
+        var asks = false
+        for (app, entry) in zip(configuration.endpoint.apps, file?.apps ?? []) {
+            guard (app.freshness?.source ?? general) == .appStore else { continue }
+            asks = true
+            guard !known.contains(app.bundleId) else { continue }
+            problems.append(
+                .init(
+                    key: "\(entry.key).app-store-server", place: entry.place,
+                    "is missing: freshness.mode is app-store"))
+        }
+        if general == .appStore, configuration.endpoint.apps.isEmpty {
+            values.note("endpoint.freshness.mode", "app-store needs apps with app-store-server")
+        }
+        if asks, configuration.storeURL == nil {
+            values.note("store.url", "freshness.mode app-store needs a store")
+        }
     }
 }

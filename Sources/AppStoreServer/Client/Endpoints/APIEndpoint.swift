@@ -86,3 +86,106 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable, Codable {
     /// Advanced Commerce: Request a Transaction Refund.
     case requestAdvancedCommerceTransactionRefund
 }
+
+/// What Reference.md S2 says of each endpoint, in the order of its tables.
+extension APIEndpoint {
+    /// The HTTP method.
+    public var method: String { facts.method }
+
+    /// The path, with `{}` for each path parameter.
+    public var pathTemplate: String { facts.path }
+
+    /// How many requests a second Apple takes for one app in production. It counts them by the hour, so a short burst may be
+    /// faster. The sandbox takes a tenth. Apple may change the numbers. Apple lists none for
+    /// Get Status of Subscription Renewal Date Extensions and for the seat endpoints; 1 is a guess on the safe side.
+    public var productionRequestsPerSecond: Double { facts.requestsPerSecond }
+
+    /// Whether sending the same request twice does no more than sending it once.
+    ///
+    /// Reading does not change anything; setting a value sets the same value again; extensions and seat claims carry a
+    /// request identifier and Advanced Commerce requests a reference, by which Apple knows a repetition. Uploads are refused the second time
+    /// (HTTP 409), deletions find nothing the second time, and tests would be made twice.
+    public var isIdempotent: Bool { facts.isIdempotent }
+
+    /// The path, its parameters percent-encoded; nil if there are too few or too many, or one cannot be in a path.
+    func path(_ parameters: [String]) -> String? {
+        var parts = pathTemplate.split(separator: "{}", omittingEmptySubsequences: false)[...]
+        guard parts.count == parameters.count + 1, var path = parts.popFirst().map(String.init) else { return nil }
+        for (parameter, rest) in zip(parameters, parts) {
+            guard let encoded = PercentEncoding.pathSegment(parameter) else { return nil }
+            path += encoded + rest
+        }
+        return path
+    }
+
+    private struct Facts {
+        let method: String
+        let path: String
+        let requestsPerSecond: Double
+        let isIdempotent: Bool
+
+        static func get(_ path: String, _ rate: Double) -> Facts {
+            Facts(method: "GET", path: path, requestsPerSecond: rate, isIdempotent: true)
+        }
+
+        static func put(_ path: String, _ rate: Double, repeatable: Bool = true) -> Facts {
+            Facts(method: "PUT", path: path, requestsPerSecond: rate, isIdempotent: repeatable)
+        }
+
+        static func post(_ path: String, _ rate: Double, repeatable: Bool = true) -> Facts {
+            Facts(method: "POST", path: path, requestsPerSecond: rate, isIdempotent: repeatable)
+        }
+
+        static func delete(_ path: String, _ rate: Double) -> Facts {
+            Facts(method: "DELETE", path: path, requestsPerSecond: rate, isIdempotent: false)
+        }
+    }
+
+    private var facts: Facts {
+        switch self {
+        case .getTransactionHistory: .get("/inApps/v2/history/{}", 50)
+        case .getTransactionHistoryV1: .get("/inApps/v1/history/{}", 50)
+        case .getTransactionInfo: .get("/inApps/v1/transactions/{}", 50)
+        case .getAppTransactionInfo: .get("/inApps/v1/transactions/appTransactions/{}", 50)
+        case .getAllSubscriptionStatuses: .get("/inApps/v1/subscriptions/{}", 50)
+        case .getRefundHistory: .get("/inApps/v2/refund/lookup/{}", 10)
+        case .getRefundHistoryV1: .get("/inApps/v1/refund/lookup/{}", 10)
+        case .lookUpOrderId: .get("/inApps/v1/lookup/{}", 10)
+        case .sendConsumptionInformation: .put("/inApps/v2/transactions/consumption/{}", 50)
+        case .sendConsumptionInformationV1: .put("/inApps/v1/transactions/consumption/{}", 50)
+        case .extendSubscriptionRenewalDate: .put("/inApps/v1/subscriptions/extend/{}", 20)
+        case .extendRenewalDateForAllActiveSubscribers: .post("/inApps/v1/subscriptions/extend/mass", 1)
+        case .getStatusOfRenewalDateExtensions: .get("/inApps/v1/subscriptions/extend/mass/{}/{}", 1)
+        case .getNotificationHistory: .post("/inApps/v1/notifications/history", 50)
+        case .requestTestNotification: .post("/inApps/v1/notifications/test", 1, repeatable: false)
+        case .getTestNotificationStatus: .get("/inApps/v1/notifications/test/{}", 1)
+        case .setAppAccountToken: .put("/inApps/v1/transactions/{}/appAccountToken", 20)
+        case .finishTransaction: .post("/inApps/v1/transactions/{}/finish", 50)
+        case .getSeatInfo: .get("/groups/v1/transactions/{}/seats", 1)
+        case .claimSeat: .post("/groups/v1/transactions/{}/seats", 1)
+        case .unclaimSeat: .delete("/groups/v1/transactions/{}/seats/{}", 1)
+        case .associateSeat: .post("/groups/v1/transactions/{}/seats/{}/associate", 1)
+        case .uploadImage: .put("/inApps/v1/messaging/image/{}", 1, repeatable: false)
+        case .deleteImage: .delete("/inApps/v1/messaging/image/{}", 1)
+        case .getImageList: .get("/inApps/v1/messaging/image/list", 1)
+        case .uploadMessage: .put("/inApps/v1/messaging/message/{}", 1, repeatable: false)
+        case .deleteMessage: .delete("/inApps/v1/messaging/message/{}", 1)
+        case .getMessageList: .get("/inApps/v1/messaging/message/list", 1)
+        case .configureDefaultMessage: .put("/inApps/v1/messaging/default/{}/{}", 10)
+        case .deleteDefaultMessage: .delete("/inApps/v1/messaging/default/{}/{}", 1)
+        case .getDefaultMessage: .get("/inApps/v1/messaging/default/{}/{}", 1)
+        case .configureRealtimeURL: .put("/inApps/v1/messaging/realtime/url", 1)
+        case .deleteRealtimeURL: .delete("/inApps/v1/messaging/realtime/url", 1)
+        case .getRealtimeURL: .get("/inApps/v1/messaging/realtime/url", 1)
+        case .initiatePerformanceTest: .post("/inApps/v1/messaging/performanceTest", 1, repeatable: false)
+        case .getPerformanceTestResults: .get("/inApps/v1/messaging/performanceTest/result/{}", 1)
+        case .cancelAdvancedCommerceSubscription: .post("/advancedCommerce/v1/subscription/cancel/{}", 5)
+        case .revokeAdvancedCommerceSubscription: .post("/advancedCommerce/v1/subscription/revoke/{}", 5)
+        case .changeAdvancedCommerceSubscriptionMetadata:
+            .post("/advancedCommerce/v1/subscription/changeMetadata/{}", 50)
+        case .changeAdvancedCommerceSubscriptionPrice: .post("/advancedCommerce/v1/subscription/changePrice/{}", 50)
+        case .migrateAdvancedCommerceSubscription: .post("/advancedCommerce/v1/subscription/migrate/{}", 50)
+        case .requestAdvancedCommerceTransactionRefund: .post("/advancedCommerce/v1/transaction/requestRefund/{}", 5)
+        }
+    }
+}

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 
 /// Decides what a difference in one member means.
-struct MemberJudge {
+struct FieldComparator {
     let key: String
     let rule: FieldRule?
     let place: MemberPlace
