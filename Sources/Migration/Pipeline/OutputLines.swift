@@ -1,12 +1,6 @@
 import AppStoreModels
 import Purchases
 
-/// The verified receipt that confirms a recorded row.
-struct SignedReference {
-    let sha256: String
-    let asOf: AsOf?
-}
-
 /// Where the lines of one record come from: their `source` and `record` members, made once and written with each.
 struct OutputSource {
     /// The JSON of the `source` member.

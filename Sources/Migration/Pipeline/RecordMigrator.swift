@@ -61,24 +61,24 @@ struct RecordMigrator: Sendable {
             let container = try ReceiptContainer(stored: stored, limits: options.limits)
             let mapped: MappedReceipt
             var document: MigratedDocument?
-            var flags: [OfferFlags] = []
+            var legacy: [LegacyTransactionFields] = []
             switch container.form {
             case .pkcs7:
                 kind = .appReceipt
                 let receipt = try verifier.verifyAppReceipt(container.bytes)
                 mapped = mapper.map(receipt)
                 if collectsDocuments { document = .appReceipt(receipt, bytes: container.bytes) }
-                if besideRows { flags = receipt.payload.inAppPurchases.map { OfferFlags($0) } }
+                if besideRows { legacy = receipt.payload.inAppPurchases.map { LegacyTransactionFields($0) } }
             case .propertyList:
                 kind = .transactionReceipt
                 let receipt = try verifier.verifyTransactionReceipt(container.bytes)
                 mapped = mapper.map(receipt)
                 if collectsDocuments { document = .transactionReceipt(receipt, bytes: container.bytes) }
-                if besideRows { flags = [OfferFlags(receipt.payload)] }
+                if besideRows { legacy = [LegacyTransactionFields(receipt.payload)] }
             }
             return VerifiedRecord(
                 kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document,
-                offerFlags: flags)
+                legacy: legacy)
         } catch {
             throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
         }
@@ -201,7 +201,7 @@ struct RecordMigrator: Sendable {
 
     private func write(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
         for receipt in read.receipts { output.add(receipt.verified.document) }
-        let signed = SignedTransactions(read.receipts.map(\.verified))
+        let signed = SignedTransactions(read.receipts.map(\.verified.signed))
         var confirmed: Set<PurchaseIdentity> = []
         var lines = TransactionLines()
         for recorded in read.recorded {
@@ -243,7 +243,7 @@ struct RecordMigrator: Sendable {
         }
         let plain = source()
         for (index, row) in mapping.transactions.enumerated() {
-            switch signed.confirmation(of: row, mapping.legacyFacts[index]) {
+            switch signed.confirmation(of: row, mapping.statements[index]) {
             case .none: lines.add(row, plain)
             case .confirmed(let merged, let reference):
                 lines.add(merged, source(reference))
@@ -288,7 +288,9 @@ struct RecordMigrator: Sendable {
             carried: receipt.carried)
         for transaction in verified.mapped.transactions {
             if let identity = PurchaseIdentity(transaction.payload) {
-                guard !confirmed.contains(identity), signed.isSpeaker(verified, of: identity) else { continue }
+                guard !confirmed.contains(identity), signed.isSpeaker(verified.reference, of: identity) else {
+                    continue
+                }
             }
             lines.add(transaction, source)
         }
@@ -357,7 +359,7 @@ struct VerifiedRecord {
     let sha256: String
     let document: MigratedDocument?
     /// One for each transaction, in the same order; empty where there are no rows to compare them with.
-    let offerFlags: [OfferFlags]
+    let legacy: [LegacyTransactionFields]
 
     var environment: Environment? {
         mapped.appTransaction?.payload.receiptType ?? mapped.transactions.first?.payload.environment
@@ -371,6 +373,11 @@ struct VerifiedRecord {
     var date: Int64 { mapped.asOf?.date ?? mapped.evidence.validationTime }
 
     var reference: SignedReference { SignedReference(sha256: sha256, asOf: mapped.asOf) }
+
+    /// For comparison with the rows of the record.
+    var signed: SignedRecord {
+        SignedRecord(reference: reference, transactions: mapped.transactions, legacy: legacy, date: date)
+    }
 }
 
 private struct RefusedReceipt: Error {

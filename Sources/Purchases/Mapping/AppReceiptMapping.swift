@@ -3,13 +3,7 @@ import LegacyReceipts
 
 extension ReceiptMapper {
     func mapped(_ receipt: AppReceipt) -> ([MappedTransaction], MappedAppTransaction, [MappingNote]) {
-        var context = RecordContext()
-        context.bundleId = receipt.bundleId.nonEmpty
-        context.bundleIdProvenance = .signedAttribute(2)
-        context.environment = receipt.environment?.modern
-        context.environmentProvenance = .signedAttribute(0)
-        context.recordedAt = receipt.receiptCreationDate
-
+        let context = RecordContext(receipt)
         var transactions: [MappedTransaction] = []
         transactions.reserveCapacity(receipt.inAppPurchases.count)
         for index in receipt.inAppPurchases.indices {
@@ -21,19 +15,25 @@ extension ReceiptMapper {
         addTerms(&transactions)
 
         let isUnknown = receipt.receiptType != nil && receipt.environment == nil
-        return (transactions, appTransaction(receipt), isUnknown ? [.unknownEnvironment] : [])
+        return (transactions, MappedAppTransaction(receipt), isUnknown ? [.unknownEnvironment] : [])
     }
+}
 
-    private func appTransaction(_ receipt: AppReceipt) -> MappedAppTransaction {
-        var result = MappedAppTransaction(standing: .verifiedReceipt)
-        result.set(receipt)
-        if receipt.receiptType != nil, receipt.environment == nil { result.notes.append(.unknownEnvironment) }
-        return result
+extension RecordContext {
+    init(_ receipt: AppReceipt) {
+        bundleId = receipt.bundleId.nonEmpty
+        bundleIdProvenance = .signedAttribute(2)
+        environment = receipt.environment?.modern
+        environmentProvenance = .signedAttribute(0)
+        recordedAt = receipt.receiptCreationDate
     }
 }
 
 extension MappedAppTransaction {
-    fileprivate mutating func set(_ receipt: AppReceipt) {
+    /// The attributes about the app itself. Nothing in it is a conclusion.
+    init(_ receipt: AppReceipt) {
+        self.init(standing: .verifiedReceipt)
+        if receipt.receiptType != nil, receipt.environment == nil { notes.append(.unknownEnvironment) }
         let environment = receipt.environment?.modern
         provenance.set(&payload.receiptType, to: environment, .receiptType, .signedAttribute(0))
         provenance.set(&payload.appAppleId, to: receipt.appItemId?.nonZero, .appAppleId, .signedAttribute(1))

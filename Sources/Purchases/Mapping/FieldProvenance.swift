@@ -67,11 +67,6 @@ public struct FieldProvenance<Field: MappedField>: Sendable {
         return Code(field: field, kind: .other, value: UInt16(truncatingIfNeeded: others.count - 1))
     }
 
-    /// The fields that no document states.
-    private var concluded: [Field] {
-        codes.lazy.filter { $0.kind != .attribute && !provenance($0).isStatement }.map(\.field)
-    }
-
     /// Whether the field has a value.
     public func isPresent(_ field: Field) -> Bool { present & bit(field) != 0 }
 
@@ -129,24 +124,6 @@ extension FieldProvenance {
     func isWrittenAs(_ other: Self) -> Bool {
         present == other.present && isRepeatable && other.isRepeatable && codes == other.codes
     }
-}
-
-// For concrete fields, because code outside of this module would ask the generic one slowly, and the endpoint asks for each
-// purchase of each receipt.
-
-extension FieldProvenance<TransactionField> {
-    /// The fields that no document states: conclusions of a rule, and what a catalogue says.
-    package var concludedFields: [TransactionField] { concluded }
-}
-
-extension FieldProvenance<AppTransactionField> {
-    /// The fields that no document states.
-    package var concludedFields: [AppTransactionField] { concluded }
-}
-
-extension FieldProvenance<RenewalInfoField> {
-    /// The fields that no document states.
-    package var concludedFields: [RenewalInfoField] { concluded }
 }
 
 extension FieldProvenance: Equatable {

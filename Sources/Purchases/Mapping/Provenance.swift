@@ -28,14 +28,6 @@ public enum Provenance: Hashable, Sendable {
         }
     }
 
-    /// Whether a document says so, signed or not.
-    var isStatement: Bool {
-        switch self {
-        case .signedAttribute, .signedKey, .recordedReply, .notificationV1: true
-        case .catalogue, .inferred, .absent: false
-        }
-    }
-
     /// Whether Apple's signature covers the value.
     public var isSigned: Bool {
         switch self {

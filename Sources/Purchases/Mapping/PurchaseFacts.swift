@@ -122,6 +122,8 @@ struct RecordContext: Sendable {
     var environmentProvenance = Provenance.absent
     /// When the record was made, in milliseconds since 1970-01-01T00:00:00Z, as far as the record itself says.
     var recordedAt: Int64?
+
+    init() {}
 }
 
 extension ReceiptEnvironment {

@@ -22,16 +22,41 @@ extension ReceiptMapper {
     ) {
         let product: CatalogProduct? =
             if let catalog, let productId = facts.productId { catalog.product(productId) } else { nil }
+        result.fill(facts, source, context, .conclusions(product))
+    }
+}
 
-        result.setIdentifiers(facts, source)
-        result.setDates(facts, source)
-        result.setType(facts, source, product)
-        result.setOwnership(facts, source, context)
-        result.setCancellation(facts, source)
-        result.setOffer(facts, source, product)
-        result.setGroup(facts, source, product)
-        result.setReason()
-        result.setContext(context)
+extension PurchaseFacts {
+    /// What the record states, in modern words, without any conclusion. A cancellation is not part of it: the record does not
+    /// state whether it is a revocation or an upgrade.
+    func statement(_ source: RecordForm, _ context: borrowing RecordContext) -> JWSTransactionDecodedPayload {
+        var result = MappedTransaction(standing: source.standing, reservingFields: 18)
+        result.fill(self, source, context, .statements)
+        return result.payload
+    }
+}
+
+/// How much of a record is read.
+private enum ReadingDepth {
+    case statements
+    /// Also the conclusions of rules and of the catalog's product.
+    case conclusions(CatalogProduct?)
+}
+
+extension MappedTransaction {
+    fileprivate mutating func fill(
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ context: borrowing RecordContext,
+        _ depth: ReadingDepth
+    ) {
+        setIdentifiers(facts, source)
+        setDates(facts, source)
+        setType(facts, source, depth)
+        setOwnership(facts, source, context, depth)
+        setCancellation(facts, source, depth)
+        setOffer(facts, source, depth)
+        setGroup(facts, source, depth)
+        if case .conclusions = depth { setReason() }
+        setContext(context)
     }
 }
 
@@ -72,20 +97,22 @@ extension MappedTransaction {
 
     /// The type from attribute 1707, else the catalogue, else a rule (Reference.md V9.2).
     fileprivate mutating func setType(
-        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ product: CatalogProduct?
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ depth: ReadingDepth
     ) {
-        if let signed = facts.productType {
-            if signed == .freeSubscription {
-                note(.freeSubscription)
-                return provenance.set(
-                    &payload.type, to: .nonRenewingSubscription, .type, .inferred(.freeSubscriptionIsNonRenewing))
+        if let type = facts.productType?.modern {
+            provenance.set(&payload.type, to: type, .type, source.provenance(.productType))
+            if case .conclusions(let product) = depth, let catalogued = product?.type, catalogued != type {
+                note(.catalogueTypeDiffers)
             }
-            if let type = signed.modern {
-                if let catalogued = product?.type, catalogued != type { note(.catalogueTypeDiffers) }
-                return provenance.set(&payload.type, to: type, .type, source.provenance(.productType))
-            }
-            note(.unknownProductType)
+            return
         }
+        guard case .conclusions(let product) = depth else { return }
+        if facts.productType == .freeSubscription {
+            note(.freeSubscription)
+            return provenance.set(
+                &payload.type, to: .nonRenewingSubscription, .type, .inferred(.freeSubscriptionIsNonRenewing))
+        }
+        if facts.productType != nil { note(.unknownProductType) }
         if let product, let type = product.type {
             if product.isFreeSubscription {
                 note(.freeSubscription)
@@ -104,13 +131,14 @@ extension MappedTransaction {
 
     /// Attribute 1722 or its key, else a rule: purchases before family sharing were bought (Reference.md V9.2).
     fileprivate mutating func setOwnership(
-        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ context: borrowing RecordContext
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ context: borrowing RecordContext,
+        _ depth: ReadingDepth
     ) {
         if let ownership = facts.ownershipType {
             return provenance.set(
                 &payload.inAppOwnershipType, to: ownership, .inAppOwnershipType, source.provenance(.ownershipType))
         }
-        guard !facts.hasUnknownOwnership else { return }
+        guard case .conclusions = depth, !facts.hasUnknownOwnership else { return }
         let rule: InferenceRule
         if payload.type == .consumable || payload.type == .nonRenewingSubscription {
             rule = .typeIsNeverFamilyShared
@@ -126,9 +154,11 @@ extension MappedTransaction {
     private static let firstOf2021: Int64 = 1_609_459_200_000
 
     /// A cancellation is a revocation unless the record says that it was an upgrade (Reference.md V3.5 and V9.2).
-    fileprivate mutating func setCancellation(_ facts: borrowing PurchaseFacts, _ source: RecordForm) {
+    fileprivate mutating func setCancellation(
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ depth: ReadingDepth
+    ) {
         provenance.set(&payload.isUpgraded, to: facts.isUpgraded, .isUpgraded, source.provenance(.isUpgraded))
-        guard let date = facts.cancellationDate, facts.isUpgraded != true else { return }
+        guard case .conclusions = depth, let date = facts.cancellationDate, facts.isUpgraded != true else { return }
         provenance.set(&payload.revocationDate, to: date, .revocationDate, source.provenance(.cancellationDate))
         if let reason = facts.cancellationReason {
             if let reason = Int32(exactly: reason) {
@@ -147,7 +177,7 @@ extension MappedTransaction {
     /// An offer with a name is that offer; else the trial flag beats the introductory flag, because free trials before
     /// 2024 have only the former (Reference.md V3.5 "Trial flags" and V9.2).
     fileprivate mutating func setOffer(
-        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ product: CatalogProduct?
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ depth: ReadingDepth
     ) {
         let isTrial = facts.isTrialPeriod == true
         let type: OfferType
@@ -170,9 +200,9 @@ extension MappedTransaction {
             provenance.set(
                 &payload.offerDiscountType, to: .freeTrial, .offerDiscountType, source.provenance(.isTrialPeriod))
         }
-        guard let product, let offer = product.onlyOffer(type, payload.offerIdentifier, isTrial: isTrial) else {
-            return
-        }
+        guard case .conclusions(let product?) = depth,
+            let offer = product.onlyOffer(type, payload.offerIdentifier, isTrial: isTrial)
+        else { return }
         if payload.offerDiscountType == nil {
             provenance.set(
                 &payload.offerDiscountType, to: offer.paymentMode, .offerDiscountType, product.provenance(of: .offers))
@@ -185,13 +215,13 @@ extension MappedTransaction {
     }
 
     fileprivate mutating func setGroup(
-        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ product: CatalogProduct?
+        _ facts: borrowing PurchaseFacts, _ source: RecordForm, _ depth: ReadingDepth
     ) {
         if let group = facts.subscriptionGroupIdentifier {
             provenance.set(
                 &payload.subscriptionGroupIdentifier, to: group, .subscriptionGroupIdentifier,
                 source.provenance(.subscriptionGroupIdentifier))
-        } else if let product, payload.type == .autoRenewableSubscription {
+        } else if case .conclusions(let product?) = depth, payload.type == .autoRenewableSubscription {
             provenance.set(
                 &payload.subscriptionGroupIdentifier, to: product.subscriptionGroupIdentifier,
                 .subscriptionGroupIdentifier, product.provenance(of: .subscriptionGroupIdentifier))

@@ -3,19 +3,23 @@ import LegacyReceipts
 
 extension ReceiptMapper {
     func mapped(_ receipt: TransactionReceipt) -> (MappedTransaction, [MappingNote]) {
-        var context = RecordContext()
-        context.bundleId = receipt.bundleId?.nonEmpty
-        context.bundleIdProvenance = .signedKey("bid")
-        context.environment = receipt.environment.modern
-        context.environmentProvenance = .inferred(receipt.environmentRule)
-        // The receipt has no date of its own. It was made at its purchase or later, and a restored one bears the date
-        // of the restoration, so this is the best there is.
-        context.recordedAt = receipt.purchaseDate
-
+        let context = RecordContext(receipt)
         let notes: [MappingNote] = receipt.hasEnvironmentContradiction ? [.environmentContradiction] : []
         var transactions = [transaction(PurchaseFacts(receipt), .purchaseInfo(receipt), context, notes: notes)]
         addTerms(&transactions)
         return (transactions[0], notes)
+    }
+}
+
+extension RecordContext {
+    init(_ receipt: TransactionReceipt) {
+        bundleId = receipt.bundleId?.nonEmpty
+        bundleIdProvenance = .signedKey("bid")
+        environment = receipt.environment.modern
+        environmentProvenance = .inferred(receipt.environmentRule)
+        // The receipt has no date of its own. It was made at its purchase or later, and a restored one bears the date
+        // of the restoration, so this is the best there is.
+        recordedAt = receipt.purchaseDate
     }
 }
 

@@ -24,8 +24,8 @@ public struct RecordedMapping: Sendable {
     public let recordedAt: Int64?
     /// Of when the document speaks; nil where nothing in it has a date.
     public internal(set) var asOf: AsOf?
-    /// What the rows state and the modern model has no field for; one element per transaction, in the same order.
-    package internal(set) var legacyFacts: [RecordedLegacyFacts]
+    /// What the rows state, one element per transaction, in the same order.
+    package internal(set) var statements: [RecordedStatement]
     /// Rows that are purchases of another store than Apple's, as they were written; they are in none of the lists above.
     package let otherStoreRows: [JSONObject]
 }
@@ -41,27 +41,15 @@ extension RecordedMapping {
     package mutating func remove(rows: Set<Int>) {
         guard !rows.isEmpty else { return }
         transactions = transactions.indices.filter { !rows.contains($0) }.map { transactions[$0] }
-        legacyFacts = legacyFacts.indices.filter { !rows.contains($0) }.map { legacyFacts[$0] }
+        statements = statements.indices.filter { !rows.contains($0) }.map { statements[$0] }
     }
 }
 
 extension ReceiptMapper {
     /// Maps a recorded document. The result is not verified and cannot become it.
     public func map(_ reply: RecordedReply) -> RecordedMapping {
-        var transactions: [MappedTransaction] = []
-        transactions.reserveCapacity(reply.rows.count)
-        let isNotification = reply.kind == .notificationV1
-        for row in reply.rows {
-            var context = reply.context
-            if let bundleId = row.bundleId, let key = row.bundleIdKey {
-                context.bundleId = bundleId
-                context.bundleIdProvenance = isNotification ? .notificationV1(key) : .recordedReply(key)
-            }
-            var notes = row.notes
-            correctEnvironment(&context, row.facts, &notes)
-            let source = RecordForm.recorded(row.keys, isNotification: isNotification)
-            transactions.append(transaction(row.facts, source, context, notes: notes))
-        }
+        let statements = reply.rows.map { RecordedStatement($0, of: reply) }
+        var transactions = statements.map { transaction($0.facts, $0.form, $0.context, notes: $0.notes) }
         transactions.concludeUpgrades()
         addTerms(&transactions)
         return RecordedMapping(
@@ -69,7 +57,7 @@ extension ReceiptMapper {
             renewalInfos: reply.renewals.map { completed($0, reply.context, transactions) },
             embeddedReceipts: reply.embeddedReceipts, notes: reply.notes, environment: reply.context.environment,
             recordedAt: reply.context.recordedAt, asOf: Self.asOf(reply),
-            legacyFacts: reply.rows.map { RecordedLegacyFacts($0.facts) }, otherStoreRows: reply.otherStoreRows)
+            statements: statements, otherStoreRows: reply.otherStoreRows)
     }
 
     /// The request date; without one, the document is not older than the newest date of what it tells of.
@@ -78,20 +66,6 @@ extension ReceiptMapper {
         var dates = [reply.context.recordedAt, reply.newestEvent].compactMap(\.self)
         for row in reply.rows { dates += [row.facts.purchaseDate, row.facts.cancellationDate].compactMap(\.self) }
         return dates.max().map { AsOf(date: $0, kind: .recordedNotBefore) }
-    }
-
-    /// A sandbox id makes a sandbox transaction, whatever the document claims (Reference.md V7.5).
-    private func correctEnvironment(
-        _ context: inout RecordContext, _ facts: PurchaseFacts, _ notes: inout [MappingNote]
-    ) {
-        let ownId = facts.transactionId.flatMap { RecordedRow.namesNothing($0) ? nil : $0 }
-        guard let id = ownId ?? facts.originalTransactionId,
-            TransactionReceipt.isSandbox(transactionId: id),
-            context.environment != .sandbox, context.environment != .xcode
-        else { return }
-        if context.environment != nil { notes.append(.environmentContradiction) }
-        context.environment = .sandbox
-        context.environmentProvenance = .inferred(.sandboxTransactionId)
     }
 
     /// Adds what the rest of the document tells about a renewal: the environment, and in replies of mid-2017 the

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 public import LegacyReceipts
 
-// What a store learns from a verified receipt: what the receipt states, without the conclusions that the mapping draws.
+// What a verified receipt states, without any conclusion.
 
 extension FactSet {
     /// The facts of a verified receipt of either kind; see the initialisers for each.
@@ -37,17 +37,18 @@ extension FactSet {
             let scope = StoreScope(storing: environment, app.bundleId), let signedDate = app.receiptCreationDate
         else { return nil }
         let origin = FactOrigin(source: .receipt, signedDate: signedDate)
-        let mapped = ReceiptMapper().map(receipt)
+        let context = RecordContext(app)
         var facts: [TransactionFact] = []
         facts.reserveCapacity(app.inAppPurchases.count)
-        for (purchase, transaction) in zip(app.inAppPurchases, mapped.transactions) {
+        for purchase in app.inAppPurchases {
             facts.append(
                 TransactionFact(
-                    payload: transaction.stated, legacy: LegacyTransactionFields(purchase), origin: origin))
+                    payload: PurchaseFacts(purchase).statement(.attributes, context),
+                    legacy: LegacyTransactionFields(purchase), origin: origin))
         }
-        let appFact = mapped.appTransaction.map { AppTransactionFact(payload: $0.stated, origin: origin) }
         self.init(
-            scope: scope, transactions: facts, appTransaction: appFact,
+            scope: scope, transactions: facts,
+            appTransaction: AppTransactionFact(payload: MappedAppTransaction(app).payload, origin: origin),
             receipt: KnownReceipt(form: .app, bytes: canonicalBytes, signedDate: signedDate))
     }
 
@@ -71,12 +72,11 @@ extension FactSet {
             CustomerIdentity.isMeaningful(id: payload.transactionId)
         else { return nil }
         let origin = FactOrigin(source: .receipt, signedDate: statedDate)
-        let legacy = LegacyTransactionFields(payload)
-        let facts = ReceiptMapper().map(receipt).transactions.map {
-            TransactionFact(payload: $0.stated, legacy: legacy, origin: origin)
-        }
+        let fact = TransactionFact(
+            payload: PurchaseFacts(payload).statement(.purchaseInfo(payload), RecordContext(payload)),
+            legacy: LegacyTransactionFields(payload), origin: origin)
         self.init(
-            scope: scope, transactions: facts,
+            scope: scope, transactions: [fact],
             receipt: KnownReceipt(form: .transaction, bytes: canonicalBytes, signedDate: receiptDate))
     }
 }
@@ -104,7 +104,7 @@ extension StoreScope {
 
 extension LegacyTransactionFields {
     /// The attributes of a purchase as the receipt has them.
-    init(_ purchase: InAppPurchase) {
+    package init(_ purchase: InAppPurchase) {
         self.init()
         isTrialPeriod = purchase.isTrialPeriod
         isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
@@ -120,7 +120,7 @@ extension LegacyTransactionFields {
     }
 
     /// The keys of a transaction receipt.
-    init(_ receipt: TransactionReceipt) {
+    package init(_ receipt: TransactionReceipt) {
         self.init()
         isTrialPeriod = receipt.isTrialPeriod
         isInIntroOfferPeriod = receipt.isInIntroOfferPeriod

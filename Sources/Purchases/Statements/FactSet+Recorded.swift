@@ -22,9 +22,7 @@ extension [FactSet] {
             source: mapping.kind == .notificationV1 ? .notificationV1 : .recordedReply,
             signedDate: Swift.min(stated, importedAt))
         var document = RecordedDocument(origin: origin)
-        for (transaction, legacy) in zip(mapping.transactions, mapping.legacyFacts) {
-            document.add(transaction, legacy)
-        }
+        for statement in mapping.statements { document.add(statement) }
         document.add(mapping.appTransaction)
         for info in mapping.renewalInfos { document.add(info) }
         self = document.sets
@@ -81,18 +79,11 @@ private struct RecordedDocument {
         return parts.count - 1
     }
 
-    mutating func add(_ transaction: MappedTransaction, _ legacy: RecordedLegacyFacts) {
-        guard let index = index(transaction.payload.environment, transaction.payload.bundleId) else { return }
-        var fields = LegacyTransactionFields()
-        fields.isTrialPeriod = legacy.isTrialPeriod
-        fields.isInIntroOfferPeriod = legacy.isInIntroOfferPeriod
-        fields.promotionalOfferId = legacy.promotionalOfferId
-        fields.offerCodeRefName = legacy.offerCodeRefName
-        fields.cancellationDate = legacy.cancellationDate
-        fields.cancellationReason = legacy.cancellationReason
-        let payload = transaction.stated
-        fields.inAppOwnershipType = payload.inAppOwnershipType
-        parts[index].transactions.append(TransactionFact(payload: payload, legacy: fields, origin: origin))
+    mutating func add(_ statement: RecordedStatement) {
+        guard let index = index(statement.context.environment, statement.context.bundleId) else { return }
+        let payload = statement.payload
+        parts[index].transactions.append(
+            TransactionFact(payload: payload, legacy: statement.legacyFields, origin: origin))
         if let original = payload.originalTransactionId { scopeOfPurchase[original] = index }
     }
 
@@ -100,12 +91,12 @@ private struct RecordedDocument {
         guard let appTransaction,
             let index = index(appTransaction.payload.receiptType, appTransaction.payload.bundleId)
         else { return }
-        parts[index].appTransaction = AppTransactionFact(payload: appTransaction.stated, origin: origin)
+        parts[index].appTransaction = AppTransactionFact(payload: appTransaction.payload, origin: origin)
     }
 
     mutating func add(_ info: MappedRenewalInfo) {
         let original = info.payload.originalTransactionId ?? ""
         guard let index = scopeOfPurchase[original] ?? (parts.count == 1 ? 0 : nil) else { return }
-        parts[index].renewalInfos.append(RenewalInfoFact(payload: info.stated, origin: origin))
+        parts[index].renewalInfos.append(RenewalInfoFact(payload: info.payload, origin: origin))
     }
 }

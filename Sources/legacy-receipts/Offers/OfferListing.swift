@@ -46,10 +46,8 @@ struct OfferListing {
     }
 
     func rows(of customer: Customer) -> [Row] {
-        let history = StoredHistory(
-            customer: customer, catalog: catalog, currentThrough: currentThrough,
-            countsUnpricedAsPaid: countsUnpricedAsPaid
-        ).history
+        let history = customer.purchaseHistory(
+            catalog: catalog, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid)
         let identities = Self.identities(customer)
         switch kind {
         case .introductory:

@@ -1,14 +1,25 @@
-import AppStoreModels
-import AppStoreServer
-import ProductCatalog
-import Purchases
-import TransactionStore
+internal import AppStoreModels
+public import ProductCatalog
 
-/// What a store knows of a customer, as the rules about offers take it.
-struct StoredHistory {
+extension Customer {
+    /// The customer's purchases for the rules about offers and entitlements.
+    /// - Parameters:
+    ///   - catalog: states types, groups, levels and lengths that documents do not state.
+    ///   - currentThrough: the caller knows that the store has all documents up to this date, in milliseconds since
+    ///     1970-01-01T00:00:00Z; nil if only the documents tell.
+    ///   - countsUnpricedAsPaid: see ``PurchaseHistory/countsUnpricedPeriodsAsPaid``.
+    public func purchaseHistory(
+        catalog: ProductCatalog?, currentThrough: Int64? = nil, countsUnpricedAsPaid: Bool = false
+    ) -> PurchaseHistory {
+        ResolvedHistory(
+            customer: self, catalog: catalog, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid
+        ).history
+    }
+}
+
+private struct ResolvedHistory {
     let customer: Customer
     let catalog: ProductCatalog?
-    /// Until when the store has everything, by the word of whoever asks.
     let currentThrough: Int64?
     let countsUnpricedAsPaid: Bool
 

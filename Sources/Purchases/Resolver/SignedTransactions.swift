@@ -1,12 +1,41 @@
-import AppStoreModels
-import LegacyReceipts
-import Purchases
+internal import AppStoreModels
 
-/// The transactions of verified receipts inside one document, to hold the document's own, unsigned rows against.
-struct SignedTransactions {
+/// A verified receipt of one record, for comparison with the recorded rows beside it.
+package struct SignedRecord {
+    package let reference: SignedReference
+    package let transactions: [MappedTransaction]
+    /// One for each transaction, in the same order.
+    package let legacy: [LegacyTransactionFields]
+    /// When the receipt was signed, in milliseconds since 1970-01-01T00:00:00Z.
+    package let date: Int64
+
+    package init(
+        reference: SignedReference, transactions: [MappedTransaction], legacy: [LegacyTransactionFields], date: Int64
+    ) {
+        self.reference = reference
+        self.transactions = transactions
+        self.legacy = legacy
+        self.date = date
+    }
+}
+
+/// The name and the date of a verified receipt.
+package struct SignedReference: Sendable {
+    /// SHA-256, 64 hexadecimal digits.
+    package let sha256: String
+    package let asOf: AsOf?
+
+    package init(sha256: String, asOf: AsOf?) {
+        self.sha256 = sha256
+        self.asOf = asOf
+    }
+}
+
+/// The transactions of the verified receipts of one record. Unsigned rows of the record are compared with them.
+package struct SignedTransactions {
     private struct Statement {
         let transaction: MappedTransaction
-        let flags: OfferFlags
+        let flags: LegacyTransactionFields
         let reference: SignedReference
         let date: Int64
     }
@@ -16,9 +45,9 @@ struct SignedTransactions {
 
     /// - Parameter verified: newest first: of two receipts with the same purchase the newer one speaks, of two of one date
     ///   the one in which the purchase is cancelled or upgraded.
-    init(_ verified: [VerifiedRecord]) {
+    package init(_ verified: [SignedRecord]) {
         for receipt in verified {
-            for (transaction, flags) in zip(receipt.mapped.transactions, receipt.offerFlags) {
+            for (transaction, flags) in zip(receipt.transactions, receipt.legacy) {
                 guard let identity = PurchaseIdentity(transaction.payload) else { continue }
                 if let known = byIdentity[identity] {
                     // Within one receipt the first purchase stands.
@@ -34,12 +63,12 @@ struct SignedTransactions {
     }
 
     /// Whether it is this receipt that speaks of the purchase.
-    func isSpeaker(_ receipt: VerifiedRecord, of identity: PurchaseIdentity) -> Bool {
+    package func isSpeaker(_ receipt: SignedReference, of identity: PurchaseIdentity) -> Bool {
         byIdentity[identity]?.reference.sha256 == receipt.sha256
     }
 
     /// What a verified receipt says about a recorded row.
-    enum Confirmation {
+    package enum Confirmation {
         /// No receipt has the purchase.
         case none
         /// Nothing in the row contradicts the receipt: the row with what the receipt adds to it.
@@ -48,23 +77,24 @@ struct SignedTransactions {
         case contradicted
     }
 
-    /// - Parameter legacy: what the row states and `recorded` has no field for.
-    func confirmation(of recorded: MappedTransaction, _ legacy: RecordedLegacyFacts) -> Confirmation {
+    /// - Parameter statement: what the row states.
+    package func confirmation(of recorded: MappedTransaction, _ statement: RecordedStatement) -> Confirmation {
+        let legacy = statement.legacyFields
         guard let identity = PurchaseIdentity(recorded.payload) else { return .none }
-        guard let statement = byIdentity[identity] else {
+        guard let signed = byIdentity[identity] else {
             // Apple gives each id once: a known one with a product that no receipt has beside it was edited.
             return ids.contains(identity.transactionId) ? .contradicted : .none
         }
-        guard !statement.flags.contradict(legacy), !Self.isCancelledBeforePurchase(legacy, statement.transaction) else {
+        guard !legacy.contradicts(signed.flags), !Self.isCancelledBeforePurchase(legacy, signed.transaction) else {
             return .contradicted
         }
-        var merge = RowMerge(row: recorded, signed: statement.transaction)
-        return merge.isConsistent() ? .confirmed(merge.row, statement.reference) : .contradicted
+        var merge = RowMerge(row: recorded, signed: signed.transaction)
+        return merge.isConsistent() ? .confirmed(merge.row, signed.reference) : .contradicted
     }
 
     /// A cancellation that only the row has, of a time at which nothing was bought yet.
     private static func isCancelledBeforePurchase(
-        _ legacy: RecordedLegacyFacts, _ signed: borrowing MappedTransaction
+        _ legacy: LegacyTransactionFields, _ signed: borrowing MappedTransaction
     ) -> Bool {
         guard let cancelled = legacy.cancellationDate, let bought = signed.payload.purchaseDate,
             signed.payload.revocationDate == nil
@@ -73,29 +103,16 @@ struct SignedTransactions {
     }
 }
 
-/// What a receipt says of the offers of a purchase, where it says anything: a flag that is false is no offer, and the
-/// modern model has no field for that.
-struct OfferFlags {
-    let isTrialPeriod: Bool?
-    let isInIntroOfferPeriod: Bool?
-
-    init(_ purchase: borrowing InAppPurchase) {
-        isTrialPeriod = purchase.isTrialPeriod
-        isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
-    }
-
-    init(_ receipt: TransactionReceipt) {
-        isTrialPeriod = receipt.isTrialPeriod
-        isInIntroOfferPeriod = receipt.isInIntroOfferPeriod
-    }
-
-    func contradict(_ row: RecordedLegacyFacts) -> Bool {
+extension LegacyTransactionFields {
+    /// Whether the offers of a recorded row differ from those of the signed receipt, where the receipt states any: a flag that
+    /// is false states that there is no offer.
+    fileprivate func contradicts(_ signed: LegacyTransactionFields) -> Bool {
         func differ(_ signed: Bool?, _ recorded: Bool?) -> Bool {
             if let signed, let recorded { signed != recorded } else { false }
         }
-        if differ(isTrialPeriod, row.isTrialPeriod) { return true }
+        if differ(signed.isTrialPeriod, isTrialPeriod) { return true }
         // Apple marks a free trial as introductory in some years and not in others (Reference.md V3.5).
-        return isTrialPeriod != true && differ(isInIntroOfferPeriod, row.isInIntroOfferPeriod)
+        return signed.isTrialPeriod != true && differ(signed.isInIntroOfferPeriod, isInIntroOfferPeriod)
     }
 }
 
