@@ -43,7 +43,7 @@ private struct DeafPort {
         #else
             let type = SOCK_STREAM
         #endif
-        descriptor = socket(AF_INET, type, 0)
+        let descriptor = socket(AF_INET, type, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -57,6 +57,7 @@ private struct DeafPort {
             close(descriptor)
             throw POSIXError(.EADDRNOTAVAIL)
         }
+        self.descriptor = descriptor
         url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
     }
 
