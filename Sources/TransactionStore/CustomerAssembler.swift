@@ -26,7 +26,7 @@ package struct CustomerAssembler {
     }
 
     private var statements: CustomerStatements
-    private var texts = JWSTransactionDecodedPayload.CommonTexts()
+    private var texts = CommonTexts()
     /// The rows of the app transactions.
     private var appRows = ByKind<(bytes: [UInt8], source: Int64)>()
 
@@ -50,7 +50,7 @@ package struct CustomerAssembler {
     ) throws {
         statements.transactions.append(
             TransactionFact(
-                payload: try JWSTransactionDecodedPayload(stored: payload, common: &texts),
+                payload: try JWSTransactionDecodedPayload(stored: payload, texts: &texts),
                 legacy: legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy), origin: try row.origin))
     }
 

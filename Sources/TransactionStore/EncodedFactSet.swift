@@ -114,7 +114,7 @@ private struct EncodedMembers {
     private(set) var renewalInfos: [RenewalInfoFact] = []
     private(set) var appTransaction: AppTransactionFact?
     private var receiptHead: JSONObject?
-    private var texts = JWSTransactionDecodedPayload.CommonTexts()
+    private var texts = CommonTexts()
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) throws {
         try Self.forEachMember(of: bytes) { name, value in
@@ -159,7 +159,7 @@ private struct EncodedMembers {
         let fact = try Fact(bytes)
         transactions.append(
             TransactionFact(
-                payload: try JWSTransactionDecodedPayload(stored: fact.payload, common: &texts),
+                payload: try JWSTransactionDecodedPayload(stored: fact.payload, texts: &texts),
                 legacy: try fact.legacy.map { try LegacyTransactionFields(stored: $0) }, origin: fact.origin))
     }
 

@@ -1,3 +1,4 @@
+import AppStoreModels
 import Foundation
 import LegacyReceipts
 import Migration
@@ -122,6 +123,23 @@ let root: URL? = {
             TransactionField.allCases.map { "\($0.name)" } + RenewalInfoField.allCases.map { "\($0.name)" }
             + AppTransactionField.allCases.map { "\($0.name)" }
         for name in names { #expect(document.contains("`\(name)`"), "Fields.md does not say where \(name) comes from") }
+    }
+
+    /// What reads, writes, stores or prints payloads takes the members from the table. A second list would be forgotten.
+    @Test(arguments: [
+        TransactionField.allCases.map { "\($0.name)" }, RenewalInfoField.allCases.map { "\($0.name)" },
+        AppTransactionField.allCases.map { "\($0.name)" },
+    ])
+    func onlyTheFileOfAPayloadListsItsMembers(_ names: [String]) throws {
+        let sources = try #require(root).appending(path: "Sources")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        var listing: [String] = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+            if names.allSatisfy(words.contains) { listing.append(file.lastPathComponent) }
+        }
+        #expect(listing.count == 1, "\(listing)")
     }
 
     @Test func securityDocumentStatesTheLimitsOfTheCode() throws {

@@ -71,7 +71,7 @@ extension AdvancedCommerceRenewalInfo {
     }
 }
 
-extension AdvancedCommerceRenewalInfo: JSONWritable {
+extension AdvancedCommerceRenewalInfo: JSONWritable, PayloadValue {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("consistencyToken", consistencyToken)

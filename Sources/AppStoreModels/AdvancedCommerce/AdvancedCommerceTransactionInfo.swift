@@ -84,7 +84,7 @@ extension AdvancedCommerceTransactionInfo {
     }
 }
 
-extension AdvancedCommerceTransactionInfo: JSONWritable {
+extension AdvancedCommerceTransactionInfo: JSONWritable, PayloadValue {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("descriptors", descriptors)

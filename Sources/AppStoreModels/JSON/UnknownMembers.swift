@@ -31,13 +31,18 @@ public struct UnknownMembers: Hashable, Sendable {
 
     /// The members of the object that `decoder` stands at, but for those that `Keys` names.
     init<Keys: CodingKey>(from decoder: any Decoder, besides _: Keys.Type) throws {
+        try self.init(from: decoder) { Keys(stringValue: $0) != nil }
+    }
+
+    /// The members of the object that `decoder` stands at, but for those with a known name.
+    init(from decoder: any Decoder, besides isKnown: (String) -> Bool) throws {
         if let decoder = decoder as? JSONValueDecoder, let object = decoder.value.object {
-            self.init(object.members.filter { Keys(stringValue: $0.key) == nil })
+            self.init(object.members.filter { !isKnown($0.key) })
             return
         }
         let values = try decoder.container(keyedBy: AnyKey.self)
         self.init(
-            try values.allKeys.filter { Keys(stringValue: $0.stringValue) == nil }.map { key in
+            try values.allKeys.filter { !isKnown($0.stringValue) }.map { key in
                 JSONObject.Member(key: key.stringValue, value: try values.decode(JSONValue.self, forKey: key))
             })
     }

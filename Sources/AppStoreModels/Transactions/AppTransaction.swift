@@ -86,73 +86,49 @@ public struct AppTransaction: Codable, Hashable, Sendable {
     }
 }
 
-extension AppTransaction {
-    private enum CodingKeys: String, CodingKey {
-        case receiptType, appAppleId, bundleId, applicationVersion, versionExternalIdentifier, receiptCreationDate,
-            originalPurchaseDate, originalApplicationVersion, deviceVerification, deviceVerificationNonce, preorderDate,
-            appTransactionId, originalPlatform, storeType
+extension AppTransaction: Payload {
+    package typealias Field = AppTransactionField
+    package static let names = PayloadNames(of: Self.self)
+
+    /// The table of the members: everything that is done with all of them is a visitor of it.
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("receiptType", Field.receiptType, &receiptType)
+        try visitor.member("appAppleId", Field.appAppleId, &appAppleId)
+        try visitor.member("bundleId", Field.bundleId, &bundleId)
+        try visitor.member("applicationVersion", Field.applicationVersion, &applicationVersion)
+        try visitor.member("versionExternalIdentifier", Field.versionExternalIdentifier, &versionExternalIdentifier)
+        try visitor.date("receiptCreationDate", Field.receiptCreationDate, &receiptCreationDate)
+        try visitor.date("originalPurchaseDate", Field.originalPurchaseDate, &originalPurchaseDate)
+        try visitor.member("originalApplicationVersion", Field.originalApplicationVersion, &originalApplicationVersion)
+        try visitor.member("deviceVerification", Field.deviceVerification, &deviceVerification)
+        try visitor.member("deviceVerificationNonce", Field.deviceVerificationNonce, &deviceVerificationNonce)
+        try visitor.date("preorderDate", Field.preorderDate, &preorderDate)
+        try visitor.member("appTransactionId", Field.appTransactionId, &appTransactionId)
+        try visitor.member("originalPlatform", Field.originalPlatform, &originalPlatform)
+        try visitor.member("storeType", Field.storeType, &storeType)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        receiptType = try values.value(.receiptType)
-        appAppleId = try values.value(.appAppleId)
-        bundleId = try values.value(.bundleId)
-        applicationVersion = try values.value(.applicationVersion)
-        versionExternalIdentifier = try values.value(.versionExternalIdentifier)
-        receiptCreationDate = try values.milliseconds(.receiptCreationDate)
-        originalPurchaseDate = try values.milliseconds(.originalPurchaseDate)
-        originalApplicationVersion = try values.value(.originalApplicationVersion)
-        deviceVerification = try values.value(.deviceVerification)
-        deviceVerificationNonce = try values.value(.deviceVerificationNonce)
-        preorderDate = try values.milliseconds(.preorderDate)
-        appTransactionId = try values.value(.appTransactionId)
-        originalPlatform = try values.value(.originalPlatform)
-        storeType = try values.value(.storeType)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(receiptType, forKey: .receiptType)
-        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
-        try values.encodeIfPresent(bundleId, forKey: .bundleId)
-        try values.encodeIfPresent(applicationVersion, forKey: .applicationVersion)
-        try values.encodeIfPresent(versionExternalIdentifier, forKey: .versionExternalIdentifier)
-        try values.encodeIfPresent(receiptCreationDate, forKey: .receiptCreationDate)
-        try values.encodeIfPresent(originalPurchaseDate, forKey: .originalPurchaseDate)
-        try values.encodeIfPresent(originalApplicationVersion, forKey: .originalApplicationVersion)
-        try values.encodeIfPresent(deviceVerification, forKey: .deviceVerification)
-        try values.encodeIfPresent(deviceVerificationNonce, forKey: .deviceVerificationNonce)
-        try values.encodeIfPresent(preorderDate, forKey: .preorderDate)
-        try values.encodeIfPresent(appTransactionId, forKey: .appTransactionId)
-        try values.encodeIfPresent(originalPlatform, forKey: .originalPlatform)
-        try values.encodeIfPresent(storeType, forKey: .storeType)
-        try unknownMembers.encode(to: encoder)
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
+
+    package init(written bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws(PayloadReadingError) {
+        try self.init(members: bytes, texts: &texts)
     }
+
+    package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
+    package mutating func clear(_ field: Field) { clearMember(field) }
+    package func texts() -> [String?] { memberTexts() }
 }
 
-extension AppTransaction: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("receiptType", receiptType)
-        writer.member("appAppleId", appAppleId)
-        writer.member("bundleId", bundleId)
-        writer.member("applicationVersion", applicationVersion)
-        writer.member("versionExternalIdentifier", versionExternalIdentifier)
-        writer.member("receiptCreationDate", receiptCreationDate)
-        writer.member("originalPurchaseDate", originalPurchaseDate)
-        writer.member("originalApplicationVersion", originalApplicationVersion)
-        writer.member("deviceVerification", deviceVerification)
-        writer.member("deviceVerificationNonce", deviceVerificationNonce)
-        writer.member("preorderDate", preorderDate)
-        writer.member("appTransactionId", appTransactionId)
-        writer.member("originalPlatform", originalPlatform)
-        writer.member("storeType", storeType)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+/// Every field of ``AppTransaction`` (Reference.md S5.3).
+public enum AppTransactionField: UInt8, PayloadField {
+    case receiptType, appAppleId, bundleId, applicationVersion, versionExternalIdentifier, receiptCreationDate
+    case originalPurchaseDate, originalApplicationVersion, deviceVerification, deviceVerificationNonce, preorderDate
+    case appTransactionId, originalPlatform, storeType
+
+    public var name: StaticString { AppTransaction.names[self] }
 }

@@ -87,6 +87,9 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
     /// Members of the JSON object that this package does not know. They are kept and written again.
     public var unknownMembers = UnknownMembers()
 
+    /// Without any field.
+    package init() {}
+
     /// Every field is absent unless given.
     public init(
         expirationIntent: ExpirationIntent? = nil,
@@ -143,4 +146,65 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
         self.renewalQuantity = renewalQuantity
         self.multiSeatInfo = multiSeatInfo
     }
+}
+
+extension JWSRenewalInfoDecodedPayload: Payload {
+    package typealias Field = RenewalInfoField
+    package static let names = PayloadNames(of: Self.self)
+
+    /// The table of the members: everything that is done with all of them is a visitor of it.
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("expirationIntent", Field.expirationIntent, &expirationIntent)
+        try visitor.member("originalTransactionId", Field.originalTransactionId, &originalTransactionId)
+        try visitor.member("autoRenewProductId", Field.autoRenewProductId, &autoRenewProductId)
+        try visitor.member("productId", Field.productId, &productId)
+        try visitor.member("autoRenewStatus", Field.autoRenewStatus, &autoRenewStatus)
+        try visitor.member("isInBillingRetryPeriod", Field.isInBillingRetryPeriod, &isInBillingRetryPeriod)
+        try visitor.member("priceIncreaseStatus", Field.priceIncreaseStatus, &priceIncreaseStatus)
+        try visitor.date("gracePeriodExpiresDate", Field.gracePeriodExpiresDate, &gracePeriodExpiresDate)
+        try visitor.member("offerType", Field.offerType, &offerType)
+        try visitor.member("offerIdentifier", Field.offerIdentifier, &offerIdentifier)
+        try visitor.member("offerDiscountType", Field.offerDiscountType, &offerDiscountType)
+        try visitor.member("offerPeriod", Field.offerPeriod, &offerPeriod)
+        try visitor.date("signedDate", Field.signedDate, &signedDate)
+        try visitor.member("environment", Field.environment, &environment)
+        try visitor.date("recentSubscriptionStartDate", Field.recentSubscriptionStartDate, &recentSubscriptionStartDate)
+        try visitor.date("renewalDate", Field.renewalDate, &renewalDate)
+        try visitor.member("currency", Field.currency, &currency)
+        try visitor.member("renewalPrice", Field.renewalPrice, &renewalPrice)
+        try visitor.member("eligibleWinBackOfferIds", Field.eligibleWinBackOfferIds, &eligibleWinBackOfferIds)
+        try visitor.member("appAccountToken", Field.appAccountToken, &appAccountToken)
+        try visitor.member("appTransactionId", Field.appTransactionId, &appTransactionId)
+        try visitor.member("advancedCommerceInfo", Field.advancedCommerceInfo, &advancedCommerceInfo)
+        try visitor.member("renewalBillingPlanType", Field.renewalBillingPlanType, &renewalBillingPlanType)
+        try visitor.member("commitmentInfo", Field.commitmentInfo, &commitmentInfo)
+        try visitor.member("renewalQuantity", Field.renewalQuantity, &renewalQuantity)
+        try visitor.member("multiSeatInfo", Field.multiSeatInfo, &multiSeatInfo)
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
+
+    package init(written bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws(PayloadReadingError) {
+        try self.init(members: bytes, texts: &texts)
+    }
+
+    package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
+    package mutating func clear(_ field: Field) { clearMember(field) }
+    package func texts() -> [String?] { memberTexts() }
+}
+
+/// Every field of ``JWSRenewalInfoDecodedPayload`` (App Store Server API 1.23; Reference.md S5.2).
+public enum RenewalInfoField: UInt8, PayloadField {
+    case expirationIntent, originalTransactionId, autoRenewProductId, productId, autoRenewStatus
+    case isInBillingRetryPeriod, priceIncreaseStatus, gracePeriodExpiresDate, offerType, offerIdentifier
+    case offerDiscountType, offerPeriod, signedDate, environment, recentSubscriptionStartDate, renewalDate, currency
+    case renewalPrice, eligibleWinBackOfferIds, appAccountToken, appTransactionId, advancedCommerceInfo
+    case renewalBillingPlanType, commitmentInfo, renewalQuantity, multiSeatInfo
+
+    public var name: StaticString { JWSRenewalInfoDecodedPayload.names[self] }
 }

@@ -214,14 +214,99 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     }
 }
 
+extension JWSTransactionDecodedPayload: Payload {
+    package typealias Field = TransactionField
+    package static let names = PayloadNames(of: Self.self)
+
+    /// The table of the members: everything that is done with all of them is a visitor of it.
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("originalTransactionId", Field.originalTransactionId, &originalTransactionId)
+        try visitor.member("transactionId", Field.transactionId, &transactionId)
+        try visitor.member(
+            "previousOriginalTransactionId", Field.previousOriginalTransactionId, &previousOriginalTransactionId)
+        try visitor.member("webOrderLineItemId", Field.webOrderLineItemId, &webOrderLineItemId)
+        try visitor.member("bundleId", Field.bundleId, &bundleId)
+        try visitor.member("productId", Field.productId, &productId)
+        try visitor.member(
+            "subscriptionGroupIdentifier", Field.subscriptionGroupIdentifier, &subscriptionGroupIdentifier)
+        try visitor.date("purchaseDate", Field.purchaseDate, &purchaseDate)
+        try visitor.date("originalPurchaseDate", Field.originalPurchaseDate, &originalPurchaseDate)
+        try visitor.date("expiresDate", Field.expiresDate, &expiresDate)
+        try visitor.member("quantity", Field.quantity, &quantity)
+        try visitor.member("type", Field.type, &type)
+        try visitor.member("appAccountToken", Field.appAccountToken, &appAccountToken)
+        try visitor.member("inAppOwnershipType", Field.inAppOwnershipType, &inAppOwnershipType)
+        try visitor.date("signedDate", Field.signedDate, &signedDate)
+        try visitor.member("revocationReason", Field.revocationReason, &revocationReason)
+        try visitor.date("revocationDate", Field.revocationDate, &revocationDate)
+        try visitor.member("revocationType", Field.revocationType, &revocationType)
+        try visitor.member("revocationPercentage", Field.revocationPercentage, &revocationPercentage)
+        try visitor.member("isUpgraded", Field.isUpgraded, &isUpgraded)
+        try visitor.member("offerType", Field.offerType, &offerType)
+        try visitor.member("offerIdentifier", Field.offerIdentifier, &offerIdentifier)
+        try visitor.member("offerDiscountType", Field.offerDiscountType, &offerDiscountType)
+        try visitor.member("offerPeriod", Field.offerPeriod, &offerPeriod)
+        try visitor.member("environment", Field.environment, &environment)
+        try visitor.member("storefront", Field.storefront, &storefront)
+        try visitor.member("storefrontId", Field.storefrontId, &storefrontId)
+        try visitor.member("transactionReason", Field.transactionReason, &transactionReason)
+        try visitor.member("currency", Field.currency, &currency)
+        try visitor.member("price", Field.price, &price)
+        try visitor.member("appTransactionId", Field.appTransactionId, &appTransactionId)
+        try visitor.member("advancedCommerceInfo", Field.advancedCommerceInfo, &rareAdvancedCommerceInfo)
+        try visitor.member("billingPlanType", Field.billingPlanType, &billingPlanType)
+        try visitor.member("commitmentInfo", Field.commitmentInfo, &rareCommitmentInfo)
+        try visitor.member("multiSeatInfo", Field.multiSeatInfo, &rareMultiSeatInfo)
+        try visitor.member(
+            "additionalTransactionReason", Field.additionalTransactionReason, &additionalTransactionReason)
+    }
+
+    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
+
+    /// Writes the members that are set, and the unknown ones as they were read.
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
+
+    package init(written bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws(PayloadReadingError) {
+        try self.init(members: bytes, texts: &texts)
+    }
+
+    package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
+    package mutating func clear(_ field: Field) { clearMember(field) }
+    package func texts() -> [String?] { memberTexts() }
+}
+
+/// Every field of ``JWSTransactionDecodedPayload`` (App Store Server API 1.23; Reference.md S5.1).
+public enum TransactionField: UInt8, PayloadField {
+    case originalTransactionId, transactionId, previousOriginalTransactionId, webOrderLineItemId, bundleId
+    case productId, subscriptionGroupIdentifier, purchaseDate, originalPurchaseDate, expiresDate, quantity, type
+    case appAccountToken, inAppOwnershipType, signedDate, revocationReason, revocationDate, revocationType
+    case revocationPercentage, isUpgraded, offerType, offerIdentifier, offerDiscountType, offerPeriod, environment
+    case storefront, storefrontId, transactionReason, currency, price, appTransactionId, advancedCommerceInfo
+    case billingPlanType, commitmentInfo, multiSeatInfo, additionalTransactionReason
+
+    public var name: StaticString { JWSTransactionDecodedPayload.names[self] }
+}
+
 /// Keeps a member that few transactions have outside of the structure: migrations and stores move hundreds of transactions
 /// about, of whose bytes these members would take a third.
-private indirect enum Rare<Value: Hashable & Sendable>: Hashable, Sendable {
+private indirect enum Rare<Value: PayloadValue & Hashable>: PayloadValue, Hashable {
     case value(Value)
 
     var value: Value {
         switch self {
         case .value(let value): value
         }
+    }
+
+    init(from decoder: any Decoder) throws { self = .value(try Value(from: decoder)) }
+    func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+    init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = .value(try Value(from: &reader)) }
+    var text: String { value.text }
+
+    func write(to writer: inout JSONWriter) {
+        var value = value
+        value.write(to: &writer)
     }
 }

@@ -53,7 +53,7 @@ extension TransactionMultiSeatInfo {
     }
 }
 
-extension TransactionMultiSeatInfo: JSONWritable {
+extension TransactionMultiSeatInfo: JSONWritable, PayloadValue {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("invitationManagement", invitationManagement)
@@ -102,7 +102,7 @@ extension RenewalMultiSeatInfo {
     }
 }
 
-extension RenewalMultiSeatInfo: JSONWritable {
+extension RenewalMultiSeatInfo: JSONWritable, PayloadValue {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("renewalPriceTiers", renewalPriceTiers)

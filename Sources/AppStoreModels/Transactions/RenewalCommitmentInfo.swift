@@ -64,7 +64,7 @@ extension RenewalCommitmentInfo {
     }
 }
 
-extension RenewalCommitmentInfo: JSONWritable {
+extension RenewalCommitmentInfo: JSONWritable, PayloadValue {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("commitmentAutoRenewProductId", commitmentAutoRenewProductId)

@@ -56,7 +56,7 @@ extension TransactionCommitmentInfo {
     }
 }
 
-extension TransactionCommitmentInfo: JSONWritable {
+extension TransactionCommitmentInfo: JSONWritable, PayloadValue {
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("billingPeriodNumber", billingPeriodNumber)

@@ -127,7 +127,7 @@ struct BatchCounts: Sendable {
     }
 
     /// How often each field was not there.
-    private static func absent<Field: MappedField>(_: Field.Type, _ counts: [UInt64: Int]) -> [String: Int] {
+    private static func absent<Field: PayloadField>(_: Field.Type, _ counts: [UInt64: Int]) -> [String: Int] {
         var absent: [String: Int] = [:]
         for field in Field.allCases {
             for (present, count) in counts where present & 1 << UInt64(field.rawValue) == 0 {

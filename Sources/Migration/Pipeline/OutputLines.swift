@@ -74,34 +74,26 @@ struct OutputSource {
 
 /// `transactions.csv` (RFC 4180): a column per modern field that legacy records can fill, then what is ours.
 enum TransactionTable {
-    private static let columns: [(name: String, value: @Sendable (JWSTransactionDecodedPayload) -> String?)] = [
-        ("transactionId", { $0.transactionId }), ("originalTransactionId", { $0.originalTransactionId }),
-        ("webOrderLineItemId", { $0.webOrderLineItemId }), ("bundleId", { $0.bundleId }),
-        ("productId", { $0.productId }), ("subscriptionGroupIdentifier", { $0.subscriptionGroupIdentifier }),
-        ("purchaseDate", { $0.purchaseDate.map { String($0) } }),
-        ("originalPurchaseDate", { $0.originalPurchaseDate.map { String($0) } }),
-        ("expiresDate", { $0.expiresDate.map { String($0) } }), ("quantity", { $0.quantity.map { String($0) } }),
-        ("type", { $0.type?.rawValue }), ("appAccountToken", { $0.appAccountToken }),
-        ("inAppOwnershipType", { $0.inAppOwnershipType?.rawValue }),
-        ("revocationReason", { $0.revocationReason.map { String($0.rawValue) } }),
-        ("revocationDate", { $0.revocationDate.map { String($0) } }),
-        ("isUpgraded", { $0.isUpgraded.map { String($0) } }),
-        ("offerType", { $0.offerType.map { String($0.rawValue) } }), ("offerIdentifier", { $0.offerIdentifier }),
-        ("offerDiscountType", { $0.offerDiscountType?.rawValue }), ("offerPeriod", { $0.offerPeriod }),
-        ("environment", { $0.environment?.rawValue }), ("transactionReason", { $0.transactionReason?.rawValue }),
+    private static let columns: [TransactionField] = [
+        .transactionId, .originalTransactionId, .webOrderLineItemId, .bundleId, .productId,
+        .subscriptionGroupIdentifier,
+        .purchaseDate, .originalPurchaseDate, .expiresDate, .quantity, .type, .appAccountToken, .inAppOwnershipType,
+        .revocationReason, .revocationDate, .isUpgraded, .offerType, .offerIdentifier, .offerDiscountType, .offerPeriod,
+        .environment, .transactionReason,
     ]
 
     /// The header row.
     static var header: [UInt8] {
         let ours = ["termStart", "standing", "asOf", "asOfKind", "notes", "provenance", "source", "record"]
-        let names = columns.map(\.name) + ours
+        let names = columns.map { "\($0.name)" } + ours
         return Array((names.joined(separator: ",") + "\r\n").utf8)
     }
 
     static func write(_ transaction: MappedTransaction, _ source: OutputSource, to writer: inout JSONWriter) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(2048)
-        for column in columns { CSVField.append(column.value(transaction.payload) ?? "", to: &bytes) }
+        let texts = transaction.payload.texts()
+        for column in columns { CSVField.append(texts[Int(column.rawValue)] ?? "", to: &bytes) }
         CSVField.append(transaction.termStart.map { String($0) } ?? "", to: &bytes)
         CSVField.append(transaction.standing.rawValue, to: &bytes)
         CSVField.append(source.asOf.map { String($0.date) } ?? "", to: &bytes)

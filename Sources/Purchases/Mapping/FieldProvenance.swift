@@ -1,9 +1,9 @@
-package import AppStoreModels
+public import AppStoreModels
 
 /// The provenance of every field of one mapped value.
 ///
 /// Only the fields that are present are stored; a field that is not stored is ``Provenance/absent``.
-public struct FieldProvenance<Field: MappedField>: Sendable {
+public struct FieldProvenance<Field: PayloadField>: Sendable {
     /// A field that is present and where it comes from.
     public struct Entry: Hashable, Sendable {
         public let field: Field

@@ -2,7 +2,7 @@ package import AppStoreModels
 
 /// The JSON of the provenances that were written last. Purchases of one kind have the same provenance, for millions of
 /// lines, and there are few kinds: it is made once and copied from then on.
-package struct ProvenanceText<Field: MappedField>: Sendable {
+package struct ProvenanceText<Field: PayloadField>: Sendable {
     private struct Entry {
         let provenance: FieldProvenance<Field>
         let json: [UInt8]

@@ -77,6 +77,25 @@ import Testing
         #expect(line["provenance"]?["appAppleId"] == .string("attribute 1"))
     }
 
+    @Test func eachFieldHasAProvenanceUnderItsOwnName() throws {
+        try expectProvenance(TransactionField.self)
+        try expectProvenance(RenewalInfoField.self)
+        try expectProvenance(AppTransactionField.self)
+    }
+
+    private func expectProvenance<Field: PayloadField>(_: Field.Type) throws {
+        for field in Field.allCases {
+            var provenance = FieldProvenance<Field>()
+            provenance.record(field, .signedAttribute(Int(field.rawValue) + 1))
+            #expect(Field.allCases.filter { provenance.isPresent($0) } == [field])
+            #expect(provenance[field] == .signedAttribute(Int(field.rawValue) + 1))
+            var writer = JSONWriter()
+            provenance.write(to: &writer)
+            let expected = "{\"\(field.name)\":\"attribute \(field.rawValue + 1)\"}"
+            #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
+        }
+    }
+
     @Test func fieldsNotesAndRulesHaveDistinctNamesAndSentences() {
         #expect(Set(TransactionField.allCases.map { "\($0.name)" }).count == 36)
         #expect(Set(RenewalInfoField.allCases.map { "\($0.name)" }).count == 26)

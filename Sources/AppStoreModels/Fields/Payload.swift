@@ -1,0 +1,206 @@
+/// A field of one of Apple's payloads.
+public protocol PayloadField: CaseIterable, Hashable, Sendable, RawRepresentable where RawValue == UInt8 {
+    /// Apple's name of the field, which is its JSON key.
+    var name: StaticString { get }
+}
+
+/// A payload of Apple's with a table of its members, ``visit(_:)``.
+///
+/// The table is the only place that lists the members. Reading and writing JSON, the stored form, ``clear(_:)`` and
+/// ``texts()`` are visitors of it. A new member needs its declaration, its case of ``Field``, and one line of the table; all
+/// of them are in the file of the payload.
+package protocol Payload: Codable, JSONWritable {
+    associatedtype Field: PayloadField
+
+    /// The names of the members, made of the table.
+    static var names: PayloadNames { get }
+
+    var unknownMembers: UnknownMembers { get set }
+
+    /// Without any member.
+    init()
+
+    /// Calls the visitor with the JSON key, the field and the value of each member, in the order in which they are written.
+    mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure)
+
+    // Each payload forwards these to `init(members:texts:)`, `clearMember` and `memberTexts`. A call from another module
+    // then reaches code that was compiled for the payload; a generic default would be many times slower.
+
+    /// Reads what `write(to:)` wrote, and other JSON with the same members. Members without a known name become
+    /// ``unknownMembers``.
+    /// - Parameter texts: strings of the payloads before, to be used again.
+    init(written bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws(PayloadReadingError)
+
+    /// Removes the value of a field.
+    mutating func clear(_ field: Field)
+
+    /// The values for a table by the number of the field; nil where a field is absent.
+    func texts() -> [String?]
+}
+
+/// Sees every member of a payload. It may read or replace the values.
+///
+/// A structure that conforms is compiled once for each payload, so that a visit costs as much as code written by hand. The
+/// values are passed `inout` and not by key path, because access by key path is slow.
+package protocol PayloadVisitor {
+    associatedtype Failure: Error
+
+    mutating func member<Value: PayloadValue>(
+        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+    ) throws(Failure)
+
+    /// A member whose values may grow without notice. Its JSON is the raw value.
+    mutating func member<Value: OpenEnum>(
+        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+    ) throws(Failure) where Value.RawValue: PayloadValue
+
+    /// A date in milliseconds since 1970-01-01T00:00:00Z.
+    mutating func date(_ name: StaticString, _ field: some PayloadField, _ value: inout Int64?) throws(Failure)
+}
+
+extension PayloadVisitor {
+    @inline(__always)
+    package mutating func member<Value: OpenEnum>(
+        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+    ) throws(Failure) where Value.RawValue: PayloadValue {
+        var raw = value?.rawValue
+        try member(name, field, &raw)
+        value = raw.map { Value(rawValue: $0) }
+    }
+
+    @inline(__always)
+    package mutating func date(
+        _ name: StaticString, _ field: some PayloadField, _ value: inout Int64?
+    ) throws(Failure) {
+        try member(name, field, &value)
+    }
+}
+
+/// What a member of a payload can be.
+package protocol PayloadValue: Codable, Sendable {
+    /// Writes the JSON. No implementation changes the value: `mutating` lets the caller pass it in place, without a copy.
+    mutating func write(to writer: inout JSONWriter)
+
+    /// The value that the reader stands at.
+    init(from reader: inout PayloadReader) throws(PayloadReadingError)
+
+    /// The value for a table: a string as it is, everything else as JSON.
+    var text: String { get }
+}
+
+extension PayloadValue {
+    package var text: String {
+        var writer = JSONWriter()
+        var value = self
+        value.write(to: &writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension PayloadValue where Self: JSONWritable {
+    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.decoded() }
+}
+
+extension String: PayloadValue {
+    package func write(to writer: inout JSONWriter) { writer.string(self) }
+    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.commonString() }
+    package var text: String { self }
+}
+
+extension Int64: PayloadValue {
+    package func write(to writer: inout JSONWriter) { writer.integer(self) }
+    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.int64() }
+}
+
+extension Int32: PayloadValue {
+    package func write(to writer: inout JSONWriter) { writer.integer(Int64(self)) }
+    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.int32() }
+}
+
+extension Bool: PayloadValue {
+    package func write(to writer: inout JSONWriter) { writer.boolean(self) }
+    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.bool() }
+}
+
+extension [String]: PayloadValue {
+    package func write(to writer: inout JSONWriter) {
+        writer.beginArray()
+        for element in self { writer.string(element) }
+        writer.endArray()
+    }
+
+    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.decoded() }
+}
+
+// MARK: - Names
+
+/// The JSON keys of a payload by the number of the field.
+package struct PayloadNames: Sendable {
+    /// Empty for a field that the table lacks.
+    private var texts: [StaticString]
+    private var keys: [String]
+    private var known: Set<String> = []
+
+    package init<Model: Payload>(of _: Model.Type) {
+        texts = Array(repeating: "", count: Model.Field.allCases.count)
+        keys = Array(repeating: "", count: texts.count)
+        var model = Model()
+        var collector = Collector(names: self)
+        model.visit(&collector)
+        self = collector.names
+    }
+
+    package subscript(field: some PayloadField) -> StaticString { texts[Int(field.rawValue)] }
+
+    func key(_ field: some PayloadField) -> String { keys[Int(field.rawValue)] }
+
+    func contains(_ name: String) -> Bool { known.contains(name) }
+
+    private struct Collector: PayloadVisitor {
+        var names: PayloadNames
+
+        mutating func member<Value: PayloadValue>(
+            _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+        ) {
+            names.texts[Int(field.rawValue)] = name
+            names.keys[Int(field.rawValue)] = "\(name)"
+            names.known.insert("\(name)")
+        }
+    }
+}
+
+// MARK: - One field of any payload
+
+extension Payload {
+    mutating func clearMember(_ field: Field) {
+        var visitor = Clearing(field: field.rawValue)
+        visit(&visitor)
+    }
+
+    func memberTexts() -> [String?] {
+        var visitor = Texts(texts: Array(repeating: nil, count: Field.allCases.count))
+        var copy = self
+        copy.visit(&visitor)
+        return visitor.texts
+    }
+}
+
+private struct Clearing: PayloadVisitor {
+    let field: UInt8
+
+    mutating func member<Value: PayloadValue>(
+        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+    ) {
+        if field.rawValue == self.field { value = nil }
+    }
+}
+
+private struct Texts: PayloadVisitor {
+    var texts: [String?]
+
+    mutating func member<Value: PayloadValue>(
+        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+    ) {
+        texts[Int(field.rawValue)] = value?.text
+    }
+}

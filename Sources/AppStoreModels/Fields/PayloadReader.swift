@@ -1,0 +1,320 @@
+/// Why a payload that ``Payload/write(to:)`` wrote cannot be read again: it was damaged, or something else wrote it.
+package struct PayloadReadingError: Error, Sendable, Equatable {
+    /// What is wrong.
+    package let detail: String
+
+    init(_ detail: String) {
+        self.detail = detail
+    }
+}
+
+/// Strings that the payloads of a customer have in common, by the number of the field. Each is made once and not for each
+/// payload.
+package struct CommonTexts {
+    fileprivate var texts: [String] = []
+
+    package init() {}
+}
+
+extension Payload {
+    init(members bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws(PayloadReadingError) {
+        self.init()
+        var reader = PayloadReader(bytes)
+        swap(&reader.texts, &texts)
+        defer { swap(&reader.texts, &texts) }
+        while try reader.beginPass() { try visit(&reader) }
+        if !reader.unknownMembers.isEmpty { unknownMembers = UnknownMembers(reader.unknownMembers) }
+    }
+}
+
+/// Reads the members of a JSON object in the order in which its reader asks for them.
+///
+/// `Decodable` would do the same; it needs many times as long, and a customer has hundreds of payloads. The reader asks for
+/// each name in the order of writing, so each name is found at once:
+///
+///     while try reader.beginPass() {
+///         if try reader.take("price") { price = try reader.int64() }
+///         …
+///     }
+///
+/// Members in another order need another pass. What is written nearly always (no white space, names and ASCII strings without
+/// escapes, integers, Booleans) is read in place. The first member that is anything else starts the scanner for all of JSON.
+package struct PayloadReader {
+    private enum Value {
+        /// The content, without quotes.
+        case string(Range<Int>, hasEscapes: Bool)
+        case integer(Int64)
+        case bool(Bool)
+        /// A number that is not a plain integer, an array, an object.
+        case other(Range<Int>)
+    }
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    /// Where the content of the next name begins; -1 where the next member is not plain.
+    private var name = -1
+    private var isAtEnd = false
+    /// How many members the plain form has taken.
+    private var count = 0
+    /// Whether a member was taken since the pass began.
+    private var isProgressing = true
+    /// Reads everything from the first member on that is not plain.
+    private var scanner: JSONMemberScanner?
+    private var member: JSONMember?
+    private var value = Value.bool(false)
+    /// The number of the field that is being read.
+    private var field = 0
+    fileprivate var texts = CommonTexts()
+    /// Members whose name no pass asked for: new ones of Apple's, or written by a newer version.
+    package private(set) var unknownMembers: [JSONObject.Member] = []
+
+    package init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+        guard byte(0) == UInt8(ascii: "{") else { return }
+        if byte(1) == UInt8(ascii: "}") {
+            isAtEnd = bytes.count == 2
+        } else if byte(1) == UInt8(ascii: "\"") {
+            name = 2
+        }
+    }
+
+    /// Begins to ask for all names once more; false after the last member. A member that a whole pass did not ask for becomes
+    /// an unknown one.
+    package mutating func beginPass() throws(PayloadReadingError) -> Bool {
+        if isAtEnd { return false }
+        if scanner == nil, name < 0 || !isProgressing {
+            try beginScanner()
+        } else if !isProgressing, let member {
+            try keepUnknown(member)
+        }
+        isProgressing = false
+        return !isAtEnd
+    }
+
+    /// Whether the next member has this name and a value other than `null`. If so, the reader stands at the value.
+    @inline(__always)
+    package mutating func take(_ expected: StaticString) throws(PayloadReadingError) -> Bool {
+        guard name >= 0 else { return member == nil ? false : try takeScanned(expected) }
+        let end = name &+ expected.utf8CodeUnitCount
+        guard end &+ 1 < bytes.count, let base = bytes.baseAddress, base[name] == expected.utf8Start[0],
+            base[end] == UInt8(ascii: "\""), base[end &+ 1] == UInt8(ascii: ":"),
+            Self.isEqual(base + name, expected)
+        else { return false }
+        return try takePlain(expected, at: end &+ 2)
+    }
+
+    @inline(__always)
+    private static func isEqual(_ bytes: UnsafePointer<UInt8>, _ expected: StaticString) -> Bool {
+        for index in 0..<expected.utf8CodeUnitCount where bytes[index] != expected.utf8Start[index] { return false }
+        return true
+    }
+
+    // MARK: Plain members
+
+    private mutating func takePlain(_ expected: StaticString, at start: Int) throws(PayloadReadingError) -> Bool {
+        var end = start
+        guard let value = plainValue(&end), endMember(at: end) else {
+            try beginScanner()
+            return try takeScanned(expected)
+        }
+        self.value = value
+        count &+= 1
+        isProgressing = true
+        return true
+    }
+
+    /// Goes to the next member; false if the value is followed by anything but a plain one or the end.
+    private mutating func endMember(at end: Int) -> Bool {
+        switch byte(end) {
+        case UInt8(ascii: ","):
+            name = byte(end &+ 1) == UInt8(ascii: "\"") ? end &+ 2 : -1
+            return true
+        case UInt8(ascii: "}") where end &+ 1 == bytes.count:
+            name = -1
+            isAtEnd = true
+            return true
+        default: return false
+        }
+    }
+
+    /// The byte at an offset; 0, which is nowhere in plain JSON, after the last.
+    @inline(__always)
+    private func byte(_ offset: Int) -> UInt8 { offset < bytes.count ? bytes[offset] : 0 }
+
+    /// The value at `place`, which moves to the byte after it; nil if it is not a plain one.
+    @inline(__always)
+    private func plainValue(_ place: inout Int) -> Value? {
+        switch byte(place) {
+        case UInt8(ascii: "\""):
+            var highBits: UInt64 = 0
+            let end = JSONStringScan.firstSpecial(in: bytes, from: place &+ 1, highBits: &highBits)
+            guard byte(end) == UInt8(ascii: "\""), highBits & JSONStringScan.highBitOfEachByte == 0 else { return nil }
+            defer { place = end &+ 1 }
+            return .string((place &+ 1)..<end, hasEscapes: false)
+        case UInt8(ascii: "t"): return isWord("true", &place) ? .bool(true) : nil
+        case UInt8(ascii: "f"): return isWord("false", &place) ? .bool(false) : nil
+        default: return plainInteger(&place).map { .integer($0) }
+        }
+    }
+
+    private func isWord(_ word: StaticString, _ place: inout Int) -> Bool {
+        let length = word.utf8CodeUnitCount
+        guard let base = bytes.baseAddress, place &+ length <= bytes.count, Self.isEqual(base + place, word) else {
+            return false
+        }
+        place &+= length
+        return true
+    }
+
+    /// RFC 8259, section 6, without fraction and exponent.
+    @inline(__always)
+    private func plainInteger(_ place: inout Int) -> Int64? {
+        var digits = place
+        let isNegative = byte(digits) == UInt8(ascii: "-")
+        if isNegative { digits &+= 1 }
+        let start = digits
+        var magnitude: UInt64 = 0
+        while byte(digits) &- UInt8(ascii: "0") < 10 {
+            magnitude = magnitude &* 10 &+ UInt64(byte(digits) &- UInt8(ascii: "0"))
+            digits &+= 1
+        }
+        // 18 digits always fit. A zero stands alone, and has no sign.
+        let count = digits &- start
+        guard count > 0, count < 19 else { return nil }
+        if byte(start) == UInt8(ascii: "0"), count > 1 || isNegative { return nil }
+        place = digits
+        return isNegative ? -Int64(magnitude) : Int64(magnitude)
+    }
+
+    // MARK: Any JSON
+
+    /// Lets the scanner pass over the members that were taken already.
+    private mutating func beginScanner() throws(PayloadReadingError) {
+        name = -1
+        do {
+            var scanner = try JSONMemberScanner(bytes)
+            guard scanner.isObject else { throw PayloadReadingError("it is not an object") }
+            for _ in 0..<count { _ = try scanner.next() }
+            self.scanner = scanner
+        } catch {
+            throw Self.damaged(error)
+        }
+        try scanMember()
+    }
+
+    private mutating func scanMember() throws(PayloadReadingError) {
+        do {
+            member = try scanner?.next()
+        } catch {
+            throw Self.damaged(error)
+        }
+        if member == nil { isAtEnd = true }
+        isProgressing = true
+    }
+
+    private static func damaged(_ error: any Error) -> PayloadReadingError {
+        error as? PayloadReadingError ?? PayloadReadingError("\(error)")
+    }
+
+    private mutating func takeScanned(_ expected: StaticString) throws(PayloadReadingError) -> Bool {
+        guard let member, let key = member.key, key.content.count == expected.utf8CodeUnitCount,
+            let base = bytes.baseAddress, Self.isEqual(base + key.content.lowerBound, expected)
+        else { return false }
+        switch member.kind {
+        case .null: break
+        case .string: value = .string(member.content, hasEscapes: member.hasEscapes)
+        case .bool: value = .bool(byte(member.value.lowerBound) == UInt8(ascii: "t"))
+        case .number, .array, .object: value = .other(member.value)
+        }
+        try scanMember()
+        return member.kind != .null
+    }
+
+    private mutating func keepUnknown(_ member: JSONMember) throws(PayloadReadingError) {
+        if let key = member.key {
+            do {
+                let value = try JSONValue.parse(UnsafeBufferPointer(rebasing: bytes[member.value]))
+                unknownMembers.append(JSONObject.Member(key: JSONStringToken.text(key, in: bytes), value: value))
+            } catch {
+                throw Self.damaged(error)
+            }
+        }
+        try scanMember()
+    }
+
+    // MARK: Values
+
+    package func string() throws(PayloadReadingError) -> String {
+        guard case .string(let content, let hasEscapes) = value else {
+            throw PayloadReadingError("a member is not a string")
+        }
+        return JSONStringToken.text(JSONStringToken(content: content, hasEscapes: hasEscapes), in: bytes)
+    }
+
+    /// The string. If the payload before has the same one in the same field, it is that one.
+    mutating func commonString() throws(PayloadReadingError) -> String {
+        // A string of up to 15 bytes needs no memory of its own.
+        guard case .string(let place, hasEscapes: false) = value, place.count > 15 else { return try string() }
+        if texts.texts.count <= field {
+            texts.texts.append(contentsOf: repeatElement("", count: field &+ 1 &- texts.texts.count))
+        }
+        let content = UnsafeBufferPointer(rebasing: bytes[place])
+        let isKnown = texts.texts[field].utf8.withContiguousStorageIfAvailable { $0.elementsEqual(content) }
+        if isKnown != true { texts.texts[field] = try string() }
+        return texts.texts[field]
+    }
+
+    package func bool() throws(PayloadReadingError) -> Bool {
+        guard case .bool(let bool) = value else { throw PayloadReadingError("a member is not a Boolean") }
+        return bool
+    }
+
+    package func int64() throws(PayloadReadingError) -> Int64 {
+        switch value {
+        case .integer(let integer): return integer
+        case .other(let range):
+            // No fractions and exponents, even where they add up to an integer: nothing writes them.
+            guard let integer = Int64(String(decoding: bytes[range], as: UTF8.self)) else {
+                throw PayloadReadingError("a member is not an integer of 64 bits")
+            }
+            return integer
+        default: throw PayloadReadingError("a member is not a number")
+        }
+    }
+
+    package func int32() throws(PayloadReadingError) -> Int32 {
+        guard let small = Int32(exactly: try int64()) else { throw PayloadReadingError("a number is too large") }
+        return small
+    }
+
+    /// A nested value; only what is rare is nested.
+    func decoded<Value: Decodable>() throws(PayloadReadingError) -> Value {
+        guard case .other(let range) = value else {
+            throw PayloadReadingError("a member is neither an object nor an array")
+        }
+        do {
+            return try JSONValue.parse(UnsafeBufferPointer(rebasing: bytes[range])).decode()
+        } catch {
+            throw PayloadReadingError("a nested value is not what it should be")
+        }
+    }
+}
+
+extension PayloadReader: PayloadVisitor {
+    @inline(__always)
+    package mutating func member<Value: PayloadValue>(
+        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+    ) throws(PayloadReadingError) {
+        guard try take(name) else { return }
+        self.field = Int(field.rawValue)
+        value = try Value(from: &self)
+    }
+
+    @inline(__always)
+    package mutating func member<Value: OpenEnum>(
+        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+    ) throws(PayloadReadingError) where Value.RawValue: PayloadValue {
+        guard try take(name) else { return }
+        self.field = Int(field.rawValue)
+        value = Value(rawValue: try Value.RawValue(from: &self))
+    }
+}

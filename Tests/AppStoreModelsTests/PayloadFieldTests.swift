@@ -1,0 +1,130 @@
+import AppStoreModels
+import Foundation
+import Testing
+
+@Suite("Each field of a payload survives everything that the field table does")
+struct PayloadFieldTests {
+    @Test func transactionFieldsSurvive() throws { try expectFieldsSurvive(Sample.transaction) }
+    @Test func renewalInfoFieldsSurvive() throws { try expectFieldsSurvive(Sample.renewalInfo) }
+    @Test func appTransactionFieldsSurvive() throws { try expectFieldsSurvive(Sample.appTransaction) }
+
+    @Test func theTablesHaveEveryDeclaredProperty() {
+        #expect(properties(of: JWSTransactionDecodedPayload()) == names(JWSTransactionDecodedPayload.self))
+        #expect(properties(of: JWSRenewalInfoDecodedPayload()) == names(JWSRenewalInfoDecodedPayload.self))
+        #expect(properties(of: AppTransaction()) == names(AppTransaction.self))
+    }
+
+    @Test func unknownMembersSurviveBesideKnownOnes() throws {
+        for json in [
+            #"{"price":5,"future":{"a":[1,{}]},"currency":"EUR","also":null}"#, #"{"future":true}"#,
+            #"{ "future" : 1.50, "price" : 5 }"#, #"{"transactionId":"é","future":"\u00e9"}"#,
+        ] {
+            let model: JWSTransactionDecodedPayload = try decode(json)
+            #expect(!model.unknownMembers.isEmpty)
+            #expect(try readWritten(Array(json.utf8)) == model, "\(json)")
+            #expect(try readWritten(written(model)) == model, "\(json)")
+            var cleared = model
+            for field in TransactionField.allCases { cleared.clear(field) }
+            #expect(cleared.unknownMembers == model.unknownMembers)
+        }
+    }
+
+    @Test func membersInAnyOrderAreRead() throws {
+        let members = try #require(
+            JSONSerialization.jsonObject(with: Data(written(Sample.transaction))) as? [String: Any])
+        let parts = try TransactionField.allCases.reversed().map { field in
+            let name = "\(field.name)"
+            let value = try #require(members[name])
+            let text = try JSONSerialization.data(withJSONObject: value, options: [.fragmentsAllowed])
+            return "\"\(name)\":" + String(decoding: text, as: UTF8.self)
+        }
+        #expect(try readWritten(Array("{\(parts.joined(separator: ","))}".utf8)) == Sample.transaction)
+    }
+
+    @Test func theLastOfTwoMembersWithOneNameCounts() throws {
+        let model: JWSTransactionDecodedPayload = try readWritten(Array(#"{"price":1,"quantity":2,"price":3}"#.utf8))
+        #expect(model == JWSTransactionDecodedPayload(quantity: 2, price: 3))
+    }
+
+    @Test(arguments: ["", "{", "[]", "null", "{}x", #"{"price":1,}"#, #"{"price":"1"}"#, #"{"quantity":2147483648}"#])
+    func damagedTextIsRefused(_ text: String) {
+        #expect(throws: PayloadReadingError.self) {
+            let _: JWSTransactionDecodedPayload = try readWritten(Array(text.utf8))
+        }
+    }
+
+    @Test func payloadsShareLongTextsOfOneFieldAndKeepOthersApart() throws {
+        var texts = CommonTexts()
+        func read(_ text: String) throws -> JWSTransactionDecodedPayload {
+            try Array(text.utf8).withUnsafeBufferPointer {
+                try JWSTransactionDecodedPayload(written: $0, texts: &texts)
+            }
+        }
+        let (one, other) = ("com.example.legacy.monthly", "com.example.legacy.yearly!")
+        for _ in 0..<2 {
+            #expect(try read(#"{"bundleId":"\#(other)","productId":"\#(one)"}"#).productId == one)
+            #expect(try read(#"{"bundleId":"\#(one)","productId":"\#(other)"}"#).productId == other)
+        }
+    }
+
+    // MARK: Checks
+
+    /// Takes each field of a payload with all fields alone.
+    private func expectFieldsSurvive<Model: Payload & Equatable>(_ full: Model) throws {
+        var count = 0
+        for field in Model.Field.allCases {
+            let name = "\(field.name)"
+            var alone = full
+            for other in Model.Field.allCases where other != field { alone.clear(other) }
+
+            let json = written(alone)
+            let members = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
+            #expect(members.map { Array($0.keys) } == [name], "the writer writes something else for \(name)")
+            #expect(try decode(String(decoding: json, as: UTF8.self)) == alone, "the decoder loses \(name)")
+            #expect(
+                try JSONDecoder().decode(Model.self, from: JSONEncoder().encode(alone)) == alone,
+                "the encoder loses \(name)")
+            #expect(try readWritten(json) == alone, "the stored form loses \(name)")
+
+            let texts = alone.texts()
+            #expect(texts.count == Model.Field.allCases.count)
+            #expect(texts.indices.filter { texts[$0] != nil } == [Int(field.rawValue)], "a table loses \(name)")
+            let value = try #require(members?[name])
+            if let text = value as? String { #expect(texts[Int(field.rawValue)] == text) }
+
+            alone.clear(field)
+            #expect(alone == Model(), "\(name) cannot be cleared")
+            count += 1
+        }
+        #expect(count == names(Model.self).count)
+    }
+
+    private func names<Model: Payload>(_: Model.Type) -> Set<String> {
+        Set(Model.Field.allCases.map { "\($0.name)" })
+    }
+
+    private func properties(of value: Any) -> Set<String> {
+        let labels = Mirror(reflecting: value).children.compactMap(\.label).filter { $0 != "unknownMembers" }
+        // What few transactions have is kept apart.
+        return Set(
+            labels.map { label in
+                guard label.hasPrefix("rare") else { return label }
+                return label.dropFirst(4).prefix(1).lowercased() + label.dropFirst(5)
+            })
+    }
+
+    private func written(_ model: some Payload) -> [UInt8] {
+        var writer = JSONWriter()
+        model.write(to: &writer)
+        return writer.finish()
+    }
+
+    private func decode<Model: Decodable>(_ json: String) throws -> Model {
+        try JSONDecoder().decode(Model.self, from: Data(json.utf8))
+    }
+
+    private func readWritten<Model: Payload>(_ json: [UInt8]) throws -> Model {
+        var texts = CommonTexts()
+        return try json.withUnsafeBufferPointer { try Model(written: $0, texts: &texts) }
+    }
+}
