@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "AppStoreTrust", targets: ["AppStoreTrust"]),
         .library(name: "LegacyReceipts", targets: ["LegacyReceipts"]),
         .library(name: "AppStoreServer", targets: ["AppStoreServer"]),
+        .library(name: "AppStoreSync", targets: ["AppStoreSync"]),
         .library(name: "AppStoreSandbox", targets: ["AppStoreSandbox"]),
         .library(name: "ProductCatalog", targets: ["ProductCatalog"]),
         .library(name: "Purchases", targets: ["Purchases"]),
@@ -115,6 +116,11 @@ let package = Package(
                 server("SwiftASN1", "swift-asn1"),
             ],
             swiftSettings: settings),
+        // Needs AppStoreServer's HTTP client, and no server framework.
+        .target(
+            name: "AppStoreSync",
+            dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases", "AppStoreServer", "TransactionStore"],
+            swiftSettings: settings),
         // A local App Store for trying it all; signs with ReceiptForge's test authority, never with anything real.
         .target(
             name: "AppStoreSandbox",
@@ -128,7 +134,8 @@ let package = Package(
         .target(
             name: "VerifyReceipt",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore", crypto,
+                "AppStoreModels", "AppStoreTrust", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
+                crypto,
             ],
             swiftSettings: settings),
         .target(
@@ -138,7 +145,8 @@ let package = Package(
         .target(
             name: "VerifyReceiptServer",
             dependencies: [
-                "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
+                "AppStoreModels", "AppStoreServer", "AppStoreSync", "LegacyReceipts", "ProductCatalog", "Purchases",
+                "TransactionStore",
                 "VerifyReceipt", "ReplyComparison", yams, server("AsyncHTTPClient", "async-http-client"),
                 server("Configuration", "swift-configuration"),
                 server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
@@ -155,7 +163,7 @@ let package = Package(
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "TransactionStore",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "ReplyComparison",
                 "VerifyReceiptServer",
-                "AppStoreServer",
+                "AppStoreServer", "AppStoreSync",
                 "AppStoreSandbox",
                 server("Logging", "swift-log"), server("ServiceLifecycle", "swift-service-lifecycle"),
                 .product(
@@ -167,7 +175,7 @@ let package = Package(
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "Purchases", "Migration", "ReceiptForge", "TransactionStore",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
-                "AppStoreServer", "CLibPQ",
+                "AppStoreServer", "AppStoreSync", "CLibPQ",
                 crypto, cryptoExtras, grdb, grdbSQLite, server("AsyncHTTPClient", "async-http-client"),
                 server("Hummingbird", "hummingbird"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
                 server("NIOPosix", "swift-nio"), server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -258,7 +266,7 @@ let package = Package(
             name: "VerifyReceiptServerTests",
             dependencies: [
                 "TestSupport",
-                "legacy-receipts", "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ReceiptForge",
+                "legacy-receipts", "AppStoreModels", "AppStoreServer", "AppStoreSync", "LegacyReceipts", "ReceiptForge",
                 "Purchases", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
                 "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto, grdb,
                 server("AsyncHTTPClient", "async-http-client"),
@@ -271,7 +279,7 @@ let package = Package(
             name: "AppStoreSandboxTests",
             dependencies: [
                 "TestSupport",
-                "AppStoreModels", "AppStoreSandbox", "AppStoreServer", "LegacyReceipts", "ReceiptForge",
+                "AppStoreModels", "AppStoreSandbox", "AppStoreServer", "AppStoreSync", "LegacyReceipts", "ReceiptForge",
                 "ProductCatalog", "Purchases",
                 "TransactionStore", "SQLiteTransactionStore", "VerifyReceipt", "VerifyReceiptServer", crypto,
                 server("AsyncHTTPClient", "async-http-client"), server("Hummingbird", "hummingbird"),

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 targets=(
     AppStoreModels AppStoreTrust LegacyReceipts ProductCatalog Purchases Migration ReceiptForge AppStoreServer
     AppStoreSandbox TransactionStore SQLiteTransactionStore PostgreSQLTransactionStore VerifyReceipt ReplyComparison
-    VerifyReceiptServer
+    AppStoreSync VerifyReceiptServer
 )
 
 rm -rf .build/documentation

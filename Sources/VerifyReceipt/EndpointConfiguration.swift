@@ -1,3 +1,4 @@
+@_exported public import AppStoreTrust
 public import LegacyReceipts
 public import ProductCatalog
 

@@ -171,12 +171,3 @@ final class Exchange {
         self.now = now
     }
 }
-
-extension Duration {
-    /// At most `Int64.max`.
-    var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : scaled &+ attoseconds / 1_000_000_000
-    }
-}

@@ -1,3 +1,4 @@
+import AppStoreSync
 import ServiceLifecycle
 
 /// Runs services, but does not wait for ever once they are told to stop: what calls a store that neither answers nor heeds
@@ -23,8 +24,8 @@ struct BoundedStop: Sendable {
         }
         let giveUp = { @Sendable in
             _ = Task {
-                let patience = limit + Self.afterCancellation
-                guard await Patience.value(of: Task { await work.result }, within: patience) == nil else { return }
+                let timeout = limit + Self.afterCancellation
+                guard await withTimeout(timeout, waitingFor: Task { await work.result }) == nil else { return }
                 onAbandon()
                 continuation.yield(.success(()))
             }

@@ -33,7 +33,7 @@ package final class ShutdownLimit: Service {
     package func arm() {
         guard !isArmed.exchange(true, ordering: .relaxed) else { return }
         // A thread of its own: Swift's few may be what hangs.
-        let deadline = DispatchTime.now() + .nanoseconds(Int(clamping: duration.nanoseconds))
+        let deadline = DispatchTime.now() + .nanoseconds(Int(clamping: duration.wholeNanoseconds))
         DispatchQueue.global().asyncAfter(deadline: deadline) { [logger, end] in
             logger.critical("the store or a request does not come to an end: the process ends without it")
             end()

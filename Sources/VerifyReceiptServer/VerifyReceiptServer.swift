@@ -1,3 +1,4 @@
+import AppStoreSync
 import Dispatch
 import Foundation
 import HummingbirdCore
@@ -72,7 +73,7 @@ public final class VerifyReceiptServer: Service {
         if let writer { metrics.add(writer) }
         self.writer = writer
         let makeEndpoint = EndpointMaker(
-            store: store, writer: writer, metrics: metrics, patience: configuration.timeouts.appStore, clock: clock)
+            store: store, writer: writer, metrics: metrics, timeout: configuration.timeouts.appStore, clock: clock)
         let endpoint = try makeEndpoint(configuration)
         shadow = configuration.shadow.map { shadow in
             ShadowForwarder(

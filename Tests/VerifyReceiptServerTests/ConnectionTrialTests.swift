@@ -1,4 +1,5 @@
 import AppStoreServer
+import AppStoreSync
 import Crypto
 import Foundation
 import SQLiteTransactionStore

@@ -1,5 +1,6 @@
 import AppStoreModels
 import AppStoreServer
+import AppStoreSync
 import Foundation
 import Logging
 import ReceiptForge
@@ -76,7 +77,7 @@ struct NotificationBenchmark {
 
     private func measureDirect(_ notifications: [String], _ store: SQLiteTransactionStore) async throws -> Measured {
         let receiver = NotificationReceiver(
-            verifier: try SignedDataVerifier(trust: Self.trust), apps: .init([], unknownBundleIds: .accepted))
+            verifier: try SignedDataVerifier(trust: Self.trust), apps: NotificationApps([], acceptsAnyApp: true))
         let processor = Clock.processorSeconds()
         let begin = ContinuousClock.now
         await withTaskGroup(of: Void.self) { group in

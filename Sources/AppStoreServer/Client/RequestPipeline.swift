@@ -115,7 +115,7 @@ struct RequestPipeline: Sendable {
             try await limiter.waitForTurn(endpoint)
         } catch let exhausted as RateLimiter.Exhausted {
             var error = error(.rateBudgetExhausted, endpoint, attempts: attempts)
-            error.retryAfter = configuration.clock.now() + exhausted.wait.milliseconds
+            error.retryAfter = configuration.clock.now() + exhausted.wait.wholeMilliseconds
             throw error
         }
     }

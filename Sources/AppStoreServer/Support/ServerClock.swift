@@ -31,14 +31,3 @@ public struct ServerClock: Sendable {
             sleep: { try await Task.sleep(for: $0) })
     }()
 }
-
-extension Duration {
-    /// Whole milliseconds, cut off toward zero; the bounds of Int64 for what lies outside.
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        let (sum, tooFar) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
-        return tooFar ? (seconds < 0 ? .min : .max) : sum
-    }
-}

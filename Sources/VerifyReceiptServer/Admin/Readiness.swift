@@ -1,3 +1,4 @@
+import AppStoreSync
 import Synchronization
 import TransactionStore
 import VerifyReceipt
@@ -84,7 +85,7 @@ actor StoreProbe {
         // One at a time: a store that hangs must not collect questions.
         let check = running ?? Task { [question] in await Self.ask(question) }
         running = check
-        let problem = await Patience.value(of: check, within: patience) ?? Self.slow
+        let problem = await withTimeout(patience, waitingFor: check) ?? Self.slow
         last = (.now, problem)
         if problem != Self.slow { running = nil }
         return problem

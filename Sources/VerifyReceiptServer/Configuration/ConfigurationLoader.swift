@@ -1,4 +1,5 @@
 import AppStoreServer
+import AppStoreSync
 import Foundation
 import LegacyReceipts
 import NIOSSL

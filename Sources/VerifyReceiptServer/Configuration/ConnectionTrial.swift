@@ -1,5 +1,6 @@
 import AppStoreModels
 package import AppStoreServer
+import AppStoreSync
 import Foundation
 import NIOSSL
 package import TransactionStore
@@ -130,7 +131,7 @@ package struct ConnectionTrial: Sendable {
     }
 
     private func bounded(_ trial: Task<String?, Never>) async -> String? {
-        let outcome = await Patience.value(of: Task { Outcome(problem: await trial.value) }, within: Self.patience)
+        let outcome = await withTimeout(Self.patience, waitingFor: Task { Outcome(problem: await trial.value) })
         return outcome.map(\.problem) ?? "no answer within \(Self.patience.components.seconds) seconds"
     }
 

@@ -1,4 +1,5 @@
 public import AppStoreServer
+public import AppStoreSync
 internal import TransactionStore
 public import VerifyReceipt
 
@@ -105,7 +106,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// From the stop until requests that do not end are left behind.
         package var untilAbandoned: Duration { drain + shutdown }
         /// For the App Store's word, before an answer is given without it or refused.
-        public var appStore = AppStoreRefresher.patience
+        public var appStore = AppStoreRefresher.defaultTimeout
 
         public init() {}
     }

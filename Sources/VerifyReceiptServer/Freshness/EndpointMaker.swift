@@ -1,27 +1,29 @@
 import AppStoreServer
+public import AppStoreSync
+public import Purchases
 import TransactionStore
-import VerifyReceipt
+public import VerifyReceipt
 
-/// Makes the endpoint of a configuration, with what asks the App Store for it.
+/// Makes the endpoint of a configuration, with its refresher.
 struct EndpointMaker: Sendable {
     let store: (any TransactionStore)?
     let writer: StoreWriter?
     let metrics: ServerMetrics
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let clock: @Sendable () -> Int64
-    /// Connections to the App Store, and what is known of asking it; they outlive a reload.
-    private let apps: AskedApps
+    /// Connections to the App Store and cached answers. They outlive a reload.
+    private let pool: AppStoreClientPool
 
-    /// - Parameter patience: how long a request waits for the App Store.
+    /// - Parameter timeout: how long a request waits for the App Store.
     init(
-        store: (any TransactionStore)?, writer: StoreWriter?, metrics: ServerMetrics, patience: Duration,
+        store: (any TransactionStore)?, writer: StoreWriter?, metrics: ServerMetrics, timeout: Duration,
         clock: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.writer = writer
         self.metrics = metrics
         self.clock = clock
-        apps = AskedApps(transport: AsyncHTTPClientTransport(), patience: patience)
+        pool = AppStoreClientPool(transport: AsyncHTTPClientTransport(), timeout: timeout)
     }
 
     /// - Throws: `ReceiptError` or `SignedDataError` for a certificate of the configuration.
@@ -31,12 +33,30 @@ struct EndpointMaker: Sendable {
             let verifier = try SignedDataVerifier(
                 trust: configuration.signedDataTrust, revocation: configuration.revocation)
             endpoint.customerRefresher = AppStoreRefresher(
-                credentials: configuration.appStore, verifier: verifier, store: store, apps: apps, clock: clock,
+                credentials: configuration.appStore, verifier: verifier, store: store, pool: pool, clock: clock,
                 wallClock: { SystemClock.now() },
+                // A request that waits for the App Store holds no place of the server.
+                waiting: { wait in
+                    do { return try await WorkPlace.away(wait) } catch is WorkPlace.TooManyAway {
+                        throw RefreshError.tooManyWaiting
+                    }
+                },
                 onRefresh: { [metrics] in metrics.refreshes.add($0.rawValue) })
         }
         let made = try VerifyReceiptEndpoint(configuration: endpoint, store: store, writer: writer)
-        apps.keep(configuration.appStore)
+        pool.keep(configuration.appStore)
         return made
+    }
+}
+
+extension AppStoreRefresher: CustomerRefreshing {
+    public func refresh(
+        originalTransactionIds: [String], identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
+    ) async throws -> RefreshedPurchases {
+        let answers = try await answers(
+            about: originalTransactionIds, identities: identities, scope: scope, notBefore: notBefore)
+        return RefreshedPurchases(
+            times: answers.filter { $0.value.isKnown }.mapValues { $0.time },
+            unknown: Set(answers.filter { !$0.value.isKnown }.keys))
     }
 }

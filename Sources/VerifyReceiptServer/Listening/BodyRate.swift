@@ -15,7 +15,7 @@ struct BodyRate {
     /// By when the present step has to be complete; nil if nothing is asked of the body.
     private(set) var deadline: NIODeadline?
 
-    init(_ duration: Duration) { self.duration = .nanoseconds(duration.nanoseconds) }
+    init(_ duration: Duration) { self.duration = .nanoseconds(duration.wholeNanoseconds) }
 
     /// - Parameter declared: `Content-Length`.
     mutating func begin(declared: Int?) {

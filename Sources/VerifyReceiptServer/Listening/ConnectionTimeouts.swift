@@ -79,7 +79,7 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
     // MARK: Closing
 
     private func close(_ phase: RequestTimeouts.Phase, in duration: Duration) {
-        let deadline = NIODeadline.now() + .nanoseconds(duration.nanoseconds)
+        let deadline = NIODeadline.now() + .nanoseconds(duration.wholeNanoseconds)
         end = (phase, deadline)
         wake(at: deadline)
     }

@@ -160,7 +160,7 @@ final class HandshakeTimeout: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        timer = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(duration.nanoseconds)) {
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(duration.wholeNanoseconds)) {
             self.metrics.timeouts.add("handshake")
             context.close(promise: nil)
         }

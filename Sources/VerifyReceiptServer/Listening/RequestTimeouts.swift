@@ -179,13 +179,13 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func expect(_ phase: Phase, _ duration: Duration, _ context: ChannelHandlerContext) {
-        let deadline = NIODeadline.now() + .nanoseconds(duration.nanoseconds)
+        let deadline = NIODeadline.now() + .nanoseconds(duration.wholeNanoseconds)
         inbound = (phase, deadline)
         wake(at: deadline, context)
     }
 
     private func expectTaking(_ context: ChannelHandlerContext) {
-        let deadline = NIODeadline.now() + .nanoseconds(timeouts.write.nanoseconds)
+        let deadline = NIODeadline.now() + .nanoseconds(timeouts.write.wholeNanoseconds)
         outbound = deadline
         wake(at: deadline, context)
     }

@@ -173,7 +173,7 @@ final class ServerMetrics: Sendable {
     }
 
     func observe(_ duration: Duration, at environment: EndpointEnvironment) {
-        (environment == .production ? production : sandbox).observe(nanoseconds: duration.nanoseconds)
+        (environment == .production ? production : sandbox).observe(nanoseconds: duration.wholeNanoseconds)
     }
 
     /// From `/proc/self/statm`; 0 where there is none.
@@ -186,11 +186,6 @@ final class ServerMetrics: Sendable {
 }
 
 extension Duration {
-    var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-    }
-
     /// Thousandths of a millisecond are enough for a log.
-    var milliseconds: Double { Double(nanoseconds / 1_000) / 1_000 }
+    var milliseconds: Double { Double(wholeNanoseconds / 1_000) / 1_000 }
 }

@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreSync
 import HTTPTypes
 import Logging
 import VerifyReceipt
@@ -13,7 +14,7 @@ enum Work: Sendable {
         switch route {
         case .verifyReceipt(let environment): self = .verifyReceipt(environment, current.endpoint)
         case .notifications(let version):
-            guard let intake = current.notifications, intake.takes(version) else { return nil }
+            guard let intake = current.notifications, intake.accepts(version) else { return nil }
             self = .notifications(version, intake)
         case .unknown: return nil
         }
@@ -68,7 +69,7 @@ extension ServerMetrics {
         default: type = "other"
         }
         notifications.add(version.rawValue, type, report?.outcome.rawValue ?? "refused")
-        notificationDuration.observe(nanoseconds: duration.nanoseconds)
+        notificationDuration.observe(nanoseconds: duration.wholeNanoseconds)
         guard let report else { return }
         if report.verificationNanoseconds > 0 {
             notificationVerification.observe(nanoseconds: report.verificationNanoseconds)

@@ -1,3 +1,4 @@
+import AppStoreSync
 import Foundation
 import HTTPTypes
 import HummingbirdCore

@@ -1,3 +1,4 @@
+import AppStoreSync
 import HTTPTypes
 import VerifyReceipt
 

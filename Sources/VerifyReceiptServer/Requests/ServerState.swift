@@ -1,3 +1,4 @@
+import AppStoreSync
 import Logging
 import Synchronization
 import TransactionStore

@@ -138,7 +138,9 @@ public final class ShadowForwarder: Service, AnswerObserving {
     private var clientConfiguration: HTTPClient.Configuration {
         var client = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: .init(connect: Self.amount(configuration.timeout), read: Self.amount(configuration.timeout)))
+            timeout: .init(
+                connect: .nanoseconds(configuration.timeout.wholeNanoseconds),
+                read: .nanoseconds(configuration.timeout.wholeNanoseconds)))
         // A request that cannot be sent now is not worth the place that it takes from the next ones.
         client.connectionPool.retryConnectionEstablishment = false
         client.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = configuration.maximumConcurrency
@@ -179,16 +181,12 @@ public final class ShadowForwarder: Service, AnswerObserving {
         request.headers.add(name: "Content-Type", value: "application/json")
         request.headers.add(name: Self.markHeader, value: job.marks)
         request.body = .bytes(ByteBuffer(bytes: job.request))
-        let response = try await client.execute(request, timeout: Self.amount(configuration.timeout))
+        // The client adds this to its clock: a day keeps the sum in range.
+        let timeout = min(configuration.timeout, .seconds(86_400))
+        let response = try await client.execute(request, timeout: .nanoseconds(timeout.wholeNanoseconds))
         guard response.status == .ok else { throw UnusableReply(status: response.status.code) }
         let body = try await response.body.collect(upTo: configuration.maximumReplySize)
         return Array(body.readableBytesView)
-    }
-
-    private static func amount(_ duration: Duration) -> TimeAmount {
-        let (seconds, attoseconds) = duration.components
-        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .hours(24) : .nanoseconds(nanoseconds + attoseconds / 1_000_000_000)
     }
 
     // MARK: Comparing

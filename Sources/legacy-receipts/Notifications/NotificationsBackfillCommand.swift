@@ -1,5 +1,6 @@
 import AppStoreModels
 import AppStoreServer
+import AppStoreSync
 import ArgumentParser
 import Foundation
 import LegacyReceipts
@@ -63,7 +64,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         let client = try server.client()
         let receiver = NotificationReceiver(
             verifier: try verifier(),
-            apps: .init([AppConfiguration(bundleId: server.bundleId, appleId: appleId)], unknownBundleIds: .refused))
+            apps: NotificationApps([.init(bundleId: server.bundleId, appleId: appleId)]))
         let store = try open()
         let counts: NotificationBackfill.Counts
         do {

@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreSandbox
 import AppStoreServer
+import AppStoreSync
 import Foundation
 import Purchases
 import ReceiptForge

@@ -1,5 +1,6 @@
 import AppStoreModels
 import AppStoreServer
+import AppStoreSync
 import Crypto
 import Foundation
 import Purchases
@@ -17,11 +18,11 @@ import VerifyReceiptServer
     static let now: Int64 = 1_716_000_000_000
 
     private static func setting(
-        trustsAuthority: Bool = true, patience: Duration = .seconds(60), accounts: [[String]] = [[AccountsAPI.ada]],
+        trustsAuthority: Bool = true, timeout: Duration = .seconds(60), accounts: [[String]] = [[AccountsAPI.ada]],
         clock: @escaping @Sendable () -> Int64 = { now }
     ) throws -> RefresherSetting {
         try RefresherSetting(
-            try AccountsAPI(signed: now, accounts: accounts), trustsAuthority: trustsAuthority, patience: patience,
+            try AccountsAPI(signed: now, accounts: accounts), trustsAuthority: trustsAuthority, timeout: timeout,
             clock: clock)
     }
 
@@ -138,8 +139,8 @@ import VerifyReceiptServer
         #expect(setting.outcomes == [.failed])
     }
 
-    @Test func nobodyWaitsLongerThanThePatience() async throws {
-        let setting = try Self.setting(patience: .milliseconds(10))
+    @Test func noRequestWaitsLongerThanTheTimeout() async throws {
+        let setting = try Self.setting(timeout: .milliseconds(10))
         setting.api.mode.withLock { $0 = .hangs }
         await #expect(throws: (any Error).self) { try await setting.refresh() }
     }
@@ -182,17 +183,17 @@ struct RefresherSetting: Sendable {
 
     init(
         _ api: AccountsAPI, transport: (any APITransport)? = nil, credentials: [AppStoreCredentials]? = nil,
-        trustsAuthority: Bool = true, patience: Duration = .seconds(60), clock: @escaping @Sendable () -> Int64
+        trustsAuthority: Bool = true, timeout: Duration = .seconds(60), clock: @escaping @Sendable () -> Int64
     ) throws {
         self.api = api
         folder = try TemporaryFolder()
         store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
         let roots = trustsAuthority ? [TestSignedDataAuthority.standard.rootCertificate] : []
         let verifier = try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: roots))
-        let apps = AskedApps(transport: transport ?? api, patience: patience)
+        let pool = AppStoreClientPool(transport: transport ?? api, timeout: timeout)
         makeRefresher = { [noted, store] credentials in
             AppStoreRefresher(
-                credentials: credentials, verifier: verifier, store: store, apps: apps, clock: clock,
+                credentials: credentials, verifier: verifier, store: store, pool: pool, clock: clock,
                 onRefresh: { outcome in noted.list.withLock { $0.append(outcome) } })
         }
         refresher = makeRefresher(try credentials ?? [Self.credentials()])

@@ -1,5 +1,6 @@
 import AppStoreModels
 import AppStoreServer
+import AppStoreSync
 import Synchronization
 import TestSupport
 import Testing
@@ -51,7 +52,7 @@ import VerifyReceiptServer
     func tooSlow() async throws {
         let api = try AccountsAPI(signed: AppStoreRefresherTests.now)
         let setting = try RefresherSetting(
-            api, patience: .milliseconds(20), clock: { AppStoreRefresherTests.now })
+            api, timeout: .milliseconds(20), clock: { AppStoreRefresherTests.now })
         api.mode.withLock { $0 = .hangs }
         await Self.ask(setting, times: CircuitBreaker.failureLimit)
         // The request may give up a moment before the call does, which then notes its failure.

@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreSync
 import Purchases
 import Synchronization
 import TestSupport
@@ -84,7 +85,7 @@ import VerifyReceiptServer
 @Suite struct RefreshMemoryTests {
     private static let scope = StoreScope(environment: .production, bundleId: "com.example")
 
-    private static func known(_ time: Int64) -> RefreshMemory.Answer { .init(time: time, isKnown: true) }
+    private static func known(_ time: Int64) -> AppStoreAnswer { .init(time: time, isKnown: true) }
 
     @Test func eachPurchaseHasItsOwnAnswer() {
         let memory = RefreshMemory()
@@ -127,7 +128,7 @@ private final class Flag: Sendable {
         let begun = Mutex(0)
         let (gate, open) = AsyncStream<Void>.makeStream()
         let first = Task {
-            try await work.value(for: ["a"], patience: .seconds(60)) {
+            try await work.value(for: ["a"], timeout: .seconds(60)) {
                 begun.withLock { $0 += 1 }
                 for await _ in gate { break }
                 return 7
@@ -135,13 +136,13 @@ private final class Flag: Sendable {
         }
         while begun.withLock({ $0 }) == 0 { await Task.yield() }
         let others = (0..<100).map { _ in
-            Task { try await work.value(for: ["a"], patience: .seconds(60)) { 8 } }
+            Task { try await work.value(for: ["a"], timeout: .seconds(60)) { 8 } }
         }
         // They have all joined once each has run: the work cannot end before the gate opens.
         await Task.yield()
         #expect(work.count == 1)
         await #expect(throws: SharedWork<String, Int>.Full.self) {
-            try await work.value(for: ["b"], patience: .seconds(60)) { 9 }
+            try await work.value(for: ["b"], timeout: .seconds(60)) { 9 }
         }
         open.yield()
         #expect(try await first.value == 7)
@@ -149,14 +150,14 @@ private final class Flag: Sendable {
         #expect(begun.withLock { $0 } == 1)
     }
 
-    /// Work that notes when it is cancelled, and a caller that waits for it in patience.
+    /// Work that notes when it is cancelled, and a caller with a long timeout.
     private static func begun(
         _ work: SharedWork<String, Int>, _ keys: [String], _ cancelled: Flag
     ) async -> (caller: Task<Int, any Error>, open: AsyncStream<Void>.Continuation) {
         let (gate, open) = AsyncStream<Void>.makeStream()
         let (started, start) = AsyncStream<Void>.makeStream()
         let caller = Task {
-            try await work.value(for: keys, patience: .seconds(60)) {
+            try await work.value(for: keys, timeout: .seconds(60)) {
                 start.yield()
                 for await _ in gate { return 7 }
                 cancelled.set(Task.isCancelled)
@@ -173,14 +174,14 @@ private final class Flag: Sendable {
         // These find it under way, by the second key as by the first, and leave it so.
         for keys in [["b", "c"], ["d", "a"]] {
             await #expect(throws: SharedWork<String, Int>.TooSlow.self) {
-                try await work.value(for: keys, patience: .milliseconds(1)) { 8 }
+                try await work.value(for: keys, timeout: .milliseconds(1)) { 8 }
             }
         }
-        #expect(try await work.value(for: ["c"], patience: .seconds(60)) { 9 } == 9)
+        #expect(try await work.value(for: ["c"], timeout: .seconds(60)) { 9 } == 9)
         open.yield()
         #expect(try await first.value == 7)
         try await eventually("the work is done") { work.count == 0 }
-        #expect(try await work.value(for: ["a", "b"], patience: .seconds(60)) { 10 } == 10)
+        #expect(try await work.value(for: ["a", "b"], timeout: .seconds(60)) { 10 } == 10)
     }
 
     @Test("Work whose last caller has left is cancelled, and a later caller begins anew")
@@ -188,7 +189,7 @@ private final class Flag: Sendable {
         let work = SharedWork<String, Int>(maximum: 4)
         let cancelled = Flag(false)
         let (first, _) = await Self.begun(work, ["a"], cancelled)
-        let second = Task { try await work.value(for: ["a"], patience: .seconds(60)) { 8 } }
+        let second = Task { try await work.value(for: ["a"], timeout: .seconds(60)) { 8 } }
         try await eventually("two wait for it") { work.callers == 2 }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
@@ -197,7 +198,7 @@ private final class Flag: Sendable {
         await #expect(throws: CancellationError.self) { try await second.value }
         try await eventually("the work is done") { work.count == 0 }
         #expect(cancelled.value)
-        #expect(try await work.value(for: ["a"], patience: .seconds(60)) { 9 } == 9)
+        #expect(try await work.value(for: ["a"], timeout: .seconds(60)) { 9 } == 9)
     }
 
     @Test func onlySoManyCallersWait() async throws {
@@ -205,7 +206,7 @@ private final class Flag: Sendable {
         let (first, open) = await Self.begun(work, ["a"], Flag(false))
         for key in ["a", "b"] {
             await #expect(throws: SharedWork<String, Int>.Full.self) {
-                try await work.value(for: [key], patience: .seconds(60)) { 8 }
+                try await work.value(for: [key], timeout: .seconds(60)) { 8 }
             }
         }
         open.yield()
@@ -215,8 +216,8 @@ private final class Flag: Sendable {
     @Test func aFailureGoesToAllAndIsNotKept() async throws {
         let work = SharedWork<String, Int>(maximum: 1)
         await #expect(throws: Failure.self) {
-            try await work.value(for: ["a"], patience: .seconds(60)) { throw Failure() }
+            try await work.value(for: ["a"], timeout: .seconds(60)) { throw Failure() }
         }
-        #expect(try await work.value(for: ["a"], patience: .seconds(60)) { 7 } == 7)
+        #expect(try await work.value(for: ["a"], timeout: .seconds(60)) { 7 } == 7)
     }
 }

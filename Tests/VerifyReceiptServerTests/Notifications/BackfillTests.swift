@@ -1,5 +1,6 @@
 import AppStoreModels
 import AppStoreServer
+import AppStoreSync
 import Crypto
 import Foundation
 import SQLiteTransactionStore

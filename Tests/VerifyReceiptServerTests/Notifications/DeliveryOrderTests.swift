@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreSync
 import Foundation
 import PostgreSQLTransactionStore
 import Purchases

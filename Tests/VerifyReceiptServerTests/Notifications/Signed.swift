@@ -1,5 +1,6 @@
 import AppStoreModels
 import AppStoreServer
+import AppStoreSync
 import Foundation
 import LegacyReceipts
 import ReceiptForge
@@ -129,11 +130,8 @@ struct NotificationDraft: Sendable {
 extension NotificationReceiver {
     /// A receiver that trusts the test authority.
     static func testing(
-        _ apps: [AppConfiguration] = [AppConfiguration(bundleId: Signed.bundleId, appleId: Signed.appleId)],
-        unknownBundleIds: EndpointConfiguration.UnknownBundleIds = .refused
+        _ apps: NotificationApps = NotificationApps([.init(bundleId: Signed.bundleId, appleId: Signed.appleId)])
     ) throws -> NotificationReceiver {
-        NotificationReceiver(
-            verifier: try SignedDataVerifier(trust: Signed.trust), apps: .init(apps, unknownBundleIds: unknownBundleIds)
-        )
+        NotificationReceiver(verifier: try SignedDataVerifier(trust: Signed.trust), apps: apps)
     }
 }

@@ -71,7 +71,7 @@
             for header in request.headers { outgoing.headers.add(name: header.name, value: header.value) }
             if let body = request.body { outgoing.body = .bytes(body) }
             do {
-                let limit = TimeAmount.milliseconds(max(1, request.timeout.milliseconds))
+                let limit = TimeAmount.milliseconds(max(1, request.timeout.wholeMilliseconds))
                 let response = try await client.execute(outgoing, timeout: limit)
                 let body = try await read(response.body, upTo: request.maximumResponseSize)
                 return APITransportResponse(

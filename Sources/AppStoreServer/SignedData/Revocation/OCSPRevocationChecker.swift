@@ -27,7 +27,7 @@
         ) {
             self.transport = transport
             self.timeout = min(timeout, .seconds(4))
-            verdicts = RevocationVerdicts(lifetime: lifetime.milliseconds)
+            verdicts = RevocationVerdicts(lifetime: lifetime.wholeMilliseconds)
         }
 
         public func status(of chain: SignedDataCertificates, now: Int64) async -> RevocationStatus {

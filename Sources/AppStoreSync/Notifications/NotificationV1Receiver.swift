@@ -1,37 +1,43 @@
-import AppStoreModels
-import LegacyReceipts
-import Purchases
-import TransactionStore
-import VerifyReceipt
+internal import AppStoreModels
+internal import AppStoreServer
+public import LegacyReceipts
+internal import Purchases
+internal import TransactionStore
 
-/// Takes App Store Server Notifications of version 1 in (Reference.md V8).
+/// Checks App Store Server Notifications of version 1, and applies them to a store (Reference.md V8).
 ///
-/// Nothing but the shared secret says that they come from the App Store: without a configured secret of the app or the
-/// account none is taken in. What they state counts as recorded (``EndpointConfiguration/RecordedFacts``); the receipt in
-/// `latest_receipt`, where it is genuine, counts as what it is.
-struct NotificationV1Receiver: Sendable {
-    private let secrets: [String: [SharedSecret]]
-    private let accountSecrets: [SharedSecret]
-    private let apps: NotificationReceiver.Apps
+/// They are not signed: only the shared secret shows that they come from the App Store. A notification is refused if no secret
+/// of its app or of the account is configured. Its content counts as recorded, not as signed. A genuine receipt in
+/// `latest_receipt` counts as a receipt. ``NotificationIntake`` passes it the notifications.
+public struct NotificationV1Receiver: Sendable {
+    private let apps: NotificationApps
     private let verifier: ReceiptVerifier
 
+    /// - Parameters:
+    ///   - apps: the accepted apps, with their secrets.
+    ///   - trust: the trust anchors for embedded receipts.
+    ///   - limits: bounds for decoding embedded receipts.
     /// - Throws: `ReceiptError` for a certificate of the trust policy that cannot be read.
-    init(_ configuration: EndpointConfiguration) throws {
-        secrets = Dictionary(grouping: configuration.apps, by: \.bundleId).mapValues { $0.flatMap(\.sharedSecrets) }
-        accountSecrets = configuration.accountSecrets
-        apps = NotificationReceiver.Apps(configuration.apps, unknownBundleIds: configuration.unknownBundleIds)
-        verifier = try ReceiptVerifier(trust: configuration.trust, limits: configuration.limits)
+    public init(
+        apps: NotificationApps, trust: TrustPolicy = .apple, limits: DecodingLimits = .standard
+    ) throws {
+        self.apps = apps
+        verifier = try ReceiptVerifier(trust: trust, limits: limits)
     }
 
+    /// Checks a notification and applies it; durable when it returns with `accepted` or `repeated`.
+    /// - Parameters:
+    ///   - object: the body of the request.
+    ///   - store: receives the facts.
     func receive(_ object: JSONObject, into store: any TransactionStore) async -> NotificationReport {
         var report = NotificationReport()
         let started = ContinuousClock.now
         let sets: [FactSet]
         do {
             sets = try facts(object, &report)
-            report.verificationNanoseconds = started.duration(to: .now).nanoseconds
+            report.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
         } catch {
-            report.verificationNanoseconds = started.duration(to: .now).nanoseconds
+            report.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
             let refusal = error as? NotificationRefusal
             report.outcome = refusal?.outcome ?? .notVerifiable
             report.reason = refusal?.reason ?? "unexpected failure: \(type(of: error))"
@@ -44,13 +50,13 @@ struct NotificationV1Receiver: Sendable {
         guard object["notification_type"]?.string != nil else {
             throw NotificationRefusal(.malformed, "notification_type is missing")
         }
-        // Before anything is read for somebody who knows no secret at all.
-        try check(object["password"], Array(secrets.values) + [accountSecrets])
+        // First, so that a sender without any secret costs little.
+        try apps.checkAnySecret(object["password"])
         let reply = try Self.reply(object)
         let mapping = reply.map { ReceiptMapper().map($0) }
         let rowBundleId = mapping?.transactions.lazy.compactMap(\.payload.bundleId).first
         let bundleId = object["bid"]?.string ?? rowBundleId
-        try check(object["password"], [bundleId.flatMap { secrets[$0] } ?? [], accountSecrets])
+        try apps.checkSecret(object["password"], of: bundleId)
         let receipts = (reply?.embeddedReceipts ?? []).compactMap { embedded in
             facts(embedded).flatMap { bundleId == nil || $0.scope.bundleId == bundleId ? $0 : nil }
         }
@@ -58,9 +64,9 @@ struct NotificationV1Receiver: Sendable {
         guard let notification = sets.last?.notification, let scope = sets.last?.scope else {
             throw NotificationRefusal(.malformed, "the notification names no app in production or sandbox")
         }
-        // The secret of one app vouches for nothing of another.
+        // The secret of one app must not let facts of another app in.
         guard sets.allSatisfy({ $0.scope.bundleId == bundleId ?? scope.bundleId }) else {
-            throw NotificationRefusal(.notGenuine, "the notification speaks of several apps")
+            throw NotificationRefusal(.notGenuine, "the notification contains several apps")
         }
         report.notificationUUID = notification.notificationUUID
         report.notificationType = notification.notificationType
@@ -70,7 +76,7 @@ struct NotificationV1Receiver: Sendable {
         return sets
     }
 
-    /// What the notification says; nil if it says nothing of purchases.
+    /// The content of the notification; nil if it contains no purchases.
     private static func reply(_ object: JSONObject) throws -> RecordedReply? {
         do throws(RecordedReplyError) {
             return try RecordedReply(.object(object))
@@ -80,16 +86,7 @@ struct NotificationV1Receiver: Sendable {
         }
     }
 
-    private func check(_ password: JSONValue?, _ groups: [[SharedSecret]]) throws {
-        guard groups.contains(where: { !$0.isEmpty }) else {
-            throw NotificationRefusal(.unknownApp, "no shared secret is configured for the app")
-        }
-        guard let text = password?.string, SharedSecret.matches(text, anyOf: groups) else {
-            throw NotificationRefusal(.notGenuine, "the password is none of the app's secrets")
-        }
-    }
-
-    /// The facts of an embedded receipt; nil if it is not genuine, as in most of what people edited.
+    /// The facts of an embedded receipt; nil if it is not genuine.
     private func facts(_ embedded: RecordedReply.EmbeddedReceipt) -> FactSet? {
         guard
             let container = try? ReceiptContainer(stored: Array(embedded.text.utf8), limits: verifier.limits),

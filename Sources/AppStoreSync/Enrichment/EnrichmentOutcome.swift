@@ -3,23 +3,23 @@ internal import AppStoreServer
 internal import Purchases
 internal import TransactionStore
 
-/// What came of one question to the App Store.
-enum AppStoreWord: Sendable {
-    /// It is in the store. It spoke of these original transaction ids.
-    case told(Set<String>, changedFacts: Int)
+/// How one query to the App Store ended.
+enum EnrichmentOutcome: Sendable {
+    /// The answer is in the store. It covers these original transaction ids.
+    case stored(Set<String>, changedFacts: Int)
     /// The App Store knows no such transaction.
     case unknown
-    /// The App Store, or the budget for asking it, takes no request before a time; milliseconds since 1970.
+    /// The App Store, or the rate budget, accepts no request before a time, in milliseconds since 1970-01-01T00:00:00Z.
     case limited(until: Int64)
-    /// The App Store does not accept the key: it would refuse every other question too.
+    /// The App Store does not accept the key, and would refuse every other query too.
     case refused(CustomerEnrichment.Refused)
     case failed(CustomerEnrichment.Failure)
 
-    /// How long to wait, in milliseconds, where the App Store says that it takes no requests, and not for how long.
+    /// How long to wait, in milliseconds, after a 429 without `Retry-After`.
     private static let unstatedWait: Int64 = 60_000
 
-    /// Asks, and puts the answer into the store.
-    /// - Throws: `TransactionStoreError` or `CancellationError`; what the App Store does is an outcome.
+    /// Queries the App Store, and stores the answer.
+    /// - Throws: `TransactionStoreError` or `CancellationError`. Errors of the App Store are outcomes.
     init(
         about id: String, of app: CustomerEnrichment.App, into store: any TransactionStore, now: Int64,
         _ ask: (String) async throws -> CustomerHistory
@@ -44,12 +44,12 @@ enum AppStoreWord: Sendable {
             return
         }
         let ids = Set(facts.transactions.map(\.storedOriginalTransactionId))
-        self = .told(ids, changedFacts: try await store.apply([facts]).changed)
+        self = .stored(ids, changedFacts: try await store.apply([facts]).changed)
     }
 
     private static func outcome(
         of error: AppStoreServerAPIError, _ id: String, _ app: CustomerEnrichment.App, _ now: Int64
-    ) -> AppStoreWord {
+    ) -> EnrichmentOutcome {
         if error.isUnknownTransaction { return .unknown }
         switch error.reason {
         case .rateLimited, .rateBudgetExhausted: return .limited(until: error.retryAfter ?? now + unstatedWait)

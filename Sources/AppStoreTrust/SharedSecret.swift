@@ -8,7 +8,7 @@ public struct SharedSecret: Sendable, Hashable, CustomStringConvertible, CustomD
 {
     private let digest: [UInt8]?
 
-    /// - Parameter text: the secret as App Store Connect shows it. An empty text is no secret: nothing matches it.
+    /// - Parameter text: the secret as App Store Connect shows it. An empty text is no secret: no password matches it.
     public init(_ text: String) {
         digest = text.isEmpty ? nil : Self.digest(text)
     }

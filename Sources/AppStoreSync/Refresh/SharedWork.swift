@@ -1,13 +1,13 @@
-import Synchronization
+internal import Synchronization
 
-/// Lets any number of callers wait for one piece of work that is known by the same key. A piece of work may have several.
-/// When its last caller has left, the work is cancelled: nothing goes on that no caller waits for.
+/// Deduplicates work: callers with the same key wait for one piece of work, which may have several keys. When its last caller
+/// leaves, the work is cancelled.
 package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// There is too much under way already.
+    /// Too much work is in progress, or too many callers wait.
     package struct Full: Error, CustomStringConvertible {
         package let description = "too many requests wait for its answer"
     }
-    /// The caller's patience is over.
+    /// The work took longer than the caller's timeout.
     package struct TooSlow: Error, CustomStringConvertible { package let description = "no answer in time" }
 
     private typealias Work = Task<Result<Value, any Error>, Never>
@@ -21,7 +21,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
     private struct State {
         /// The piece that new callers with a key join.
         var running: [Key: Int] = [:]
-        /// By number, those that are cancelled and have not ended yet included.
+        /// By number. Includes cancelled pieces that have not ended.
         var pieces: [Int: Piece] = [:]
         var callers = 0
         var lastNumber = 0
@@ -36,26 +36,26 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - maximum: how many pieces of work may be under way at once.
-    ///   - maximumCallers: how many callers may wait at once.
+    ///   - maximum: pieces of work at the same time.
+    ///   - maximumCallers: waiting callers at the same time.
     package init(maximum: Int, maximumCallers: Int = .max) {
         self.maximum = maximum
         self.maximumCallers = maximumCallers
     }
 
-    /// How many pieces of work are under way.
+    /// How many pieces of work are in progress.
     package var count: Int { state.withLock { $0.pieces.count } }
     /// How many callers wait.
     package var callers: Int { state.withLock { $0.callers } }
 
-    /// The outcome of the work under way with any of these keys, those that come first before others. Only if there is none
-    /// is this work begun, and known by all of them.
+    /// Joins the work in progress with one of these keys, the first that matches. If there is none, starts `work` under all of
+    /// them.
     ///
     /// - Throws: what the work throws, ``Full``, ``TooSlow``, or `CancellationError` if the caller is cancelled.
     package func value(
-        for keys: [Key], patience: Duration, _ work: @escaping @Sendable () async throws -> Value
+        for keys: [Key], timeout: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard patience > .zero else { throw TooSlow() }
+        guard timeout > .zero else { throw TooSlow() }
         let (number, task) = try state.withLock { state -> (Int, Work) in
             guard state.callers < maximumCallers else { throw Full() }
             for key in keys {
@@ -77,20 +77,20 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
             return (number, task)
         }
         defer { left(number) }
-        guard let outcome = await Patience.value(of: task, within: patience) else {
+        guard let outcome = await withTimeout(timeout, waitingFor: task) else {
             try Task.checkCancellation()
             throw TooSlow()
         }
         return try outcome.get()
     }
 
-    /// A caller waits no longer.
+    /// A caller no longer waits.
     private func left(_ number: Int) {
         let abandoned = state.withLock { state -> Work? in
             state.callers -= 1
             state.pieces[number]?.callers -= 1
             guard let piece = state.pieces[number], piece.callers == 0 else { return nil }
-            // Who comes now begins anew.
+            // New callers start new work.
             state.forgetKeys(of: number)
             return piece.task
         }

@@ -1,60 +1,58 @@
-import AppStoreModels
-import AppStoreServer
-import Purchases
-import TransactionStore
+internal import AppStoreModels
+internal import AppStoreServer
+internal import Purchases
+internal import TransactionStore
 
-/// What asks the App Store about the customers of one app in one environment, and how it went lately.
-struct AskedApp: Sendable {
+/// Queries the App Store about the customers of one app in one environment, and tracks recent failures.
+struct AppStoreClient: Sendable {
     struct CustomerKey: Hashable {
         let scope: StoreScope
         let identity: CustomerIdentity
     }
 
-    /// By original transaction id.
-    typealias Answers = [String: RefreshMemory.Answer]
-    typealias Work = SharedWork<CustomerKey, Answers>
+    typealias Work = SharedWork<CustomerKey, AppStoreAnswers>
 
     private let client: AppStoreServerAPIClient
     private let bundleID: String
-    private let patience: Duration
+    private let timeout: Duration
     let breaker: CircuitBreaker
-    /// The calls under way. Each app has its own, so that a server that hangs for one app holds no other up.
+    /// The calls in progress. Each app has its own, so a server that hangs for one app does not delay other apps.
     let work = Work(
         maximum: AppStoreRefresher.maximumConcurrency, maximumCallers: AppStoreRefresher.maximumWaiting)
-    /// Where it is asked; nil for Apple's server.
+    /// The address of the API; nil for Apple's.
     let server: String?
 
-    /// - Parameter patience: how long a request waits, and how long a call may take. A call that could not be sent within
-    ///   half of it fails at once, so that requests do not queue up for turns that come too late.
+    /// - Parameter timeout: how long a request waits, and how long a call may take. A call that the rate budget delays by more
+    ///   than half of it fails at once, because its answer would come too late.
     /// - Throws: `APIClientConfigurationError`
     init(
-        _ credentials: AppStoreCredentials, _ environment: Environment, transport: any APITransport, patience: Duration,
+        _ credentials: AppStoreCredentials, _ environment: Environment, transport: any APITransport, timeout: Duration,
         breaker: CircuitBreaker
     ) throws {
         bundleID = credentials.bundleID
         server = credentials.server(environment)
-        self.patience = patience
+        self.timeout = timeout
         self.breaker = breaker
         client = try AppStoreServerAPIClient(
             key: credentials.key, bundleID: credentials.bundleID, environment: environment,
             configuration: APIClientConfiguration(
-                baseURL: server, timeout: patience,
-                rateBudgets: RateBudgets(maximumWait: patience / 2),
-                retryPolicy: RetryPolicy(maximumRetryAfter: patience / 2)),
+                baseURL: server, timeout: timeout,
+                rateBudgets: RateBudgets(maximumWait: timeout / 2),
+                retryPolicy: RetryPolicy(maximumRetryAfter: timeout / 2)),
             transport: transport)
     }
 
     /// The App Store has not answered in time.
     struct TooSlow: Error, CustomStringConvertible { let description = "no answer in time" }
 
-    /// What the App Store says about a customer; nil if it knows no such purchase. The breaker is told of the outcome.
+    /// What the App Store states about a customer; nil if it does not know the purchase. Reports the outcome to the breaker.
     ///
     /// - Parameters:
-    ///   - verifier: checks what comes back.
-    ///   - clock: milliseconds since 1970-01-01T00:00:00Z, asked again when the answer is there.
+    ///   - verifier: verifies the answer.
+    ///   - clock: milliseconds since 1970-01-01T00:00:00Z, read again when the answer arrives.
     ///   - wallClock: the same for the breaker.
-    /// - Throws: `AppStoreServerAPIError`, `SignedDataError`, ``TooSlow``, or `CancellationError` if the requests that
-    ///   waited have left.
+    /// - Throws: `AppStoreServerAPIError`, `SignedDataError`, ``TooSlow``, or `CancellationError` if the waiting
+    ///   requests have left.
     func history(
         of originalTransactionId: String, _ verifier: SignedDataVerifier, clock: @escaping @Sendable () -> Int64,
         wallClock: @Sendable () -> Int64
@@ -69,8 +67,8 @@ struct AskedApp: Sendable {
             breaker.succeeded()
             return nil
         } catch  where error is TooSlow || error is CancellationError {
-            // A request that leaves early says nothing about the App Store; one that has waited does.
-            let hasWaited = error is TooSlow || ContinuousClock.now - start >= patience / 2
+            // A request that leaves early does not show whether the App Store answers. One that has waited does.
+            let hasWaited = error is TooSlow || ContinuousClock.now - start >= timeout / 2
             if hasWaited { breaker.failed(now: wallClock()) } else { breaker.learnedNothing() }
             throw error
         } catch {
@@ -79,12 +77,12 @@ struct AskedApp: Sendable {
         }
     }
 
-    /// Runs calls that are cancelled where they take too long together.
+    /// Runs calls, and cancels them when together they take longer than the timeout.
     private func inTime<Value: Sendable>(_ calls: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await withThrowingTaskGroup(of: Value.self) { group in
             group.addTask { try await calls() }
-            group.addTask { [patience] in
-                try await Task.sleep(for: patience)
+            group.addTask { [timeout] in
+                try await Task.sleep(for: timeout)
                 throw TooSlow()
             }
             defer { group.cancelAll() }
@@ -95,8 +93,8 @@ struct AskedApp: Sendable {
 }
 
 extension AppStoreServerAPIError {
-    /// Whether the App Store has answered the question: it knows no such transaction or account, or no transaction can
-    /// have such an id (documents that people edited hold some).
+    /// Whether the App Store has answered: it knows no such transaction or account, or no transaction can have this id, as in
+    /// edited documents.
     fileprivate var isAnswer: Bool {
         switch code {
         case .transactionIdNotFound?, .originalTransactionIdNotFound?, .accountNotFound?, .invalidTransactionId?: true

@@ -1,25 +1,26 @@
-import Synchronization
-import VerifyReceipt
+internal import AppStoreModels
+internal import AppStoreServer
+internal import Synchronization
 
-/// Keeps requests from waiting for a server that does not answer.
+/// Keeps callers from waiting for a server that does not answer.
 ///
-/// After ``failureLimit`` failures in a row nobody asks for ``pause``; then one request tries, and its outcome decides.
+/// After ``failureLimit`` failures in a row, calls are held back for ``pause``. Then one call tries, and its outcome decides.
 package final class CircuitBreaker: Sendable {
     package static let failureLimit = 5
     /// Milliseconds.
     package static let pause: Int64 = 30_000
-    /// The longest time, in milliseconds, for which a server that is away can keep us away: it may be wrong about the time.
+    /// The longest time, in milliseconds, for which a failing server can hold calls back: it may state a wrong time.
     package static let longestPause: Int64 = 10 * pause
-    /// The same for one that answers and wants fewer requests. Rates count by the hour, and the client's rate budget holds
-    /// requests back for as long.
+    /// The same for a server that answers and asks for fewer requests. Rate limits count by the hour, and the client's rate
+    /// budget holds requests back for as long.
     package static let longestHold: Int64 = 3_600_000
 
-    /// What a request may do.
+    /// What a caller may do.
     package enum Permit: Sendable { case go, wait }
 
     private struct State {
         var failures = 0
-        /// Milliseconds of the caller's clock; nobody asks before.
+        /// Milliseconds of the caller's clock. Calls are held back until then.
         var closedUntil: Int64 = .min
         var isTrying = false
 
@@ -34,7 +35,7 @@ package final class CircuitBreaker: Sendable {
 
     package init() {}
 
-    /// Whether to ask now. After `go` one of the other calls has to follow.
+    /// Whether to call the server now. After `go` the caller reports the outcome with one of the other functions.
     package func permit(now: Int64) -> Permit {
         state.withLock { state in
             guard !state.isClosed(now) else { return .wait }
@@ -45,17 +46,17 @@ package final class CircuitBreaker: Sendable {
         }
     }
 
-    /// Whether ``permit(now:)`` would say `wait`.
+    /// Whether ``permit(now:)`` would return `wait`.
     package func isOpen(now: Int64) -> Bool {
         state.withLock { $0.isClosed(now) || ($0.failures >= Self.failureLimit && $0.isTrying) }
     }
 
     package func succeeded() { state.withLock { $0 = State() } }
 
-    /// The server is away.
+    /// The server did not answer, or failed.
     /// - Parameters:
     ///   - now: milliseconds.
-    ///   - until: when the server said to come back, if it did.
+    ///   - until: the server's `Retry-After`, as a time in milliseconds.
     package func failed(now: Int64, until: Int64? = nil) {
         state.withLock { state in
             state.isTrying = false
@@ -66,7 +67,7 @@ package final class CircuitBreaker: Sendable {
         }
     }
 
-    /// The server, or the budget for asking it, wants no requests before a time.
+    /// The server, or the rate budget, accepts no requests before `until`.
     package func held(now: Int64, until: Int64) {
         state.withLock { state in
             state.isTrying = false
@@ -74,8 +75,7 @@ package final class CircuitBreaker: Sendable {
         }
     }
 
-    /// A breaker for whoever asks the same server in another name: it knows of the failures of the old one nothing, but of
-    /// the time for which the server wants no requests.
+    /// A breaker for a new key and the same server: it keeps the `Retry-After` and resets the failure count.
     package func withoutFailures() -> CircuitBreaker {
         let breaker = CircuitBreaker()
         let state = state.withLock { $0 }
@@ -84,6 +84,21 @@ package final class CircuitBreaker: Sendable {
         return breaker
     }
 
-    /// What happened says nothing about whether the server is there.
+    /// The outcome does not show whether the server works.
     package func learnedNothing() { state.withLock { $0.isTrying = false } }
+
+    /// Reports that a call about one customer failed. Only a failure that other customers' calls would meet too counts: a JWS
+    /// that is not genuine, or an id that the App Store refuses, concerns one customer.
+    package func conclude(from error: any Error, now: Int64) {
+        guard let error = error as? AppStoreServerAPIError else { return learnedNothing() }
+        switch error.reason {
+        case .rateLimited, .rateBudgetExhausted:
+            if let until = error.retryAfter { held(now: now, until: until) } else { failed(now: now) }
+        case .notConnected, .interrupted, .timedOut, .unauthorized: failed(now: now)
+        case .refused, .unexpectedStatus:
+            guard let status = error.httpStatus, status >= 500 else { return learnedNothing() }
+            failed(now: now, until: error.retryAfter)
+        case .responseTooLarge, .invalidResponse, .invalidRequest, .pagingStalled, .tokenFailure: learnedNothing()
+        }
+    }
 }

@@ -3,25 +3,25 @@ public import AppStoreServer
 internal import Purchases
 public import TransactionStore
 
-/// Completes customers of a store with what the App Store Server API says about them.
+/// Completes the customers of a store with the App Store Server API.
 ///
-/// Who was completed before stays as he is, so that an interrupted run is resumed by running it again. The pace is that of
-/// the client's rate budgets. Where the App Store takes no requests for a while, the run waits and loses no customer; where
-/// it does not accept the key, the run stops at the first question.
+/// Customers that are complete stay as they are, so running it again resumes an interrupted run. The client's rate budgets set
+/// the pace. While the App Store accepts no requests, the run waits. If it does not accept the key, the run stops at the first
+/// query.
 public struct CustomerEnrichment: Sendable {
     /// What a run has done.
     public struct Counts: Sendable, Hashable {
-        /// Customers and bare ids that were looked at, each once.
+        /// Customers and bare ids that were processed, each once.
         public var seen = 0
-        /// Those of them that the App Store was asked about.
+        /// Those of them for which the App Store was queried.
         public var asked = 0
-        /// The App Store said something, and it is in the store.
+        /// An answer of the App Store is in the store.
         public var completed = 0
-        /// The store had the App Store's word already; all else that it has of the customer is unknown to the App Store.
+        /// The store had an answer already. The App Store does not know the customer's other purchases.
         public var known = 0
-        /// The App Store knows none of the transactions.
+        /// The App Store does not know any of the transactions.
         public var unknown = 0
-        /// Without a good answer; to be tried again.
+        /// The query failed. The next run tries again.
         public var failed = 0
         /// Facts that were new to the store, or newer than what it had.
         public var changedFacts = 0
@@ -31,12 +31,12 @@ public struct CustomerEnrichment: Sendable {
 
     /// Why one customer could not be completed.
     public struct Failure: Sendable {
-        /// What was asked about. An id, not a secret, but of a customer: not for logs.
+        /// The transaction id of the query. It identifies a customer: keep it out of logs.
         public let transactionId: String
         public let reason: String
     }
 
-    /// The App Store does not accept the key: the run stops, since it would refuse every further question.
+    /// The App Store does not accept the key. The run stops, because every further query would be refused too.
     public struct Refused: Error, Sendable, Hashable, CustomStringConvertible {
         public let bundleID: String
         public let environment: Environment
@@ -54,11 +54,12 @@ public struct CustomerEnrichment: Sendable {
         }
     }
 
-    /// What a run tells while it goes on. Each is called on the task of the run, one after the other.
+    /// Callbacks of a run. They are called one after the other, on the task of the run.
     public struct Events {
         /// A customer could not be completed.
         public var onFailure: (Failure) -> Void
-        /// The App Store takes no requests before this time, in milliseconds since 1970-01-01T00:00:00Z; nil: it does again.
+        /// The App Store accepts no requests before this time, in milliseconds since 1970-01-01T00:00:00Z; nil when the run
+        /// continues.
         public var onHold: (Int64?) -> Void
         /// The counts so far.
         public var onProgress: (Counts) -> Void
@@ -73,7 +74,7 @@ public struct CustomerEnrichment: Sendable {
         }
     }
 
-    /// How many customers are asked about at the same time; the rate budget sets the pace, this hides the latency.
+    /// Queries at the same time. The rate budget sets the pace; this hides the latency.
     private static let concurrency = 32
 
     private let apps: [App]
@@ -81,41 +82,42 @@ public struct CustomerEnrichment: Sendable {
     private let clock: ServerClock
 
     /// - Parameters:
-    ///   - apps: whose customers are completed, in this order.
-    ///   - store: what is completed.
-    ///   - clock: for the time until which the App Store takes no requests.
+    ///   - apps: the apps whose customers are completed, in this order.
+    ///   - store: the store of the customers.
+    ///   - clock: measures how long the run waits for the App Store.
     public init(apps: [App], store: any TransactionStore, clock: ServerClock = .system) {
         self.apps = apps
         self.store = store
         self.clock = clock
     }
 
-    private enum Outcome: Sendable {
+    /// How a customer or a bare id counts.
+    private enum Result: Sendable {
         case completed
         case known
         case unknown
         case failed(Failure)
     }
 
-    /// What one attempt at a customer or a bare id has led to.
+    /// How one attempt at a customer or a bare id ended.
     private enum Step<Item: Sendable>: Sendable {
-        case done(Outcome, changedFacts: Int, asked: Bool)
-        /// The item goes on from here when the App Store takes requests again.
+        case done(Result, changedFacts: Int, asked: Bool)
+        /// The item continues from here when the App Store accepts requests again.
         case later(Item, until: Int64)
     }
 
-    /// How many questions may be asked now.
+    /// How many queries may be in progress now.
     private struct Pace {
-        /// Whether the App Store has accepted a question since the last time that it took none.
+        /// Whether the App Store has accepted a query since the last wait.
         var isProven = false
         var heldUntil: Int64?
 
-        /// One goes first: what it meets, the others would meet too.
+        /// One query goes first: the others would end in the same way.
         var width: Int { heldUntil != nil ? 0 : isProven ? CustomerEnrichment.concurrency : 1 }
     }
 
-    /// How many customers of the apps have something that the App Store has not spoken of, in every environment that is
-    /// asked. It reads them all, which takes far less time than asking about them.
+    /// How many customers of the apps have a purchase without an answer of the App Store, in all environments. It reads all
+    /// customers, which takes far less time than querying them.
     /// - Throws: `TransactionStoreError` or `CancellationError`.
     public func countOpenCustomers(of directory: any CustomerDirectory) async throws -> Int {
         var count = 0
@@ -130,12 +132,12 @@ public struct CustomerEnrichment: Sendable {
         return count
     }
 
-    /// Completes every customer of the apps, in every environment that is asked, of whom the App Store never spoke.
+    /// Completes each customer of the apps that has a purchase without an answer of the App Store, in all environments.
     ///
     /// - Parameters:
     ///   - directory: the same store.
-    ///   - events: what is told meanwhile.
-    /// - Throws: ``Refused``, `TransactionStoreError` or `CancellationError`. What was completed before stays.
+    ///   - events: called during the run.
+    /// - Throws: ``Refused``, `TransactionStoreError` or `CancellationError`. Completed customers stay complete.
     public func completeCustomers(of directory: any CustomerDirectory, events: Events = Events()) async throws -> Counts
     {
         var counts = Counts()
@@ -156,11 +158,11 @@ public struct CustomerEnrichment: Sendable {
         return counts
     }
 
-    /// Looks for transaction ids of which nothing else is known, in every app until one has it.
+    /// Looks up bare transaction ids, in one app after the other until one has it.
     ///
-    /// An original transaction id of which the App Store has spoken is not asked about again; other ids are, since a store
-    /// does not file by them.
-    /// - Throws: ``Refused``, `TransactionStoreError` or `CancellationError`. What was completed before stays.
+    /// An original transaction id with an answer in the store is skipped. Other ids are always queried, because a store cannot
+    /// look them up.
+    /// - Throws: ``Refused``, `TransactionStoreError` or `CancellationError`. Completed customers stay complete.
     public func complete(ids: [String], events: Events = Events()) async throws -> Counts {
         var counts = Counts()
         var pace = Pace()
@@ -191,14 +193,14 @@ public struct CustomerEnrichment: Sendable {
                 case .later(let item, let until):
                     again.append(item)
                     pace.heldUntil = max(pace.heldUntil ?? .min, until)
-                case .done(let outcome, let changedFacts, let asked):
+                case .done(let result, let changedFacts, let asked):
                     counts.seen += 1
                     counts.changedFacts += changedFacts
                     if asked {
                         counts.asked += 1
                         pace.isProven = true
                     }
-                    switch outcome {
+                    switch result {
                     case .completed: counts.completed += 1
                     case .known: counts.known += 1
                     case .unknown: counts.unknown += 1
@@ -212,9 +214,9 @@ public struct CustomerEnrichment: Sendable {
         }
     }
 
-    /// The longest sleep: a machine that was suspended notices the time that has passed.
+    /// The longest sleep, in milliseconds. A machine that was suspended notices the time that has passed.
     private static let longestSleep: Int64 = 10_000
-    /// The least wait, in milliseconds, where the App Store names a time of the past.
+    /// The shortest wait, in milliseconds, if the App Store states a time in the past.
     private static let leastHold: Int64 = 1_000
 
     private func hold(_ until: Int64, _ events: Events) async throws {
@@ -228,20 +230,20 @@ public struct CustomerEnrichment: Sendable {
         events.onHold(nil)
     }
 
-    /// Asks until each purchase was spoken of, or the App Store does not know it. The first failure ends it: what one
-    /// question met the next would meet too.
+    /// Queries until each purchase has an answer, or the App Store does not know it. Stops at the first failure: the next
+    /// query would fail in the same way.
     private func complete(
         _ customer: CustomerQuestions, of app: App, _ reader: CustomerHistoryReader
     ) async throws -> Step<CustomerQuestions> {
         var customer = customer
         let asked = !customer.left.isEmpty
         while let question = customer.left.first {
-            let word = try await AppStoreWord(
+            let outcome = try await EnrichmentOutcome(
                 about: question.transactionId, of: app, into: store, now: clock.now()
             ) { try await reader.history(of: $0) }
-            switch word {
-            case .told(let ids, let facts):
-                customer.isTold = true
+            switch outcome {
+            case .stored(let ids, let facts):
+                customer.hasAnswer = true
                 customer.changedFacts += facts
                 customer.left.removeFirst()
                 customer.left.removeAll { ids.contains($0.originalTransactionId) }
@@ -252,8 +254,8 @@ public struct CustomerEnrichment: Sendable {
                 return .done(.failed(failure), changedFacts: customer.changedFacts, asked: asked)
             }
         }
-        let outcome: Outcome = customer.isTold ? .completed : !asked || customer.isPartlyKnown ? .known : .unknown
-        return .done(outcome, changedFacts: customer.changedFacts, asked: asked)
+        let result: Result = customer.hasAnswer ? .completed : !asked || customer.isPartlyKnown ? .known : .unknown
+        return .done(result, changedFacts: customer.changedFacts, asked: asked)
     }
 
     private func complete(id: String) async throws -> Step<String> {
@@ -263,9 +265,11 @@ public struct CustomerEnrichment: Sendable {
         }
         var failure: Failure?
         for app in apps {
-            switch try await AppStoreWord(about: id, of: app, into: store, now: clock.now(), { try await app.find($0) })
-            {
-            case .told(_, let facts): return .done(.completed, changedFacts: facts, asked: true)
+            let outcome = try await EnrichmentOutcome(about: id, of: app, into: store, now: clock.now()) {
+                try await app.find($0)
+            }
+            switch outcome {
+            case .stored(_, let facts): return .done(.completed, changedFacts: facts, asked: true)
             case .unknown: break
             case .limited(let until): return .later(id, until: until)
             case .refused(let refused): throw refused

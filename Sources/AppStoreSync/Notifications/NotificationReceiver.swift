@@ -1,53 +1,21 @@
-import AppStoreModels
+internal import AppStoreModels
 public import AppStoreServer
-import LegacyReceipts
+internal import LegacyReceipts
 public import Purchases
 public import TransactionStore
-public import VerifyReceipt
 
-/// Takes App Store Server Notifications of version 2 in: verifies them and what is signed inside of them, and applies what
-/// they state to a store.
+/// Verifies App Store Server Notifications of version 2 with the signed data inside, and applies them to a store.
 ///
-/// The store joins facts by the dates of their signatures, so notifications may come late, out of order and repeatedly.
-/// May be used from any number of tasks at once.
+/// The store orders statements by the dates of their signatures, so notifications may arrive late, out of order and repeatedly.
+/// Any number of tasks may use one receiver at the same time.
 public struct NotificationReceiver: Sendable {
-    /// Which apps' notifications are taken in.
-    ///
-    /// Where apps are known it is theirs alone, whatever is answered to receipts of others: a notification is only there to be
-    /// kept, and with those of their own apps strangers could fill the store and the delivery ledger.
-    public struct Apps: Sendable {
-        private let appleIds: [String: Int64?]
-        private let acceptsOthers: Bool
-
-        /// - Parameters:
-        ///   - apps: those that are known.
-        ///   - unknownBundleIds: what becomes of genuine notifications where no app is known at all.
-        public init(_ apps: [AppConfiguration], unknownBundleIds: EndpointConfiguration.UnknownBundleIds) {
-            appleIds = Dictionary(grouping: apps, by: \.bundleId).mapValues { $0.lazy.compactMap(\.appleId).first }
-            acceptsOthers = apps.isEmpty && unknownBundleIds == .accepted
-        }
-
-        /// - Throws: ``NotificationRefusal`` for an app that is not ours.
-        func check(_ bundleId: String) throws {
-            guard acceptsOthers || appleIds[bundleId] != nil else {
-                throw NotificationRefusal(.unknownApp, "the bundle id is not configured")
-            }
-        }
-
-        /// What is checked beside the signature. The Apple id is in production only (Reference.md S4); an
-        /// app without a configured one is known by its bundle id alone.
-        func expectation(_ scope: StoreScope) -> SignedDataExpectation {
-            SignedDataExpectation(
-                bundleId: scope.bundleId,
-                appAppleId: scope.environment == .production ? appleIds[scope.bundleId] ?? nil : nil,
-                environments: [scope.environment])
-        }
-    }
-
     private let verifier: SignedDataVerifier
-    private let apps: Apps
+    private let apps: NotificationApps
 
-    public init(verifier: SignedDataVerifier, apps: Apps) {
+    /// - Parameters:
+    ///   - verifier: verifies the notification and the JWS inside.
+    ///   - apps: the accepted apps.
+    public init(verifier: SignedDataVerifier, apps: NotificationApps) {
         self.verifier = verifier
         self.apps = apps
     }
@@ -55,7 +23,7 @@ public struct NotificationReceiver: Sendable {
     /// Verifies a notification and applies it; durable when it returns with `accepted` or `repeated`.
     /// - Parameters:
     ///   - signedPayload: the compact JWS.
-    ///   - store: takes the facts in.
+    ///   - store: receives the facts.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     public func receive(_ signedPayload: String, into store: any TransactionStore, now: Int64) async
         -> NotificationReport
@@ -66,17 +34,20 @@ public struct NotificationReceiver: Sendable {
     }
 
     /// Verifies a notification without applying it.
-    /// - Returns: its facts, and a report whose outcome says why there are none; with facts the outcome is preliminary.
+    /// - Parameters:
+    ///   - signedPayload: the compact JWS.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
+    /// - Returns: the facts, and a report. Without facts the report states why; with facts its outcome is preliminary.
     public func read(_ signedPayload: String, now: Int64) async -> (facts: FactSet?, report: NotificationReport) {
         var report = NotificationReport()
         let started = ContinuousClock.now
         do {
             let facts = try await facts(signedPayload, &report, now)
-            report.verificationNanoseconds = started.duration(to: .now).nanoseconds
+            report.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
             report.outcome = .accepted
             return (facts, report)
         } catch {
-            report.verificationNanoseconds = started.duration(to: .now).nanoseconds
+            report.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
             let refusal = Self.refusal(error)
             report.outcome = refusal.outcome
             report.reason = refusal.reason
@@ -86,7 +57,7 @@ public struct NotificationReceiver: Sendable {
 
     private func facts(_ jws: String, _ report: inout NotificationReport, _ now: Int64) async throws -> FactSet {
         let payload = try Self.payload(of: jws)
-        // Only to know what to expect. Nothing of it is believed before the verifier has compared it.
+        // Unverified, and only to choose the expectation. The verifier compares it with the verified content.
         guard let claimed = StoreScope(unverifiedNotification: payload) else {
             throw NotificationRefusal(.notGenuine, "the notification names no app in production or sandbox")
         }
@@ -104,8 +75,7 @@ public struct NotificationReceiver: Sendable {
         return facts
     }
 
-    /// A notification has fewer than a hundred values, and what is read before its signature is checked must not cost more
-    /// than they do.
+    /// A notification has fewer than a hundred values. The limit keeps the cost of parsing unverified content low.
     private static let maximumValues = 10_000
 
     /// The bytes of the second part of a JWS.
@@ -125,7 +95,7 @@ public struct NotificationReceiver: Sendable {
         switch error {
         case let refusal as NotificationRefusal: refusal
         case let error as SignedDataError: NotificationRefusal(error.notificationOutcome, "\(error)")
-        // Nothing else is thrown; what nobody foresaw is our trouble, and worth another attempt.
+        // Unexpected, so not the sender's fault: the App Store sends it again.
         default: NotificationRefusal(.notVerifiable, "unexpected failure: \(type(of: error))")
         }
     }
@@ -139,9 +109,9 @@ extension NotificationReport {
     }
 }
 
-/// The last step of both versions.
+/// The last step for both versions.
 enum NotificationStoring {
-    /// Applies the facts, one set of which carries the notification.
+    /// Applies the facts. One of the sets contains the notification.
     static func apply(
         _ sets: [FactSet], to store: any TransactionStore, _ report: NotificationReport
     ) async -> NotificationReport {
@@ -152,10 +122,10 @@ enum NotificationStoring {
             report.outcome = report.applied.repeatedNotifications > 0 ? .repeated : .accepted
         } catch {
             report.outcome = .storeFailed
-            // Only errors of the store are quoted: they promise to hold no secrets.
+            // Only store errors are quoted, because they contain no secrets.
             report.reason = (error as? TransactionStoreError)?.description ?? "\(type(of: error))"
         }
-        report.storeNanoseconds = started.duration(to: .now).nanoseconds
+        report.storeNanoseconds = started.duration(to: .now).wholeNanoseconds
         return report
     }
 }

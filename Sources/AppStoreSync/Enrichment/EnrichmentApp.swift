@@ -4,15 +4,15 @@ internal import Synchronization
 internal import TransactionStore
 
 extension CustomerEnrichment {
-    /// One app, in the environments in which it is asked about.
+    /// One app, in the environments that are queried.
     public struct App: Sendable {
         let reader: CustomerHistoryReader
         let fallback: CustomerHistoryReader?
 
         /// - Parameters:
-        ///   - reader: asks one environment for the app; production, if there are two.
-        ///   - fallback: asks the sandbox. Bare ids that the first does not know, or may not be asked about because the app
-        ///     has no release there (401), are looked for here (`EnvironmentFallback` of AppStoreServer).
+        ///   - reader: queries one environment; production, if there are two.
+        ///   - fallback: queries the sandbox, for bare ids that production does not know or that it refuses with 401 because
+        ///     the app has no release there (`EnvironmentFallback` of AppStoreServer).
         public init(_ reader: CustomerHistoryReader, fallback: CustomerHistoryReader? = nil) {
             self.reader = reader
             self.fallback = fallback
@@ -21,15 +21,15 @@ extension CustomerEnrichment {
         var bundleID: String { reader.bundleID }
         var readers: [CustomerHistoryReader] { [reader] + (fallback.map { [$0] } ?? []) }
 
-        /// Production refuses the key, and the sandbox accepts it: the app may have no release in production.
+        /// Production refuses the key, and the sandbox accepts it. The app may have no release in production.
         struct OnlySandboxAccepts: Error, CustomStringConvertible {
             let production: AppStoreServerAPIError
             var description: String { "\(production)" }
         }
 
-        /// Looks for a transaction of which not even the environment is known.
+        /// Looks up a transaction whose environment is not known.
         ///
-        /// - Throws: `AppStoreServerAPIError`, ``OnlySandboxAccepts`` where production may know the transaction.
+        /// - Throws: `AppStoreServerAPIError`, or ``OnlySandboxAccepts`` if production may know the transaction.
         func find(_ id: String) async throws -> CustomerHistory {
             guard let fallback else { return try await reader.history(of: id) }
             let environments = EnvironmentFallback(production: reader.client, sandbox: fallback.client)

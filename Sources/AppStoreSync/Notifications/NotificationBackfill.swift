@@ -3,33 +3,34 @@ public import AppStoreServer
 internal import Purchases
 public import TransactionStore
 
-/// Reads the history of notifications that the App Store has tried to send, and takes in what the store lacks.
+/// Reads the App Store's notification history, and applies the notifications that the store does not have.
 ///
-/// What is in the store already stays as it is, so that an interrupted run is resumed by running it again. The App Store keeps
-/// the history for 180 days, of the sandbox for 30 (Reference.md S5.6).
+/// Notifications that the store has change nothing, so running it again resumes an interrupted run. The App Store keeps the
+/// history for 180 days, in the sandbox for 30 (Reference.md S5.6).
 public struct NotificationBackfill: Sendable {
-    /// What a run has done.
+    /// The counts of a run.
     public struct Counts: Sendable, Hashable {
         /// Notifications in the history.
         public var notifications = 0
-        /// Notifications that the store did not have.
+        /// Notifications that were new to the store.
         public var accepted = 0
-        /// Notifications that the store had.
+        /// Notifications that the store had already.
         public var repeated = 0
         /// Facts that were new to the store, or newer than what it had.
         public var changedFacts = 0
-        /// Notifications that were not taken in, by reason.
+        /// Refused notifications, by reason.
         public var refused: [NotificationOutcome: Int] = [:]
 
         public init() {}
 
+        /// All refused notifications.
         public var refusedInAll: Int { refused.values.reduce(0, +) }
     }
 
     /// How far back the App Store's history reaches, in days.
     public static func reach(_ environment: Environment) -> Int64 { environment == .production ? 180 : 30 }
 
-    /// The token for the next page expires after a time that Apple does not state; then the run begins anew.
+    /// The token for the next page expires after a time that Apple does not document. Then the run starts again.
     private static let maximumRestarts = 3
 
     private let client: AppStoreServerAPIClient
@@ -38,9 +39,9 @@ public struct NotificationBackfill: Sendable {
     private let clock: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - client: asks one environment for one app.
-    ///   - receiver: verifies what comes back.
-    ///   - store: takes it in.
+    ///   - client: queries one environment for one app.
+    ///   - receiver: verifies the notifications.
+    ///   - store: receives the facts.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     public init(
         client: AppStoreServerAPIClient, receiver: NotificationReceiver, store: any TransactionStore,
@@ -52,12 +53,12 @@ public struct NotificationBackfill: Sendable {
         self.clock = clock
     }
 
-    /// Takes in what the history holds, page by page; each page is durable before the next is asked for.
+    /// Applies the history page by page. Each page is durable before the next one is requested.
     /// - Parameters:
-    ///   - request: which notifications.
-    ///   - onRefusal: is told of each notification that is not taken in.
-    ///   - onPage: is told of the counts so far, after each page.
-    /// - Throws: `AppStoreServerAPIError`, `TransactionStoreError` or `CancellationError`. What was taken in before stays.
+    ///   - request: the time span, and which notifications.
+    ///   - onRefusal: called with each refused notification.
+    ///   - onPage: called with the counts so far, after each page.
+    /// - Throws: `AppStoreServerAPIError`, `TransactionStoreError` or `CancellationError`. Earlier pages stay in the store.
     public func run(
         _ request: NotificationHistoryRequest, onRefusal: (NotificationReport) -> Void = { _ in },
         onPage: (Counts) -> Void = { _ in }

@@ -1,23 +1,23 @@
 package import Purchases
-import Synchronization
+internal import Synchronization
 internal import TransactionStore
 
-/// What the App Store last answered about purchases, by original transaction id. Bounded: two generations, of which the
-/// older is forgotten when the newer is full.
-package final class RefreshMemory: Sendable {
-    /// One answer about one purchase.
-    package struct Answer: Sendable, Hashable {
-        /// When the App Store was asked; milliseconds.
-        package let time: Int64
-        /// Whether the App Store knows the purchase.
-        package let isKnown: Bool
+/// What the App Store answered about one purchase.
+public struct AppStoreAnswer: Sendable, Hashable {
+    /// When the request was sent, in milliseconds since 1970-01-01T00:00:00Z.
+    public let time: Int64
+    /// Whether the App Store knows the purchase.
+    public let isKnown: Bool
 
-        package init(time: Int64, isKnown: Bool) {
-            self.time = time
-            self.isKnown = isKnown
-        }
+    package init(time: Int64, isKnown: Bool) {
+        self.time = time
+        self.isKnown = isKnown
     }
+}
 
+/// The App Store's last answers, by original transaction id. Its size is limited: it has two generations, and drops the older
+/// one when the newer one is full.
+package final class RefreshMemory: Sendable {
     private struct Key: Hashable {
         let server: String?
         let scope: StoreScope
@@ -25,8 +25,8 @@ package final class RefreshMemory: Sendable {
     }
 
     private struct Generations {
-        var newer: [Key: Answer] = [:]
-        var older: [Key: Answer] = [:]
+        var newer: [Key: AppStoreAnswer] = [:]
+        var older: [Key: AppStoreAnswer] = [:]
     }
 
     private let capacity: Int
@@ -35,13 +35,13 @@ package final class RefreshMemory: Sendable {
     /// - Parameter capacity: purchases per generation.
     package init(capacity: Int = 100_000) { self.capacity = max(1, capacity) }
 
-    /// The last answer; nil if there is none that is remembered.
+    /// The last answer; nil if the memory has none.
     /// - Parameters:
-    ///   - server: which App Store was asked; nil for Apple's.
-    ///   - now: milliseconds. What is later than that was noted before the clock was set back, and does not count.
+    ///   - server: the address of the API; nil for Apple's.
+    ///   - now: milliseconds. A later answer was stored before the clock was set back, and does not count.
     package func answer(
         _ originalTransactionId: String, in scope: StoreScope, of server: String? = nil, now: Int64
-    ) -> Answer? {
+    ) -> AppStoreAnswer? {
         let key = Key(server: server, scope: scope, originalTransactionId: originalTransactionId)
         let answer = generations.withLock { $0.newer[key] ?? $0.older[key] }
         return answer.flatMap { $0.time <= now ? $0 : nil }
@@ -49,7 +49,7 @@ package final class RefreshMemory: Sendable {
 
     package func note(
         _ originalTransactionIds: some Sequence<String>, in scope: StoreScope, of server: String? = nil,
-        _ answer: Answer
+        _ answer: AppStoreAnswer
     ) {
         generations.withLock { generations in
             for id in originalTransactionIds {

@@ -1,0 +1,17 @@
+/// The value of a task, or nil if the task takes longer than the timeout.
+///
+/// The task is not cancelled: it may ignore cancellation, and this function returns in time even then.
+package func withTimeout<Value: Sendable>(_ timeout: Duration, waitingFor task: Task<Value, Never>) async -> Value? {
+    let (stream, continuation) = AsyncStream<Value?>.makeStream()
+    let waiting = Task { continuation.yield(await task.value) }
+    let timer = Task {
+        try? await Task.sleep(for: timeout)
+        continuation.yield(nil)
+    }
+    defer {
+        waiting.cancel()
+        timer.cancel()
+    }
+    for await value in stream { return value }
+    return nil
+}
