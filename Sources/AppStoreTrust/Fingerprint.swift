@@ -30,7 +30,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
         words = bytes.withUnsafeBytes { Self.load($0) }
     }
 
-    /// From eight-byte words in big-endian order, so that a fingerprint can stand in source code.
+    /// From eight-byte words in big-endian order, the form of fingerprints in source code.
     package init(_ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) { words = (a, b, c, d) }
 
     private static func load(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {

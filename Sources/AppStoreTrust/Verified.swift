@@ -1,7 +1,7 @@
-/// A payload whose signature was checked up to a trusted root. Only this package's verifiers can make one, so code that
-/// grants something can demand it in its signature and never be handed unchecked data by accident.
+/// A payload whose signature was verified up to a trusted root. Only this package's verifiers can make one, so a function
+/// with a `Verified` parameter cannot receive unverified data.
 public struct Verified<Payload: Sendable>: Sendable {
-    /// What was signed.
+    /// The signed payload.
     public let payload: Payload
     /// How it was verified.
     public let evidence: SignatureEvidence
@@ -21,13 +21,13 @@ public struct Verified<Payload: Sendable>: Sendable {
 
 /// A payload that was decoded and nothing more. Anybody can have written it: show it, never grant on it.
 public struct Unverified<Payload: Sendable>: Sendable {
-    /// What the bytes say, if they are to be believed.
+    /// The decoded payload. It can be forged.
     public let payload: Payload
 
     public init(payload: Payload) { self.payload = payload }
 }
 
-/// What the signature of a ``Verified`` payload rests on.
+/// The evidence for the signature of a ``Verified`` payload: its root, digest and time.
 public struct SignatureEvidence: Hashable, Sendable {
     /// Why the chain is trusted.
     public enum Anchor: String, Hashable, Sendable {
@@ -49,7 +49,7 @@ public struct SignatureEvidence: Hashable, Sendable {
     public let trustAnchor: Fingerprint
     /// The digest that the signature was made over.
     public let digestAlgorithm: DigestAlgorithm
-    /// The time at which the certificates were judged: milliseconds since 1970-01-01T00:00:00Z.
+    /// The time for which the certificates were checked: milliseconds since 1970-01-01T00:00:00Z.
     public let validationTime: Int64
     /// The certificates of the path in DER, from the leaf to the trust anchor. Empty for JWS.
     package let path: [[UInt8]]

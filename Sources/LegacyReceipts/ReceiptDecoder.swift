@@ -4,10 +4,9 @@ public struct ReceiptDecoder: Sendable {
 
     public init(limits: DecodingLimits = .standard) { self.limits = limits }
 
-    /// Decodes a receipt as somebody stored it: raw bytes or base64, see
-    /// ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.
+    /// Decodes a stored receipt: raw bytes or base64, see ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.
     ///
-    /// - Throws: ``ReceiptError``; its verdict says whether the input is no receipt or a receipt of a refused form.
+    /// - Throws: ``ReceiptError``. Its verdict distinguishes other inputs from receipts that are not accepted.
     public func decode(stored input: [UInt8]) throws(ReceiptError) -> Unverified<LegacyReceipt> {
         try decode(try ReceiptContainer(stored: input, limits: limits))
     }

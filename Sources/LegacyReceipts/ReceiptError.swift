@@ -2,7 +2,7 @@
 ///
 /// Branch on ``code``; show ``message``; find the place with ``location``.
 public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was found wrong.
+    /// The kind of error.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         // The input is not a receipt at all, or a damaged one.
         /// The input has no bytes. Look at how the receipt was stored or sent.
@@ -49,7 +49,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The `signature` of a transaction receipt cannot be split into its parts. Look for another copy.
         case malformedSignature
 
-        // It has the form of a receipt, and is not to be believed.
+        // The input has the form of a receipt, but is not genuine.
         /// The receipt has more certificates than ``DecodingLimits/maximumCertificates``. No receipt of Apple's does;
         /// refuse it.
         case tooManyCertificates
@@ -107,7 +107,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case deviceMismatch
     }
 
-    /// What kind of answer a code is.
+    /// The two classes of error codes.
     public enum Verdict: String, Hashable, Sendable {
         /// The input is no legacy receipt, or too damaged to be read as one (verifyReceipt: 21002).
         case notAReceipt
@@ -129,8 +129,8 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case certificate(Int)
     }
 
-    /// The parts stand behind one reference: errors are rare, and a thrown value of one word keeps every function that
-    /// can throw one small.
+    /// The properties are behind one reference: errors are rare, and a thrown value of one word keeps the functions that
+    /// throw it small.
     private final class Storage: Sendable {
         let code: Code
         let location: Location
@@ -145,7 +145,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
 
     private let storage: Storage
 
-    /// What was found wrong.
+    /// The kind of error.
     public var code: Code { storage.code }
     /// Where the fault lies.
     public var location: Location { storage.location }
@@ -157,12 +157,12 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         storage = Storage(code, location, detail)
     }
 
-    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    /// Two errors with the same code are equal.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
-    /// What kind of answer the code is.
+    /// The class of the code.
     public var verdict: Verdict { code.verdict }
 
     /// A sentence for a person: what is wrong, where.
@@ -175,7 +175,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ReceiptError.Code {
-    /// What kind of answer this code is.
+    /// The class of this code.
     public var verdict: ReceiptError.Verdict {
         switch self {
         case .empty, .tooLarge, .unrecognizedInput, .invalidBase64, .truncated, .malformedEncoding, .nestedTooDeeply,

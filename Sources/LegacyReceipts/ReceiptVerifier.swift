@@ -4,8 +4,8 @@ internal import Foundation
 
 /// Verifies legacy receipts: signature, certificates, markers, trust (Reference.md V7).
 ///
-/// Make one and keep it: it remembers chains that it has judged. It needs no files, no network and no clock, and may be
-/// used from any number of threads at once.
+/// Make one and keep it, because it caches verified chains. It needs no files, no network and no clock. Any number of
+/// threads can use it at the same time.
 ///
 /// ```swift
 /// let verifier = ReceiptVerifier()
@@ -18,7 +18,7 @@ public struct ReceiptVerifier: Sendable {
 
     /// How many chains are remembered; tests see by it that their number is bounded.
     package var cachedChainCount: Int { cache.count }
-    /// How often a remembered chain was used, and how often a chain had to be judged.
+    /// The hits and misses of the chain cache.
     package var chainLookups: (hits: Int, misses: Int) { cache.lookups }
     package static var maximumCachedChains: Int { ChainCache.maximumEntries }
 
@@ -36,10 +36,9 @@ public struct ReceiptVerifier: Sendable {
         validator = try ChainValidator(policy: trust)
     }
 
-    /// Verifies a receipt as somebody stored it: raw bytes or base64, see
-    /// ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.
+    /// Verifies a stored receipt: raw bytes or base64, see ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.
     ///
-    /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
+    /// - Throws: ``ReceiptError`` if the input is not a receipt, or not genuine.
     public func verify(stored input: [UInt8]) throws(ReceiptError) -> Verified<LegacyReceipt> {
         try verify(try ReceiptContainer(stored: input, limits: limits))
     }

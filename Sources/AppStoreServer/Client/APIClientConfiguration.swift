@@ -23,7 +23,7 @@ public struct APIClientConfiguration: Sendable {
     /// The time.
     public var clock: ServerClock
 
-    /// Is told of every attempt when it has ended, for logs and metrics. It is called on the task of the call: be quick.
+    /// Called after each attempt, for logs and metrics. It runs on the task of the call, so it must be fast.
     public var observer: (@Sendable (APIAttempt) -> Void)?
 
     /// A configuration of these parts.
@@ -59,7 +59,7 @@ public struct APIAttempt: Sendable {
     /// How long it took.
     public let duration: Duration
 
-    /// What went wrong; nil for success.
+    /// The error; nil for success.
     public let error: AppStoreServerAPIError?
 
     /// The wait before the next attempt; nil if there is none.

@@ -1,7 +1,7 @@
-/// The pages of a list, each asked for when it is needed.
+/// The pages of a list, each requested when it is needed.
 ///
-/// The sequence ends when Apple says that there are no more pages. If a call fails, iterating throws its error, and the next
-/// call of `next()` asks for the same page again; so after a failure no page is lost.
+/// The sequence ends after Apple's last page. If a call fails, `next()` throws its error, and the next call of `next()`
+/// requests the same page again. So a failure loses no page.
 public struct APIPages<Page: Sendable>: AsyncSequence, Sendable {
     /// A page, and the token for the one after it.
     struct Step: Sendable {
@@ -15,7 +15,7 @@ public struct APIPages<Page: Sendable>: AsyncSequence, Sendable {
 
     /// - Parameters:
     ///   - first: the token to begin with; nil for the first page.
-    ///   - load: asks for a page. It throws if there are to be more pages without a token for them.
+    ///   - load: requests a page. It throws if there are more pages, but no token for them.
     init(startingAt first: String?, load: @escaping @Sendable (_ token: String?) async throws -> Step) {
         self.first = first
         self.load = load

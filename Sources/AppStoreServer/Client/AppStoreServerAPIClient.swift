@@ -3,8 +3,8 @@ public import AppStoreModels
 /// A client of the App Store Server API, the Retention Messaging API and the Advanced Commerce API, for one app and one
 /// environment (Reference.md S2).
 ///
-/// Every method calls one endpoint and has its name. A call waits for its turn in the rate budget, carries a token that is
-/// made when needed, is sent again where that is safe (``RetryPolicy``), and ends at once when its task is cancelled.
+/// Each method calls the endpoint of the same name. A call waits for its rate budget, authenticates with a token that the
+/// client renews, is retried if that is safe (``RetryPolicy``), and ends at once when its task is canceled.
 ///
 ///     let key = try InAppPurchaseKey(pem: text, keyID: "ABCDEFGHIJ", issuerID: "99b16628-15e4-4668-972b-eeff55eeff55")
 ///     let client = try AppStoreServerAPIClient(key: key, bundleID: "com.example.app", environment: .production)
@@ -12,11 +12,11 @@ public import AppStoreModels
 ///         …
 ///     }
 ///
-/// What comes back as JWS is signed by Apple and not verified by the client.
+/// The client does not verify the JWS in the answers.
 ///
 /// All methods throw ``AppStoreServerAPIError``, or `CancellationError` when the task is cancelled.
 public struct AppStoreServerAPIClient: Sendable {
-    /// The environment that the client asks.
+    /// The environment of the client.
     public let environment: Environment
 
     /// Makes the tokens.
@@ -86,8 +86,8 @@ public enum TransactionHistoryVersion: Sendable, Hashable {
     }
 }
 
-/// What customers bought. `anyTransactionId` is a transactionId, originalTransactionId or appTransactionId of the customer;
-/// `transactionId` and `originalTransactionId` are not an appTransactionId.
+/// Purchases of customers. `anyTransactionId` is a transactionId, originalTransactionId or appTransactionId of the customer;
+/// `transactionId` and `originalTransactionId` cannot be an appTransactionId.
 extension AppStoreServerAPIClient {
     /// One page of a customer's transactions, at most 20.
     /// - Parameters:
@@ -201,7 +201,7 @@ extension TransactionHistoryRequest {
     }
 }
 
-/// What the developer tells Apple.
+/// Actions of the developer.
 extension AppStoreServerAPIClient {
     /// Answers a CONSUMPTION_REQUEST; Apple wants it within 12 hours. Apple refuses it for a transaction with
     /// the ownership `ASSIGNED` (`InvalidAssignedTransactionNotSupportedError`, whose number is not published).
@@ -282,7 +282,7 @@ extension AppStoreServerAPIClient {
         try await pipeline.call(.requestTestNotification)
     }
 
-    /// What became of a test notification; 4040008 may also mean that there is no result yet.
+    /// The result of a test notification. The error 4040008 can also mean that there is no result yet.
     public func getTestNotificationStatus(
         _ testNotificationToken: String
     ) async throws -> CheckTestNotificationResponse {
@@ -306,8 +306,8 @@ extension AppStoreServerAPIClient {
     /// Claims a seat for one person. Save `requestIdentifier` before the call and use it again in a retry:
     /// Apple then returns the first claim and makes no second one.
     ///
-    /// Apple refuses with `NoAvailableSeatsError` if all seats are claimed, and with `AppTransactionIdNotFoundError` if it
-    /// does not know the app download.
+    /// Apple answers with `NoAvailableSeatsError` if all seats are claimed, and with `AppTransactionIdNotFoundError` if the
+    /// app download is unknown.
     public func claimSeat(_ transactionId: String, _ request: ClaimSeatRequest) async throws -> ClaimSeatResponse {
         try await pipeline.call(.claimSeat, transactionId, body: request)
     }

@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// Finds out which environment a transaction belongs to: production is asked first, then the sandbox (Reference.md S1).
+/// Finds the environment of a transaction: it queries production first, then the sandbox (Reference.md S1).
 ///
 /// Purchases made through TestFlight and App Review are in the sandbox, even those of an app in production.
 ///
@@ -9,16 +9,16 @@ public import AppStoreModels
 public struct EnvironmentFallback: Sendable {
     /// Whether the app has a release in production. Until it has, production answers 401 to every call.
     public enum ProductionRelease: Sendable, Hashable {
-        /// It has: 401 means that the credentials are wrong, and the sandbox is not asked.
+        /// The app is released: 401 means that the credentials are wrong, and the sandbox is not queried.
         case released
         /// It has not: 401 from production means to ask the sandbox.
         case notReleased
-        /// Not known: after 401 the sandbox is asked, and what it finds is good. If it does not know the transaction either,
-        /// the 401 is what went wrong, for the transaction may be in production.
+        /// Unknown: after 401, the sandbox is queried, and its result is valid. If the sandbox does not find the transaction,
+        /// the error is the 401, because the transaction may be in production.
         case unknown
     }
 
-    /// What a call found, and where.
+    /// The result of a call and its environment.
     public struct Found<Value: Sendable>: Sendable {
         /// The result of the call.
         public let value: Value
@@ -27,10 +27,10 @@ public struct EnvironmentFallback: Sendable {
         public let environment: Environment
     }
 
-    /// The client that is asked first.
+    /// The first client.
     public let production: AppStoreServerAPIClient
 
-    /// The client that is asked next.
+    /// The second client.
     public let sandbox: AppStoreServerAPIClient
 
     /// Whether the app has a release in production.
@@ -46,12 +46,11 @@ public struct EnvironmentFallback: Sendable {
         self.productionRelease = productionRelease
     }
 
-    /// Calls production; if it does not know the transaction (4040010, 4040005), calls the sandbox.
+    /// Calls production. If production does not find the transaction (4040010, 4040005), calls the sandbox.
     ///
-    /// If the sandbox does not know it either, the transaction is unknown, and the error says so.
     /// - Parameter call: a call of one endpoint. It may run twice.
-    /// - Throws: what `call` throws. If the sandbox was asked and fails for another reason than not knowing the transaction,
-    ///   its error.
+    /// - Throws: the error of production, unless the sandbox fails for another reason than an unknown transaction; then the
+    ///   error of the sandbox.
     public func first<Value: Sendable>(
         _ call: @Sendable (AppStoreServerAPIClient) async throws -> Value
     ) async throws -> Found<Value> {
@@ -83,7 +82,7 @@ public struct EnvironmentFallback: Sendable {
 }
 
 extension AppStoreServerAPIError {
-    /// Whether the environment does not know the transaction: 4040010, or 4040005 where the path has an original one.
+    /// Whether the environment does not find the transaction: 4040010, or 4040005 for an original transaction id in the path.
     public var isUnknownTransaction: Bool {
         code == .transactionIdNotFound || code == .originalTransactionIdNotFound
     }

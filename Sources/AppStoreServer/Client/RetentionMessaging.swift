@@ -38,7 +38,7 @@ extension AppStoreServerAPIClient {
         try await pipeline.call(.getMessageList)
     }
 
-    /// Sets the message to show when the developer's server gives none, for a locale such as `en-US`.
+    /// Sets the default message for a locale such as `en-US`. Apple shows it if the developer's server returns no message.
     public func configureDefaultMessage(
         productId: String, locale: String, _ request: DefaultConfigurationRequest
     ) async throws {
@@ -50,12 +50,12 @@ extension AppStoreServerAPIClient {
         try await pipeline.perform(.deleteDefaultMessage, productId, locale)
     }
 
-    /// The message shown when the developer's server gives none.
+    /// The default message.
     public func getDefaultMessage(productId: String, locale: String) async throws -> DefaultConfigurationResponse {
         try await pipeline.call(.getDefaultMessage, productId, locale)
     }
 
-    /// Sets where Apple asks for a message. For production the server must have passed the test (4030026).
+    /// Sets the URL from which Apple requests a message. In production, the server must have passed the test (4030026).
     public func configureRealtimeURL(_ request: RealtimeUrlRequest) async throws {
         try await pipeline.perform(.configureRealtimeURL, body: request)
     }
@@ -65,7 +65,7 @@ extension AppStoreServerAPIClient {
         try await pipeline.perform(.deleteRealtimeURL)
     }
 
-    /// Where Apple asks for a message.
+    /// The URL from which Apple requests a message.
     public func getRealtimeURL() async throws -> RealtimeUrlResponse {
         try await pipeline.call(.getRealtimeURL)
     }

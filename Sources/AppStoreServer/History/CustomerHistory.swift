@@ -1,13 +1,13 @@
 public import AppStoreModels
 
-/// Everything the App Store Server API says about one customer of one app, each part verified.
+/// The verified data of the App Store Server API about one customer of one app.
 public struct CustomerHistory: Sendable {
     public let environment: Environment
-    /// The newest data of each transaction, in the order in which the App Store gave them. Empty if it knows of none.
+    /// The newest data of each transaction, in the order of the App Store. Empty if there is none.
     public let transactions: [Verified<JWSTransactionDecodedPayload>]
     /// The next renewal of each auto-renewable subscription.
     public let renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>]
-    /// The `revision` of the last page, from which what changes later can be asked for; nil if there was no page.
+    /// The `revision` of the last page, with which later changes can be requested; nil if there was no page.
     public let revision: String?
 }
 
@@ -19,8 +19,8 @@ public struct CustomerHistoryReader: Sendable {
     private let clock: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - client: asks one environment for one app.
-    ///   - verifier: checks what comes back.
+    ///   - client: queries one environment for one app.
+    ///   - verifier: verifies the answers.
     ///   - bundleID: the app; a transaction of another one is an error.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     public init(
@@ -33,8 +33,8 @@ public struct CustomerHistoryReader: Sendable {
         self.clock = clock
     }
 
-    /// Everything about the customer who has this transaction. The statuses are only asked for where a transaction is of
-    /// an auto-renewable subscription.
+    /// The history of the customer who has this transaction. It requests the statuses only if a transaction belongs to an
+    /// auto-renewable subscription.
     ///
     /// - Parameter anyTransactionId: a transactionId, originalTransactionId or appTransactionId.
     /// - Throws: ``AppStoreServerAPIError``, ``SignedDataError`` if one JWS is not genuine or of another app, or

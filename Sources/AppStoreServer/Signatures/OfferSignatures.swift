@@ -32,7 +32,7 @@ public struct PromotionalOfferSignatureCreator: Sendable {
     ) throws -> PromotionalOfferSignatureV1 {
         let token = appAccountToken.map { $0.lowercased() }
         let fields = [bundleID, key.keyID, productId, offerIdentifier, token ?? "", nonce.text, String(timestamp)]
-        // A separator within a field would let one signature stand for two offers.
+        // With a separator in a field, one signature would be valid for two offers.
         guard !fields.contains(where: { $0.unicodeScalars.contains(Self.separator) }) else {
             throw SignatureCreatorError.separatorInField
         }

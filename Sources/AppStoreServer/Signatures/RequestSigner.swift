@@ -1,7 +1,7 @@
 internal import AppStoreModels
 internal import Foundation
 
-/// What the JWS creators have in common (Reference.md S6.2 to S6.4): the base claims, without `exp`.
+/// The common part of the JWS creators (Reference.md S6.2 to S6.4): the base claims, without `exp`.
 struct RequestSigner: Sendable {
     let audience: String
     let key: InAppPurchaseKey

@@ -26,7 +26,7 @@ package enum JWSBase64 {
         var wrong: UInt32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: groups * 3 + 2) { output, count in
             values.withUnsafeBufferPointer { values in
-                // Whether a byte is a digit is asked once, at the end: each one that is none sets a high bit.
+                // Each byte that is not a digit sets a high bit, so one check at the end is enough.
                 for group in 0..<groups {
                     let at = group * 4
                     let bits =
@@ -45,7 +45,7 @@ package enum JWSBase64 {
                 let third = rest == 3 ? values[Int(text[at + 2])] : 0
                 let bits = first << 18 | second << 12 | third << 6
                 wrong |= first | second | third
-                // What the bytes do not use must be zero.
+                // Unused bits must be zero.
                 if bits & (rest == 2 ? 0xFFFF : 0xFF) != 0 { wrong |= noDigit }
                 output[count] = UInt8(truncatingIfNeeded: bits >> 16)
                 count += 1

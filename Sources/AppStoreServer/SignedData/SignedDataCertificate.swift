@@ -69,7 +69,7 @@
             guard has(Self.receiptSigningMarker) else { throw error(.missingLeafMarker) }
         }
 
-        /// What Xcode's one certificate must be too.
+        /// The checks for a leaf and for Xcode's only certificate.
         func checkAsSigner() throws {
             if case .isCertificateAuthority? = try constraints() {
                 throw error(.basicConstraints, "the signer is a certificate authority")
@@ -122,14 +122,14 @@
             }
         }
 
-        // Presence is all that a marker says (Reference.md S4).
+        // Only the presence of a marker matters (Reference.md S4).
         private static let intermediateMarker: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 2, 1]
         private static let receiptSigningMarker: ASN1ObjectIdentifier = [1, 2, 840, 113_635, 100, 6, 11, 1]
         private static let basicConstraints: ASN1ObjectIdentifier = [2, 5, 29, 19]
         private static let keyUsage: ASN1ObjectIdentifier = [2, 5, 29, 15]
         private static let certificatePolicies: ASN1ObjectIdentifier = [2, 5, 29, 32]
 
-        /// Extensions that are looked at here, or that say nothing about a chain whose policies are all accepted.
+        /// Extensions that are checked here, or that do not affect a chain whose policies are all accepted.
         private static let understood: Set<ASN1ObjectIdentifier> = [
             basicConstraints, keyUsage, certificatePolicies, intermediateMarker, receiptSigningMarker,
         ]

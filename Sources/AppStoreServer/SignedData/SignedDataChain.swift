@@ -4,7 +4,7 @@ internal import Crypto
 final class SignedDataChain: Sendable {
     let key: P256.Signing.PublicKey
     let anchor: SignatureEvidence.Anchor
-    /// Leaf, intermediate, root, DER; the root is the trusted one, whatever `x5c` holds. Only the leaf for Xcode.
+    /// Leaf, intermediate and trusted root in DER; for Xcode only the leaf.
     let certificates: [[UInt8]]
     /// When every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z, both ends included.
     let validity: ClosedRange<Int64>

@@ -1,12 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// Chains that were found good, so that a thousand transactions cost a thousand signatures and not three thousand.
+/// A cache of valid chains, so a thousand transactions cost one thousand signature verifications instead of three.
 ///
-/// A chain is found again only by exactly the header's bytes that it was judged from, before anything is decoded; and the
-/// payload's own date is checked against the span in which the whole chain is valid. So an answer never depends on what was
-/// verified before. A chain is kept only once a signature of its leaf was good, for which a forger would need the leaf's
-/// key: nobody can fill the cache. Bounded; the oldest goes.
+/// The key is the undecoded bytes of the header. The payload's date is checked against the period in which the whole chain is
+/// valid, so a result never depends on earlier payloads. A chain is cached only after a valid signature of its leaf, which
+/// requires the leaf's key, so a forger cannot fill the cache. The cache is bounded and evicts the oldest entry.
 final class SignedDataChainCache: Sendable {
     private struct Entry: Sendable {
         let header: [UInt8]
@@ -15,7 +14,7 @@ final class SignedDataChainCache: Sendable {
 
     /// Apple signs with one leaf at a time, for two years.
     static let maximumEntries = 32
-    /// Apple's headers take 4.3 kB; longer ones are judged anew each time.
+    /// Apple's headers take 4.3 kB. Longer ones are not cached.
     static let maximumHeaderLength = 16 * 1024
 
     private let entries = Mutex<[Entry]>([])
@@ -37,14 +36,14 @@ final class SignedDataChainCache: Sendable {
         guard header.count <= Self.maximumHeaderLength else { return }
         let entry = Entry(header: Array(header), chain: chain)
         entries.withLock { entries in
-            // Another task may have judged the same header at the same time.
+            // Another task may have added the same header at the same time.
             if entries.contains(where: { $0.header == entry.header }) { return }
             if entries.count >= Self.maximumEntries { entries.removeFirst() }
             entries.append(entry)
         }
     }
 
-    /// How often a chain was found here, and how often it had to be judged.
+    /// Hits and misses.
     var lookups: (hits: Int, misses: Int) { (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed)) }
 
     /// How many chains are held.

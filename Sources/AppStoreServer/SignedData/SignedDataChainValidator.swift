@@ -20,7 +20,7 @@
             guard x5c.count == 3 else { throw SignedDataHeader.count(x5c.count) }
             let leaf = try SignedDataCertificate(x5c[0], at: .certificate(0))
             let intermediate = try SignedDataCertificate(x5c[1], at: .certificate(1))
-            // What costs little comes before the signatures.
+            // Cheap checks come before the signatures.
             guard intermediate.isNamed(asIssuerOf: leaf) else {
                 throw leaf.error(.certificateSignatureMismatch, "its issuer is not x5c[1]")
             }

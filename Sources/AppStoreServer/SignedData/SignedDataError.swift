@@ -2,7 +2,7 @@
 ///
 /// Branch on ``code``; show ``message``; find the place with ``location``. No error holds a JWS or a part of one.
 public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was found wrong.
+    /// The kind of error.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         // No JWS, or a damaged one.
         /// The JWS is longer than any that Apple makes. Refuse it.
@@ -15,11 +15,11 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
         case invalidBase64
         /// The header is not JSON with the members that it needs. Refuse it.
         case malformedHeader
-        /// The payload is not JSON of the expected kind. Check that the JWS is of the kind that was asked for: a
-        /// transaction, a renewal info, a notification.
+        /// The payload is not JSON of the expected kind. Check that the JWS is of this kind: a transaction, a renewal info, a
+        /// notification.
         case malformedPayload
 
-        // A JWS in form, and not to be believed.
+        // The input has the form of a JWS, but is not genuine.
         /// The algorithm is not ES256, the only one that Apple uses. Refuse it.
         case unsupportedAlgorithm
         /// The header's `x5c` is not a chain of three certificates. Refuse it.
@@ -90,8 +90,8 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
         case additionalRoot(Int)
     }
 
-    /// The parts stand behind one reference: errors are rare, and a thrown value of one word keeps every function that can
-    /// throw one small.
+    /// The properties are behind one reference: errors are rare, and a thrown value of one word keeps the functions that
+    /// throw it small.
     private final class Storage: Sendable {
         let code: Code
         let location: Location
@@ -108,7 +108,7 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
 
     private let storage: Storage
 
-    /// What was found wrong.
+    /// The kind of error.
     public var code: Code { storage.code }
     /// Where the fault lies.
     public var location: Location { storage.location }
@@ -137,7 +137,7 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
 
     public var description: String { message }
 
-    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    /// Two errors with the same code are equal.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }

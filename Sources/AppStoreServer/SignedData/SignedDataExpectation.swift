@@ -37,7 +37,7 @@ public struct SignedDataExpectation: Hashable, Sendable {
     }
 }
 
-/// What a payload says about where it comes from.
+/// The app and environment in a payload.
 struct PayloadClaims: Sendable {
     /// A fact that some payloads have no member for.
     enum Claim<Value: Sendable>: Sendable {

@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// What the header of a JWS says (RFC 7515, 4; Reference.md S4).
+/// The header of a JWS (RFC 7515, 4; Reference.md S4).
 struct SignedDataHeader {
     /// `x5c`, DER: leaf, intermediate, root; or Xcode's one.
     let certificates: [[UInt8]]
@@ -45,7 +45,7 @@ struct SignedDataHeader {
         guard let object = value.object else {
             throw SignedDataError(.malformedHeader, at: .header, "it is not an object")
         }
-        // Two readers may take different ones of two members with the same name: neither is believed.
+        // Readers differ on which of two members with the same name counts, so such a header is rejected.
         guard value.hasUniqueNames else {
             throw SignedDataError(.malformedHeader, at: .header, "a member is there twice")
         }

@@ -1,17 +1,17 @@
 @_exported public import AppStoreTrust
 
-/// Whose signatures over the App Store's JWS are believed.
+/// The trust anchors for JWS of the App Store.
 ///
-/// ``apple`` is the default everywhere: Apple's roots by fingerprint and nothing else. The root itself travels in the JWS
-/// (Reference.md S4); no system trust store, no file and no network are consulted.
+/// ``apple`` is the default: Apple's roots by fingerprint. A JWS contains its root (Reference.md S4), so the verifier needs no
+/// system trust store, no file and no network.
 public struct SignedDataTrust: Sendable {
     /// SHA-256 of roots that the third certificate of `x5c` may be.
     public var roots: Set<Fingerprint>
-    /// Roots added by the caller, DER: for the sandbox of this package and for one's own tests. A chain that one of them
-    /// signed is accepted whatever the third certificate of its `x5c` is, as in Apple's libraries.
+    /// Additional roots in DER, for the sandbox of this package and for tests. A chain that one of them signed is accepted with
+    /// any third certificate in `x5c`, as in Apple's libraries.
     public var additionalRoots: [[UInt8]]
-    /// Whether data of the environments Xcode and LocalTesting is accepted. Anybody can make such data: for test servers
-    /// only. Its evidence is anchored in `SignatureEvidence.Anchor.xcode`, and it never speaks for Production or Sandbox.
+    /// Whether data of the environments Xcode and LocalTesting is accepted. Such data can be forged, so accept it on test
+    /// servers only. Its evidence has the anchor `SignatureEvidence.Anchor.xcode`. It is never valid for Production or Sandbox.
     public var acceptsXcode: Bool
 
     /// Apple's roots, nothing else.

@@ -4,11 +4,11 @@
     /// Verifies what the App Store signs as JWS: transactions, renewal infos, app transactions, notifications and realtime
     /// requests (Reference.md S4).
     ///
-    /// A payload is believed if its signature (ES256) is that of a leaf of the App Store, whose path leads over Apple's
-    /// intermediate to a trusted root, all valid when the payload was signed. Dates of long ago are judged by their own time,
-    /// so an old transaction stays verified when its leaf has expired, unless certificates are checked for revocation.
+    /// A payload is genuine if a leaf of the App Store signed it with ES256, and if Apple's intermediate and a trusted root
+    /// issued the leaf. All certificates must be valid at the time of the signature. So an old transaction stays genuine after
+    /// its leaf has expired, unless a revocation check is configured.
     ///
-    /// One verifier serves any number of tasks, apps and environments. Make it once: it remembers chains that it found good.
+    /// Make one verifier and keep it for all tasks, apps and environments, because it caches valid chains.
     ///
     ///     let verifier = try SignedDataVerifier()
     ///     let expected = SignedDataExpectation(bundleId: "com.example.app", environments: [.production])
@@ -20,9 +20,9 @@
         private let cache = SignedDataChainCache()
 
         /// - Parameters:
-        ///   - trust: whose signatures are believed.
-        ///   - revocation: asks whether leaf and intermediate were revoked. As in Apple's libraries, both must then be
-        ///     valid at `now`, not only when the payload was signed.
+        ///   - trust: the trust anchors.
+        ///   - revocation: checks leaf and intermediate for revocation. As in Apple's libraries, both must then also be valid
+        ///     at `now`.
         /// - Throws: ``SignedDataError`` `malformedCertificate` if an additional root cannot be read.
         public init(trust: SignedDataTrust = .apple, revocation: (any RevocationChecking)? = nil) throws {
             self.trust = trust
@@ -84,7 +84,7 @@
             try await verified(signedPayload, expecting, now)
         }
 
-        /// How often a chain was remembered, and how often it had to be judged.
+        /// The hits and misses of the chain cache.
         package var chainLookups: (hits: Int, misses: Int) { cache.lookups }
         /// How many chains are remembered.
         package var rememberedChains: Int { cache.count }
@@ -149,7 +149,7 @@
             return try validator.validate(xcode: certificates[0])
         }
 
-        /// Xcode's data is accepted by option only, and its key, which anybody has, speaks for no other environment.
+        /// Xcode's data is accepted by option only. Its key is public, so it is valid for no other environment.
         private func checkEnvironment(_ payload: some SignedPayload, _ chain: SignedDataChain) throws {
             let environment = payload.claims.environment
             let isTest = environment == .xcode || environment == .localTesting
@@ -194,13 +194,13 @@
     extension SignedDataVerifier {
         /// Verifies the `signedPayload` of an App Store Server Notification version 2, and every JWS inside of it.
         ///
-        /// What is signed inside must be of the same app and environment as the notification itself.
+        /// Each nested JWS must have the same app and environment as the notification.
         ///
         /// - Parameters:
         ///   - signedPayload: compact serialization.
         ///   - expecting: the app and environments that the notification must be of.
         ///   - now: as for ``verifiedTransaction(_:expecting:now:)``.
-        /// - Throws: ``SignedDataError``; its ``SignedDataError/member`` names the JWS inside that is at fault.
+        /// - Throws: ``SignedDataError``; its ``SignedDataError/member`` names the nested JWS that is not valid.
         public func verifiedNotification(
             _ signedPayload: String, expecting: SignedDataExpectation, now: Int64
         ) async throws -> VerifiedNotification {

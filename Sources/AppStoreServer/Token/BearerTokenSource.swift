@@ -34,11 +34,11 @@ public final class BearerTokenSource: Sendable {
     private static let margin: Int64 = 30
 
     /// - Parameters:
-    ///   - key: what the tokens are signed with; it names the issuer too.
-    ///   - bundleID: the app that is spoken for.
-    ///   - lifetime: from `iat` to `exp`. What is outside of 1 to 60 minutes is moved to the nearer bound. Apple's own
-    ///     libraries use five minutes, which is the default.
-    ///   - clock: what time it is.
+    ///   - key: signs the tokens and names the issuer.
+    ///   - bundleID: the app.
+    ///   - lifetime: the time from `iat` to `exp`, clamped to 1 to 60 minutes. The default is five minutes, as in Apple's
+    ///     libraries.
+    ///   - clock: the current time.
     public init(
         key: InAppPurchaseKey, bundleID: String, lifetime: Duration = .seconds(300), clock: ServerClock = .system
     ) {

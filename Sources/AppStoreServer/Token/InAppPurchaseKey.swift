@@ -14,9 +14,9 @@ public struct InAppPurchaseKey: Sendable, CustomStringConvertible {
 
     let privateKey: P256.Signing.PrivateKey
 
-    /// Reads the file that App Store Connect gives: PEM with `BEGIN PRIVATE KEY` around PKCS#8 for the curve P-256.
+    /// Reads a key file of App Store Connect: PEM with `BEGIN PRIVATE KEY`, PKCS#8, curve P-256.
     ///
-    /// Line ends of any kind, white space around the text and lines of any length are accepted.
+    /// It accepts all line endings, white space around the text, and lines of any length.
     /// - Throws: ``InAppPurchaseKeyError``.
     public init(pem: String, keyID: String, issuerID: String) throws(InAppPurchaseKeyError) {
         guard !keyID.isEmpty else { throw .missingKeyID }

@@ -1,6 +1,6 @@
 /// Reads the signed content of an app receipt: SET OF SEQUENCE { type, version, value } (Reference.md V5.1).
 ///
-/// One pass; an attribute's value is read where it stands.
+/// It takes one pass and copies no attribute value.
 struct AppReceiptDecoder {
     private var receipt = AppReceipt()
     private var attributesLeft: Int

@@ -163,8 +163,7 @@ struct BERReader {
         offset = inner.isIndefinite ? inner.offset + 2 : inner.end
     }
 
-    /// Steps over the next element, whatever it is. Linear, and without recursion: definite lengths are jumped over,
-    /// indefinite ones counted.
+    /// Skips the next element of any type, in linear time and without recursion.
     mutating func skip(_ bytes: Span<UInt8>) throws(ReceiptError) {
         let outer = try header(bytes)
         guard outer.isIndefinite else {
@@ -210,7 +209,7 @@ struct BERReader {
     }
 }
 
-/// Contents of an OCTET STRING: where they stand, or a joined copy of their segments.
+/// The contents of an OCTET STRING: their range, or a joined copy of their segments.
 enum OctetString {
     case contiguous(Range<Int>)
     case joined([UInt8])

@@ -49,7 +49,7 @@ public enum Base64: Sendable {
         }
     }
 
-    /// What a digit adds to its group of 24 bits, for each of its four places; bit 30 for bytes that are no digits.
+    /// The bits of a digit in its group of 24 bits, for each of its four places; bit 30 for bytes that are no digits.
     private static let groupValues: [UInt32] = [18, 12, 6, 0].flatMap { shift in
         (0..<256).map { byte in
             let value = standard[UInt8(byte)]

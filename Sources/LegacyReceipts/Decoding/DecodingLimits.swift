@@ -1,6 +1,6 @@
-/// Bounds on what a decoder accepts. Every bound of the library stands here; decoding and verifying share them.
+/// The limits of decoding and verifying. All limits of the library are here.
 ///
-/// The defaults take every receipt that Apple's endpoint takes. Raise them for your own data only.
+/// The defaults accept every receipt that Apple's endpoint accepts. Raise them for your own data only.
 public struct DecodingLimits: Hashable, Sendable {
     /// 3 MiB, the body size that Apple's endpoint accepts (Reference.md C3).
     public static let defaultMaximumSize = 3 * 1024 * 1024
@@ -8,7 +8,7 @@ public struct DecodingLimits: Hashable, Sendable {
     public static let defaultMaximumDepth = 16
     /// Apple embeds three.
     public static let defaultMaximumCertificates = 8
-    /// Apple signs once, and one signature is all that is ever judged.
+    /// Apple's receipts have one signer.
     public static let maximumSigners = 1
     /// Attributes, those of purchases included. The largest receipt known has about 4,000.
     public static let defaultMaximumAttributes = 300_000

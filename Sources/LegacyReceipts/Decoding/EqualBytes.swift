@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension ArraySlice<UInt8> {
-    /// Whether the bytes are the same. Not for secrets: how long it takes tells where they differ.
+    /// Whether the bytes are equal. Not for secrets, because the time depends on the position of the first difference.
     ///
     /// `==` compares byte by byte, which for a receipt takes as long as its digest.
     func hasSameBytes(as other: ArraySlice<UInt8>) -> Bool {

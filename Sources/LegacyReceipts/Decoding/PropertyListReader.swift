@@ -117,7 +117,7 @@ struct PropertyListReader {
     private mutating func string() throws(ReceiptError) -> String {
         if accept("\"") { return try quoted(until: UInt8(ascii: "\"")) }
         if accept("'") { return try quoted(until: UInt8(ascii: "'")) }
-        // Unquoted: up to the next separator, since re-serialised dates stand unquoted with blanks in them.
+        // An unquoted value ends at the next separator: some clients write dates unquoted, with blanks in them.
         let start = offset
         while let byte = peek(), !Self.endsUnquoted(byte) { offset += 1 }
         var end = offset

@@ -1,6 +1,6 @@
 /// A receipt's bytes with every transport encoding taken off, and which kind of receipt they have the form of.
 public struct ReceiptContainer: Sendable {
-    /// The form of the bytes; that they hold a receipt is not yet said.
+    /// The form of the bytes. It does not prove that they are a receipt.
     public enum Form: String, Sendable {
         /// An ASN.1 SEQUENCE that begins with an object identifier: PKCS#7.
         case pkcs7 = "PKCS#7"
@@ -27,15 +27,15 @@ public struct ReceiptContainer: Sendable {
         try self.init(decoded: try Base64.decodeStrictly(text.span), limits: limits)
     }
 
-    /// Reads a receipt as somebody stored it: raw bytes, or base64 with whatever damage can be undone without guessing
-    /// at content, see ``Base64/decodeLeniently(_:spacesAsPlus:)``. The form is detected from structure, not from a prefix.
+    /// Reads a stored receipt: raw bytes, or base64 whose damage can be repaired without guessing at content, see
+    /// ``Base64/decodeLeniently(_:spacesAsPlus:)``. The form is detected from the structure.
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(stored input: [UInt8], limits: DecodingLimits = .standard) throws(ReceiptError) {
         try self.init(stored: input[...], limits: limits)
     }
 
-    /// Reads a receipt as somebody stored it, out of a larger buffer.
+    /// Reads a stored receipt in a larger buffer.
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(stored input: ArraySlice<UInt8>, limits: DecodingLimits = .standard) throws(ReceiptError) {
@@ -130,8 +130,8 @@ public struct ReceiptContainer: Sendable {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) || byte == 0 }
 
-    /// What the first bytes are the beginning of. No base64 text can be mistaken: neither 0x06, the identifier of an
-    /// object identifier, nor a brace is a base64 digit.
+    /// The form that the first bytes indicate. Base64 text never matches: neither 0x06, the identifier of an object
+    /// identifier, nor a brace is a base64 digit.
     private static func form(of bytes: ArraySlice<UInt8>) -> Form? {
         let start = bytes.startIndex
         if bytes.count >= 4, bytes[start] == Tag.sequence {
@@ -143,7 +143,7 @@ public struct ReceiptContainer: Sendable {
         return text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "<") ? .propertyList : nil
     }
 
-    /// Whether the outermost element says that it is longer than what is there.
+    /// Whether the outermost element is longer than the input.
     private static func isIncomplete(_ decoded: [UInt8]) -> Bool {
         guard form(of: decoded[...]) == .pkcs7 else { return form(of: decoded[...]) == nil }
         var reader = BERReader(0..<decoded.count, depth: DecodingLimits.defaultMaximumDepth)

@@ -132,7 +132,7 @@ struct SignedDataMessage {
             }
             let header = try set.header(span)
             guard !header.isIndefinite else {
-                // X.509 certificates are DER (RFC 5280, 4.1), whatever the message around them is.
+                // X.509 certificates are DER (RFC 5280, 4.1), also in a BER message.
                 throw ReceiptError(.malformedCertificate, at: .byte(start), "indefinite length")
             }
             set.offset = header.end

@@ -1,4 +1,4 @@
-/// What a certificate in a receipt says, for a person to read. Nothing here says that it is trusted.
+/// The content of a certificate in a receipt, for a report. The certificate is not necessarily trusted.
 public struct CertificateFacts: Hashable, Sendable {
     /// Its place among the receipt's certificates, from 0.
     public let index: Int
@@ -14,7 +14,7 @@ public struct CertificateFacts: Hashable, Sendable {
     public let notAfter: Int64
     /// SHA-256 of its DER.
     public let fingerprint: Fingerprint
-    /// Whether it says that it is a certificate authority (RFC 5280, 4.2.1.9).
+    /// Whether the certificate is marked as a certificate authority (RFC 5280, 4.2.1.9).
     public let isCertificateAuthority: Bool
     /// Apple's marker extensions that it has, as dotted object identifiers.
     public let markers: [String]

@@ -9,7 +9,7 @@ extension RawAttribute {
         case bytes
     }
 
-    /// What the value looks like. The typed properties of ``AppReceipt`` and ``InAppPurchase`` are what counts.
+    /// The value in a readable form, for a report. Use the typed properties of ``AppReceipt`` and ``InAppPurchase`` in code.
     public var content: Content {
         guard !(4...7).contains(type) else { return .bytes }
         let bytes = Array(value)

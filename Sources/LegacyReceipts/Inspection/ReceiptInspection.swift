@@ -1,7 +1,7 @@
 internal import CryptoExtras
 
-/// Everything there is to see in one receipt, and how each check came out. For people and support tools: a verdict to
-/// act on comes from ``ReceiptVerifier``, whose answer stands here in ``verdict``.
+/// The content of one receipt and the result of each check, for support tools. ``verdict`` is the result of
+/// ``ReceiptVerifier``, the one to act on.
 public struct ReceiptInspection: Sendable {
     /// One check and its outcome.
     public struct Check: Sendable, Hashable {
@@ -35,9 +35,9 @@ public struct ReceiptInspection: Sendable {
     public let form: ReceiptContainer.Form
     /// The size of the container in bytes.
     public let byteCount: Int
-    /// What the receipt says, if it can be decoded. It is not verified by standing here.
+    /// The decoded receipt, unverified; nil if it cannot be decoded.
     public let receipt: Unverified<LegacyReceipt>?
-    /// Every app-level attribute as it stands in the content; empty for transaction receipts.
+    /// The app-level attributes in the order of the content; empty for transaction receipts.
     public let attributes: [RawAttribute]
     /// The receipt's certificates.
     public let certificates: [CertificateFacts]
@@ -194,7 +194,7 @@ private struct Inspector {
     }
 
     private mutating func inspectValidity(_ chain: [X509Certificate], at time: Int64?) {
-        guard let time else { return skip([.validity], "the receipt has no date to judge the certificates at") }
+        guard let time else { return skip([.validity], "the receipt has no date for which to check the certificates") }
         _ = check(.validity) { () throws(ReceiptError) in
             for certificate in chain { try ReceiptVerifier.check(certificate.validity, at: time) }
         }

@@ -1,8 +1,7 @@
-/// An app receipt (iOS 7 and later, macOS): what its signed content says, attribute by attribute.
+/// The signed content of an app receipt (iOS 7 and later, macOS), attribute by attribute.
 ///
-/// A value of this type is only as good as what carries it: decoding gives `Unverified`, checking the signature
-/// gives `Verified`. All dates are milliseconds since 1970-01-01T00:00:00Z. Attribute numbers are those of the
-/// Reference.md V5.2; an attribute that is missing or empty is nil.
+/// Decoding returns it as `Unverified`, verifying as `Verified`. All dates are milliseconds since 1970-01-01T00:00:00Z.
+/// Reference.md V5.2 lists the attribute numbers. A missing or empty attribute is nil.
 public struct AppReceipt: Hashable, Sendable {
     /// Attribute 0, `receipt_type`. The oldest Mac receipts lack it.
     public internal(set) var receiptType: ReceiptType?
@@ -30,7 +29,7 @@ public struct AppReceipt: Hashable, Sendable {
     public internal(set) var ageRating: String?
     /// Attribute 11: the developer's id; 0 in the sandbox.
     public internal(set) var developerId: Int64?
-    /// Attribute 12, `receipt_creation_date`: when Apple signed this receipt. Certificates are judged at this time.
+    /// Attribute 12, `receipt_creation_date`: the time of the signature, for which the certificates are checked.
     public internal(set) var receiptCreationDate: Int64?
     /// Attribute 13: the operating system as MMmmpp (150101 is 15.1.1).
     public internal(set) var operatingSystemVersion: Int64?
@@ -74,6 +73,6 @@ public struct AppReceipt: Hashable, Sendable {
         trailingByteCount = 0
     }
 
-    /// The environment named by ``receiptType``; nil when the receipt does not say or says something unknown.
+    /// The environment of ``receiptType``; nil if the type is missing or unknown.
     public var environment: ReceiptEnvironment? { receiptType?.environment }
 }

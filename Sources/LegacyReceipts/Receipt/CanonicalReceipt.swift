@@ -1,9 +1,8 @@
-/// The form of a verified receipt that holds what the signature and its certificate chain need, and nothing else.
+/// The canonical form of a verified receipt: the signed content, the signature and its certificate chain, without other bytes.
 ///
-/// Around the signed bytes of a receipt there is room for bytes that no one signed: after its end, in unsigned attributes,
-/// revocation lists, further certificates, algorithm parameters, long forms of lengths. Anyone can add megabytes of them to a
-/// genuine receipt. What is stored, compared and handed out has therefore this form, which is the same for every variant
-/// of one receipt. The receipts that Apple issues have it from the start.
+/// A receipt can contain unsigned bytes: after its end, in unsigned attributes, revocation lists, further certificates,
+/// algorithm parameters and long forms of lengths. Anyone can add megabytes of them to a genuine receipt. The canonical form is
+/// the same for all variants of a receipt, so the store, the cache and the replies use it. Apple issues receipts in this form.
 extension Verified<LegacyReceipt> {
     /// The canonical form of the bytes that this receipt was read from, or these bytes themselves if they have it already.
     ///
@@ -125,7 +124,7 @@ private enum CanonicalReceipt {
         add("signature", Base64.encode(blob))
         add("purchase-info", Base64.encode(receipt.purchaseInfoBytes))
         if !receipt.claimsProduction { add("environment", "Sandbox") }
-        // The pod is what stands before the last 13 digits of the signed transaction id.
+        // The pod is the signed transaction id without its last 13 digits.
         if let pod = receipt.pod, !pod.isEmpty, receipt.transactionId.dropLast(13) == pod { add("pod", pod) }
         if receipt.signingStatus == "0" { add("signing-status", "0") }
         text += "}"

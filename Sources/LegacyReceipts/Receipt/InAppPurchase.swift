@@ -22,7 +22,7 @@ public struct InAppPurchase: Hashable, Sendable {
     public internal(set) var inAppItemId: Int64?
     /// Attribute 1711, `web_order_line_item_id`; 0 where there is none. Can exceed 2^53.
     public internal(set) var webOrderLineItemId: Int64?
-    /// Attribute 1712, `cancellation_date`: refunded, revoked, or replaced by an upgrade; a receipt cannot tell which.
+    /// Attribute 1712, `cancellation_date`: refunded, revoked, or replaced by an upgrade. A receipt does not distinguish them.
     public internal(set) var cancellationDate: Int64?
     /// Attribute 1713, `is_trial_period`.
     public internal(set) var isTrialPeriod: Bool?

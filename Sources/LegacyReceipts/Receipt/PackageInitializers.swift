@@ -1,5 +1,4 @@
-// Receipts and purchases made of values instead of bytes, for code of this package that needs them without a signature.
-// Package access only: nobody outside can make a receipt that was not decoded.
+// Initializers from values instead of bytes. Package access only: other packages get receipts from a decoder alone.
 
 extension AppReceipt {
     package init(
@@ -51,7 +50,7 @@ extension InAppPurchase {
 }
 
 extension TransactionReceipt {
-    /// - Parameter purchaseInfo: the keys of the signed inner list, which tell the provenance of the dates.
+    /// - Parameter purchaseInfo: the keys of the signed inner list, from which the provenance of the dates follows.
     package init(
         productId: String, transactionId: String, originalTransactionId: String? = nil, bundleId: String? = nil,
         quantity: Int64? = nil, purchaseDate: Int64? = nil, originalPurchaseDate: Int64? = nil,

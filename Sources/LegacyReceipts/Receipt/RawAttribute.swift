@@ -1,4 +1,4 @@
-/// One attribute as it stands in the signed content: SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }
+/// One attribute of the signed content: SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }
 /// (Reference.md V5.1).
 public struct RawAttribute: Hashable, Sendable {
     /// The attribute type, for example 12 for the creation date.

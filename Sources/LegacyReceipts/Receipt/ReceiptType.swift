@@ -1,7 +1,6 @@
-/// The kind of receipt an app receipt says it is: attribute 0, `receipt_type` in a verifyReceipt reply
-/// (Reference.md V3.2 and V5.2).
+/// The type of an app receipt: attribute 0, `receipt_type` in a verifyReceipt reply (Reference.md V3.2 and V5.2).
 ///
-/// Values this library does not know are kept as they are.
+/// Unknown values are preserved.
 public struct ReceiptType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
 
@@ -15,12 +14,12 @@ public struct ReceiptType: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let productionVPP = Self(rawValue: "ProductionVPP")
     /// The Volume Purchase Program in the sandbox.
     public static let productionVPPSandbox = Self(rawValue: "ProductionVPPSandbox")
-    /// Made by Xcode's StoreKit testing on a developer's Mac; signed with a key everybody has.
+    /// Made by Xcode's StoreKit testing on a developer's Mac, and signed with a public key pair.
     public static let xcode = Self(rawValue: "Xcode")
 
     public var description: String { rawValue }
 
-    /// The environment that this receipt type belongs to, or nil for a type this library does not know.
+    /// The environment of this receipt type; nil for an unknown type.
     public var environment: ReceiptEnvironment? {
         switch self {
         case .production, .productionVPP: .production

@@ -4,7 +4,7 @@
 /// All dates are milliseconds since 1970-01-01T00:00:00Z. Only ``purchaseInfo`` is signed; ``claimedEnvironment``,
 /// ``pod`` and ``signingStatus`` are not, and anyone can edit them.
 public struct TransactionReceipt: Hashable, Sendable {
-    /// One key of the signed inner property list, as it stands there.
+    /// One key of the signed inner property list, and its value.
     public struct Entry: Hashable, Sendable {
         /// The hyphenated key, for example `original-transaction-id`.
         public let key: String
@@ -36,7 +36,7 @@ public struct TransactionReceipt: Hashable, Sendable {
     public internal(set) var originalTransactionId: String?
     /// `quantity`.
     public internal(set) var quantity: Int64?
-    /// `purchase-date-ms`, else `purchase-date`. The leaf certificate is judged at this time.
+    /// `purchase-date-ms`, else `purchase-date`: the time for which the leaf certificate is checked.
     public internal(set) var purchaseDate: Int64?
     /// `original-purchase-date-ms`, else `original-purchase-date`.
     public internal(set) var originalPurchaseDate: Int64?
@@ -107,8 +107,8 @@ public struct TransactionReceipt: Hashable, Sendable {
         claimsProduction && !hasSandboxTransactionId ? .production : .sandbox
     }
 
-    /// Whether the unsigned claim and the signed transaction id contradict each other, which means that somebody edited
-    /// the receipt.
+    /// Whether the unsigned environment contradicts the signed transaction id. Apple's receipts never do, so the receipt
+    /// was edited.
     public var hasEnvironmentContradiction: Bool { claimsProduction == hasSandboxTransactionId }
 
     /// Whether the unsigned part claims production.

@@ -1,2 +1,2 @@
-// Who verifies receipts names what verifying gives: Verified, its evidence, fingerprints.
+// Callers need Verified, its evidence and fingerprints to name the results of the verifier.
 @_exported public import AppStoreTrust

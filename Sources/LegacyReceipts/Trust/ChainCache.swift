@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Chains that were found good, so that a million receipts cost a million content signatures and not three million.
+/// A cache of valid chains, so a million receipts cost one million signature verifications instead of three.
 ///
-/// A chain is found again only by exactly the bytes it was judged from, all embedded certificates together, and the
-/// receipt's own time is checked against the span in which the whole chain is valid. So an answer never depends on what
-/// was verified before. Bad chains are not kept: a forger must not be able to fill the cache. Bounded; the oldest goes.
+/// The key is the bytes of all embedded certificates. The receipt's time is checked against the period in which the whole
+/// chain is valid, so a result never depends on earlier receipts. Invalid chains are not cached, so a forger cannot fill the
+/// cache. The cache is bounded and evicts the oldest entry.
 final class ChainCache: Sendable {
     private struct Entry: Sendable {
         let hash: UInt64
@@ -15,7 +15,7 @@ final class ChainCache: Sendable {
 
     /// Apple has signed receipts with about ten leaves since 2010.
     static let maximumEntries = 64
-    /// Apple's three certificates take 3.9 kB; larger sets are judged anew each time.
+    /// Apple's three certificates take 3.9 kB. Larger sets are not cached.
     static let maximumCertificateBytes = 16 * 1024
 
     private let entries = Mutex<[Entry]>([])
@@ -43,7 +43,7 @@ final class ChainCache: Sendable {
         let entry = Entry(
             hash: Self.hash(signer), certificates: Array(certificates)[...], signer: Array(signer)[...], chain: chain)
         entries.withLock { entries in
-            // Another thread may have judged the same chain at the same time.
+            // Another thread may have added the same chain at the same time.
             let isThere = entries.contains {
                 $0.hash == entry.hash && $0.signer.hasSameBytes(as: entry.signer)
                     && $0.certificates.hasSameBytes(as: entry.certificates)
@@ -54,13 +54,13 @@ final class ChainCache: Sendable {
         }
     }
 
-    /// How often a chain was found here, and how often it had to be judged.
+    /// Hits and misses.
     var lookups: (hits: Int, misses: Int) { (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed)) }
 
     /// How many chains are held.
     var count: Int { entries.withLock { $0.count } }
 
-    /// FNV-1a over the last bytes, where the serial number stands.
+    /// FNV-1a over the last bytes, which contain the serial number.
     private static func hash(_ signer: ArraySlice<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in signer.suffix(24) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -25,10 +25,10 @@ final class ValidatedChain: Sendable {
     }
 }
 
-/// Builds and judges the path leaf, intermediate, root (Reference.md V7; RFC 5280, 6.1).
+/// Builds and validates the path of leaf, intermediate and root (Reference.md V7; RFC 5280, 6.1).
 ///
-/// Apple's chains have exactly these three; nothing shorter or longer is accepted. Time is left to the caller, so that
-/// a verdict on a chain can be kept: see ``ChainCache``.
+/// Apple's chains have exactly these three certificates; no other length is accepted. The caller checks the time, so the
+/// result for a chain can be cached, see ``ChainCache``.
 struct ChainValidator: Sendable {
     let policy: TrustPolicy
     private let additionalRoots: [X509Certificate]
@@ -110,7 +110,7 @@ struct ChainValidator: Sendable {
     private func xcodeChain(_ leaf: X509Certificate, _ receiptType: ReceiptType?) throws(ReceiptError) -> ValidatedChain
     {
         guard policy.acceptsXcodeReceipts else { throw ReceiptError(.xcodeReceipt, at: .certificate(leaf.index)) }
-        // Even where Xcode's key is accepted, it must not speak for the App Store.
+        // Even if Xcode's key is accepted, it is valid for receipts of Xcode only.
         guard receiptType == .xcode else {
             throw ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "Xcode signed a receipt of another type")
         }
@@ -140,7 +140,7 @@ struct ChainValidator: Sendable {
         try Self.checkLeaf(leaf, marker: marker)
         if let pinned = try pinnedIntermediate(of: leaf, among: candidates) {
             try Self.checkIntermediate(pinned, markers: markers)
-            // The intermediate stands in for the root, whose own validity is longer.
+            // The intermediate replaces the root, whose validity is longer.
             return try chain(leaf, Path(intermediate: pinned, root: pinned, anchor: .apple))
         }
         let path = try path(from: leaf, among: candidates)
@@ -176,11 +176,12 @@ struct ChainValidator: Sendable {
         }
     }
 
-    /// Finds an intermediate that issued the leaf and a trusted root that issued the intermediate. Of several the one
-    /// that is valid with the leaf for longest: Apple issued an intermediate anew under the same name and key.
+    /// Finds an intermediate that issued the leaf, and a trusted root that issued the intermediate. Of several paths, it
+    /// takes the one that is valid with the leaf for the longest time: Apple reissued an intermediate with the same name
+    /// and key.
     ///
-    /// The work is bounded by the square of the certificates a receipt may carry. Of several failures the one that came
-    /// closest to a trusted root is told.
+    /// The work is bounded by the square of the number of certificates. Of several failures, it throws the one that came
+    /// closest to a trusted root.
     private func path(from leaf: X509Certificate, among certificates: [X509Certificate]) throws(ReceiptError) -> Path {
         var closest = ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "the leaf's issuer is not there")
         var best: Path?

@@ -1,9 +1,9 @@
 internal import Crypto
 
-/// What a device knows about itself and a receipt was made for (Reference.md V5.2 and V7.4).
+/// The identifier of the device for which a receipt was made (Reference.md V5.2 and V7.4).
 ///
-/// A server learns it only from the app. On iOS it is the 16 bytes of `identifierForVendor`, on macOS the 6 bytes of the
-/// primary network interface's MAC address.
+/// The app must send it to the server. On iOS it is the 16 bytes of `identifierForVendor`, on macOS the 6 bytes of the primary
+/// network interface's MAC address.
 public struct DeviceIdentifier: Hashable, Sendable {
     public let bytes: [UInt8]
 

@@ -1,7 +1,7 @@
-/// Whose signatures are believed.
+/// The trust anchors for receipts.
 ///
-/// ``apple`` is the default everywhere: Apple's roots by fingerprint and nothing else. No system trust store, no network
-/// and no clock are consulted; certificates travel inside the receipt and are judged at the time it was signed.
+/// ``apple`` is the default: Apple's roots by fingerprint. The verifier uses no system trust store, no network and no clock.
+/// A receipt contains its certificates, and they are checked for the time of the signature.
 public struct TrustPolicy: Sendable {
     /// SHA-256 fingerprints of roots that an embedded certificate must match to be an anchor.
     public var roots: Set<Fingerprint>
@@ -14,8 +14,8 @@ public struct TrustPolicy: Sendable {
     public var transactionReceiptLeaves: Set<Fingerprint>
     /// Intermediates trusted by their own fingerprint when the caller supplies them in ``additionalIntermediates``.
     public var transactionReceiptIntermediates: Set<Fingerprint>
-    /// Whether receipts of Xcode's StoreKit testing are accepted. Their key is on every developer's Mac: anybody can
-    /// make one that says anything. For test servers only.
+    /// Whether receipts of Xcode's StoreKit testing are accepted. Their key is on every developer's Mac, so they can be
+    /// forged. For test servers only.
     public var acceptsXcodeReceipts: Bool
 
     public init(

@@ -2,7 +2,7 @@ internal import Crypto
 internal import CryptoExtras
 internal import Foundation
 
-/// The parts of an X.509 certificate that a receipt's chain is judged by (RFC 5280, 4.1). DER only.
+/// The parts of an X.509 certificate that chain validation needs (RFC 5280, 4.1). DER only.
 ///
 /// A class, because as a structure it would be large: the optimizer of Swift 6.3 confuses error and result in functions
 /// that throw a concrete error type and pass optionals of large structures around (seen in release builds only).
@@ -255,7 +255,7 @@ extension X509Certificate.Extensions {
         }
     }
 
-    /// Extensions that may be critical: they are markers or say nothing about a receipt's chain.
+    /// Extensions that may be critical: markers, and extensions that do not affect a receipt's chain.
     private static func isUnderstood(_ identifier: Range<Int>, _ span: Span<UInt8>) -> Bool {
         [
             ObjectIdentifier.certificatePolicies, ObjectIdentifier.receiptSigningMarker,

@@ -87,7 +87,7 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable, Codable {
     case requestAdvancedCommerceTransactionRefund
 }
 
-/// What Reference.md S2 says of each endpoint, in the order of its tables.
+/// The properties of each endpoint (Reference.md S2), in the order of its tables.
 extension APIEndpoint {
     /// The HTTP method.
     public var method: String { facts.method }
@@ -95,16 +95,16 @@ extension APIEndpoint {
     /// The path, with `{}` for each path parameter.
     public var pathTemplate: String { facts.path }
 
-    /// How many requests a second Apple takes for one app in production. It counts them by the hour, so a short burst may be
-    /// faster. The sandbox takes a tenth. Apple may change the numbers. Apple lists none for
-    /// Get Status of Subscription Renewal Date Extensions and for the seat endpoints; 1 is a guess on the safe side.
+    /// Apple's rate limit for one app in production, in requests per second. Apple counts by the hour, so a short burst can be
+    /// faster. The sandbox allows a tenth. Apple may change the numbers, and lists none for Get Status of Subscription
+    /// Renewal Date Extensions and for the seat endpoints; 1 is a safe guess.
     public var productionRequestsPerSecond: Double { facts.requestsPerSecond }
 
-    /// Whether sending the same request twice does no more than sending it once.
+    /// Whether sending the same request twice has the same effect as sending it once.
     ///
-    /// Reading does not change anything; setting a value sets the same value again; extensions and seat claims carry a
-    /// request identifier and Advanced Commerce requests a reference, by which Apple knows a repetition. Uploads are refused the second time
-    /// (HTTP 409), deletions find nothing the second time, and tests would be made twice.
+    /// Reads change nothing. Setting a value twice sets the same value. Apple deduplicates extensions and seat claims by their
+    /// request identifier, and Advanced Commerce requests by their reference. Apple rejects a second upload (HTTP 409), does
+    /// not find the object of a second deletion, and would run a test twice.
     public var isIdempotent: Bool { facts.isIdempotent }
 
     /// The path, its parameters percent-encoded; nil if there are too few or too many, or one cannot be in a path.

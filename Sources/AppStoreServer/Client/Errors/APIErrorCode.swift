@@ -5,15 +5,15 @@ public import AppStoreModels
 /// The first three digits are the HTTP status. Apple adds codes without notice and some of its documented errors have no
 /// published number, so an unknown code is kept as it is.
 public struct APIErrorCode: OpenEnum {
-    /// The number as it stands in `errorCode`.
+    /// The number in `errorCode`.
     public let rawValue: Int64
 
-    /// Any number, known to this package or not.
+    /// Any number, including unknown ones.
     public init(rawValue: Int64) {
         self.rawValue = rawValue
     }
 
-    /// The HTTP status that the number says.
+    /// The HTTP status: the first three digits.
     public var httpStatus: Int { Int(clamping: rawValue / 10_000) }
 
     /// Apple's name for the error, without the suffix "Error"; nil for an unknown number.
@@ -25,7 +25,7 @@ public struct APIErrorCode: OpenEnum {
     /// The number, and Apple's name if it is known.
     public var description: String { name.map { "\(rawValue) (\($0))" } ?? "\(rawValue)" }
 
-    /// The values this package knows.
+    /// The known values.
     public static let knownValues: [Self] = table.map(\.code)
 
     private static let names = Dictionary(table.map { ($0.code, $0.name) }) { first, _ in first }

@@ -4,7 +4,7 @@ public import AppStoreModels
 public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure, for a program to branch on.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// Apple refused the request and said why. Branch on ``AppStoreServerAPIError/code``.
+        /// Apple rejected the request with an error code. Branch on ``AppStoreServerAPIError/code``.
         case refused
         /// HTTP 401: the token was not accepted. Check the key, its identifiers and the bundle identifier; production
         /// also answers 401 to every call until the app has its first release.
@@ -21,14 +21,14 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
         case interrupted
         /// The answer is larger than the client allows. Ask for less, or raise the client's limit.
         case responseTooLarge
-        /// The answer says success, but is not what the API describes. Check the base URL; a proxy may have answered.
+        /// The answer has a success status, but not the documented form. Check the base URL; a proxy may have answered.
         case invalidResponse
         /// The request cannot be sent as it is. Correct the argument that ``AppStoreServerAPIError/detail`` names.
         case invalidRequest
         /// The client's own rate budget would be kept waiting longer than it is allowed to. Try again later, or ask
         /// less often.
         case rateBudgetExhausted
-        /// A page says that there are more, but gives no new token. Begin again with the first page.
+        /// A page announces more pages, but has no new token. Begin again with the first page.
         case pagingStalled
         /// The token could not be made. Check the key.
         case tokenFailure
@@ -40,7 +40,7 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
     /// The endpoint that was called.
     public var endpoint: APIEndpoint
 
-    /// The environment that was asked.
+    /// The environment of the request.
     public var environment: Environment
 
     /// The HTTP status; nil if there was no answer.
@@ -55,7 +55,7 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
     /// The earliest time for the next request, in milliseconds since 1970-01-01 00:00 UTC.
     public var retryAfter: Int64?
 
-    /// What else is known, for a person.
+    /// Details for a person.
     public var detail: String?
 
     /// How many times the request was sent; 0 if it was not.
@@ -77,7 +77,7 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
         self.attempts = attempts
     }
 
-    /// Two errors are equal when their reasons and Apple's numbers are, whatever the endpoint, the texts and the attempts.
+    /// Two errors with the same reason and the same number of Apple's are equal.
     public static func == (left: Self, right: Self) -> Bool { left.reason == right.reason && left.code == right.code }
 
     public func hash(into hasher: inout Hasher) {

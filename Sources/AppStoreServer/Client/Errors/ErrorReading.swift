@@ -1,11 +1,11 @@
 internal import AppStoreModels
 
-/// Reads what an answer without success says (Reference.md S3).
+/// Reads the error in an answer (Reference.md S3).
 enum ErrorReading {
     /// The longest text of Apple's that is kept, in characters.
     static let longestMessage = 1000
 
-    /// The error that an answer stands for. A body that is missing or no error object leaves the HTTP status alone.
+    /// The error of an answer. Without an error object in the body, it has the HTTP status alone.
     static func error(
         from response: APITransportResponse, endpoint: APIEndpoint, environment: Environment, now: Int64
     ) -> AppStoreServerAPIError {

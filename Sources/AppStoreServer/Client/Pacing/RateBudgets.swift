@@ -1,9 +1,9 @@
 public import AppStoreModels
 
-/// How fast the client may call each endpoint.
+/// The rate of calls to each endpoint.
 ///
-/// Apple allows so many requests a second for each endpoint and app, counts them by the hour, and takes a tenth in the
-/// sandbox (Reference.md S2). The budgets keep below that, so that Apple does not have to answer 429.
+/// Apple limits the requests per second for each endpoint and app, counts them by the hour, and allows a tenth in the sandbox
+/// (Reference.md S2). The budgets stay below these limits to avoid 429.
 public struct RateBudgets: Sendable, Hashable {
     /// Whether there are any; without, only Apple's answer 429 makes the client wait.
     public var isEnabled: Bool
@@ -12,8 +12,7 @@ public struct RateBudgets: Sendable, Hashable {
     /// the same app share one budget at Apple's: give each its part.
     public var share: Double
 
-    /// Requests a second for endpoints whose rate is known to be another, in whatever environment; `share` applies to them
-    /// too.
+    /// Requests per second for endpoints with another limit, in any environment. `share` applies to them too.
     public var overrides: [APIEndpoint: Double]
 
     /// The longest time that a call waits for its turn; nil for any. A call that would wait longer fails at once with

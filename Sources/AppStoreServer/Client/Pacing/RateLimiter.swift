@@ -12,7 +12,7 @@ final class RateLimiter: Sendable {
     private struct State {
         /// When the bucket would be full again if nothing more came.
         var full = Duration.zero
-        /// Apple asked for no request before.
+        /// The end of the wait from Apple's `Retry-After`.
         var blockedUntil = Duration.zero
     }
 
@@ -40,8 +40,8 @@ final class RateLimiter: Sendable {
         self.clock = clock
     }
 
-    /// Waits for the turn of one call. Where Apple asks for no more requests meanwhile, the call waits for that too.
-    /// - Throws: ``Exhausted`` if it would take too long, `CancellationError` if the task is cancelled while it waits.
+    /// Waits until the rate budget and Apple's `Retry-After` allow one call.
+    /// - Throws: ``Exhausted`` if the wait would be too long, `CancellationError` if the task is canceled during the wait.
     func waitForTurn(_ endpoint: APIEndpoint) async throws {
         let rate = budgets.requestsPerSecond(for: endpoint, in: environment)
         let bucket = rate.map(Bucket.init)
@@ -69,7 +69,7 @@ final class RateLimiter: Sendable {
         states.withLock { $0[endpoint, default: State()].full -= bucket.interval }
     }
 
-    /// Lets no call of the endpoint through for a while: Apple said so.
+    /// Blocks calls of the endpoint for the time of Apple's `Retry-After`.
     func block(_ endpoint: APIEndpoint, for time: Duration) {
         let end = clock.uptime() + time
         states.withLock { states in

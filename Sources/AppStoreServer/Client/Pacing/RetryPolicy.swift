@@ -1,13 +1,13 @@
-/// When the client sends a request again by itself.
+/// The rules for retries.
 ///
-/// It does so where that is safe and likely to help:
-/// - after a "not found" that Apple names "Retryable" (4040002, 4040004, 4040006), on every endpoint: nothing was done;
-/// - after 429, which says that the request was not carried out, on every endpoint, if the wait is not too long;
-/// - when no connection came about, on every endpoint;
-/// - after 5000001, a broken connection, a timeout, or HTTP 500, 502, 503 or 504 without a code from Apple, only on
-///   endpoints where sending twice does no harm (``APIEndpoint/isIdempotent``): the request may have been carried out.
+/// The client retries a request if that is safe and likely to help:
+/// - on every endpoint after a "not found" that Apple names "Retryable" (4040002, 4040004, 4040006): Apple did nothing;
+/// - on every endpoint after 429, unless the wait is too long: Apple did nothing;
+/// - on every endpoint after a failure to connect;
+/// - on idempotent endpoints (``APIEndpoint/isIdempotent``) after 5000001, a broken connection, a timeout, or HTTP 500, 502,
+///   503 or 504 without a code from Apple: Apple may have processed the request.
 ///
-/// 5000000 is not among them: Apple names it without "Retryable" and says to try later, which is for the caller to decide.
+/// The client does not retry after 5000000: Apple does not name it "Retryable" and recommends a later attempt.
 public struct RetryPolicy: Sendable {
     /// How many times a request is sent at most, the first time included; 1 for no retries.
     public var maximumAttempts: Int
@@ -16,11 +16,11 @@ public struct RetryPolicy: Sendable {
     /// so that many clients do not come back together.
     public var firstDelay: Duration
 
-    /// The longest wait between two attempts, but for the one that Apple asks for.
+    /// The longest wait between two attempts, except for `Retry-After`.
     public var maximumDelay: Duration
 
-    /// The longest wait that Apple may ask for by `Retry-After`; beyond it the call fails and its error says until when. As
-    /// rates count by the hour, an answer may ask for many minutes.
+    /// The longest accepted `Retry-After`. If Apple requests a longer wait, the call fails, and the error contains the time.
+    /// Apple counts rates by the hour, so it can request many minutes.
     public var maximumRetryAfter: Duration
 
     /// Random numbers from 0 to 1.

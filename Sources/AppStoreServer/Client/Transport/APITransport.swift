@@ -1,7 +1,7 @@
-/// What carries requests to Apple. ``AsyncHTTPClientTransport`` is the one to use; a test puts its own in place.
+/// Sends requests to Apple. Use ``AsyncHTTPClientTransport``; a test can replace it.
 ///
-/// `send` returns every answer that is HTTP, whatever its status. It must not follow redirects, give up after the
-/// request's timeout, read no more than the request's maximum of the answer, and end when the task is cancelled.
+/// `send` returns HTTP answers of every status. It must not follow redirects. It must respect the timeout and the maximum
+/// answer size of the request, and end when the task is canceled.
 public protocol APITransport: Sendable {
     /// Sends one request and reads the answer to its end.
     /// - Throws: ``APITransportError``, or `CancellationError`. Anything else counts as an interrupted connection.
@@ -80,7 +80,7 @@ public enum APITransportError: Error, Sendable, Hashable {
     /// The answer is larger than the request allows. Ask for less.
     case responseTooLarge
 
-    /// Two errors are equal when they are of the same case, whatever the text says.
+    /// Two errors of the same kind are equal.
     public static func == (left: Self, right: Self) -> Bool { left.kind == right.kind }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(kind) }

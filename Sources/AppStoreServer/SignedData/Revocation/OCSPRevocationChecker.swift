@@ -3,12 +3,12 @@
     internal import Synchronization
     @_spi(FixedExpiryValidationTime) internal import X509
 
-    /// Asks the OCSP responders that leaf and intermediate name (RFC 6960; Reference.md S4, online option).
+    /// Queries the OCSP responders of leaf and intermediate (RFC 6960; Reference.md S4, online option).
     ///
-    /// Strict: only two answers "good", signed by the issuer or its delegate and of now, let a chain pass. A certificate
-    /// that names no responder, and every answer that is not to be believed, is ``RevocationStatus/unknown(_:)``; no answer
-    /// is ``RevocationStatus/unavailable(_:)``, so that a notification can be refused for now and be sent again. A verdict is
-    /// kept for some minutes, and one request serves everybody who waits for the same chain.
+    /// A chain passes only with two current answers "good", signed by the issuer or its delegate. A certificate without a
+    /// responder, or an answer that cannot be verified, is ``RevocationStatus/unknown(_:)``. A missing answer is
+    /// ``RevocationStatus/unavailable(_:)``, so a server can ask the App Store to retry a notification. Results are cached for
+    /// some minutes, and concurrent checks of one chain share one request.
     ///
     ///     let revocation = OCSPRevocationChecker(transport: AsyncHTTPClientTransport())
     ///     let verifier = try SignedDataVerifier(revocation: revocation)
@@ -65,8 +65,8 @@
         ) -> RevocationStatus {
             if let unanswered { return .unavailable(unanswered) }
             let reasons = failures.map { $0.policyFailureReason.description }
-            // The policy tells the two apart only by its text. Were the text to change, "revoked" would become "unknown",
-            // which is refused too.
+            // The policy distinguishes the two only by its text. If the text changes, "revoked" becomes "unknown", which is
+            // rejected too.
             if let revoked = reasons.first(where: { $0.contains("revoked through OCSP") }) { return .revoked(revoked) }
             return .unknown(reasons.first ?? "swift-certificates found no path to the root")
         }
@@ -87,7 +87,7 @@
         var unanswered: String? { failure.withLock { $0 } }
 
         func query(request: [UInt8], uri: String) async -> OCSPRequesterQueryResult {
-            // The URI stands in a certificate whose signature was found good. Only the web's protocols are spoken.
+            // The URI is from a certificate with a valid signature. Only HTTP and HTTPS are supported.
             guard uri.hasPrefix("http://") || uri.hasPrefix("https://") else {
                 return .terminalError(Unanswered(reason: "the responder's URI is not one of HTTP"))
             }

@@ -1,6 +1,6 @@
 /// Asks whether certificates were revoked. Off unless a ``SignedDataVerifier`` is given one.
 public protocol RevocationChecking: Sendable {
-    /// What is known about leaf and intermediate of a chain whose signatures were found good.
+    /// The revocation status of leaf and intermediate, for a chain with valid signatures.
     ///
     /// - Parameters:
     ///   - chain: leaf, intermediate, root.
@@ -14,7 +14,7 @@ public struct SignedDataCertificates: Hashable, Sendable {
     public let leaf: [UInt8]
     /// Issued the leaf.
     public let intermediate: [UInt8]
-    /// Issued the intermediate: the trusted one, whatever `x5c` holds.
+    /// The trusted root that issued the intermediate. The third certificate of `x5c` can differ from it.
     public let root: [UInt8]
 
     public init(leaf: [UInt8], intermediate: [UInt8], root: [UInt8]) {
@@ -24,16 +24,15 @@ public struct SignedDataCertificates: Hashable, Sendable {
     }
 }
 
-/// What a revocation check found.
+/// The result of a revocation check.
 public enum RevocationStatus: Hashable, Sendable {
     /// No certificate of the chain is revoked.
     case good
-    /// A certificate was revoked. The text says which, for a person.
+    /// A certificate was revoked. The text names it.
     case revoked(String)
-    /// There is an answer, and it does not say that the certificates are good: asking again will not help. The text says
-    /// why.
+    /// The answer does not confirm the certificates. A retry will not help. The text contains the reason.
     case unknown(String)
-    /// There was no answer: asking again can help. The text says why.
+    /// There was no answer. A retry can help. The text contains the reason.
     case unavailable(String)
 
     /// - Throws: ``SignedDataError`` unless this is ``good``.

@@ -1,6 +1,6 @@
-/// What was found about chains not long ago, and what is being asked right now.
+/// A cache of recent revocation results, and the running requests.
 ///
-/// Only final verdicts are kept, "good" and "revoked". Bounded; the oldest goes.
+/// It keeps only the final results "good" and "revoked". It is bounded and evicts the oldest entry.
 actor RevocationVerdicts {
     private struct Verdict {
         let chain: SignedDataCertificates
