@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "Migration", targets: ["Migration"]),
         .library(name: "ReceiptForge", targets: ["ReceiptForge"]),
         .library(name: "TransactionStore", targets: ["TransactionStore"]),
+        .library(name: "TransactionStoreConformance", targets: ["TransactionStoreConformance"]),
         .library(name: "SQLiteTransactionStore", targets: ["SQLiteTransactionStore"]),
         .library(name: "PostgreSQLTransactionStore", targets: ["PostgreSQLTransactionStore"]),
         .library(name: "VerifyReceipt", targets: ["VerifyReceipt"]),
@@ -96,6 +97,11 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "TransactionStore", dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases"],
+            swiftSettings: settings),
+        // The rules of every engine, for the tests of an engine.
+        .target(
+            name: "TransactionStoreConformance",
+            dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases", "TransactionStore", "TestSupport"],
             swiftSettings: settings),
         .target(
             name: "SQLiteTransactionStore",
@@ -171,18 +177,6 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
-            name: "legacy-receipts-benchmark",
-            dependencies: [
-                "AppStoreModels", "LegacyReceipts", "Purchases", "Migration", "ReceiptForge", "TransactionStore",
-                "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
-                "AppStoreServer", "AppStoreSync", "CLibPQ",
-                crypto, cryptoExtras, grdb, grdbSQLite, server("AsyncHTTPClient", "async-http-client"),
-                server("Hummingbird", "hummingbird"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
-                server("NIOPosix", "swift-nio"), server("ServiceLifecycle", "swift-service-lifecycle"),
-            ],
-            path: "tools/benchmark",
-            swiftSettings: settings),
-        .executableTarget(
             name: "legacy-receipts-fixtures",
             dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog", "Migration", "ReceiptForge"],
             path: "tools/fixtures",
@@ -242,9 +236,15 @@ let package = Package(
             dependencies: [
                 "TestSupport",
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "Purchases", "TransactionStore",
+                "TransactionStoreConformance",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
             swiftSettings: settings),
+        // An engine as another package would write it: without access to what is not public.
+        .testTarget(
+            name: "ForeignEngineTests",
+            dependencies: ["Purchases", "TransactionStore", "TransactionStoreConformance"],
+            packageAccess: false, swiftSettings: settings),
         .testTarget(
             name: "AppStoreServerTests",
             dependencies: [

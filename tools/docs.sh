@@ -6,8 +6,8 @@ cd "$(dirname "$0")/.."
 
 targets=(
     AppStoreModels AppStoreTrust LegacyReceipts ProductCatalog Purchases Migration ReceiptForge AppStoreServer
-    AppStoreSandbox TransactionStore SQLiteTransactionStore PostgreSQLTransactionStore VerifyReceipt ReplyComparison
-    AppStoreSync VerifyReceiptServer
+    AppStoreSandbox TransactionStore TransactionStoreConformance SQLiteTransactionStore PostgreSQLTransactionStore
+    VerifyReceipt ReplyComparison AppStoreSync VerifyReceiptServer
 )
 
 rm -rf .build/documentation

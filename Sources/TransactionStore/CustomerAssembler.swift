@@ -1,8 +1,10 @@
 internal import AppStoreModels
-package import Purchases
+public import Purchases
 
 /// Makes a `Customer` from the rows of an engine. Rows may come in any order.
-package struct CustomerAssembler {
+///
+/// What an engine added is read without trust in it: an engine cannot give bytes that make this trap.
+public struct CustomerAssembler {
     /// What stands in a row beside its key.
     package struct Row {
         package let kind: Int64
@@ -13,6 +15,10 @@ package struct CustomerAssembler {
             self.kind = kind
             self.source = source
             self.signedDate = signedDate
+        }
+
+        fileprivate init(_ row: FactRow) {
+            self.init(kind: row.kind, source: row.source, signedDate: row.signedDate)
         }
 
         fileprivate var origin: FactOrigin {
@@ -30,16 +36,42 @@ package struct CustomerAssembler {
     /// The rows of the app transactions.
     private var appRows = ByKind<(bytes: [UInt8], source: Int64)>()
 
-    package init(scope: StoreScope) { statements = CustomerStatements(scope: scope) }
+    /// - Parameter scope: the app and the environment that the rows are of.
+    public init(scope: StoreScope) { statements = CustomerStatements(scope: scope) }
 
     /// Whether the identity is of a customer whose identities were added.
-    package func hasIdentity(_ identity: CustomerIdentity) -> Bool { statements.identities.contains(identity) }
+    public func hasIdentity(_ identity: CustomerIdentity) -> Bool { statements.identities.contains(identity) }
 
-    package mutating func addIdentity(kind: Int64, value: String) throws {
+    /// Adds an identity of the customer. A customer without one is nil.
+    /// - Parameters:
+    ///   - kind: the raw value of a `CustomerIdentity.Kind`.
+    ///   - value: the value of the identity.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for another kind.
+    public mutating func addIdentity(kind: Int64, value: String) throws {
         guard let kind = Int(exactly: kind).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
             throw StoredObject.corrupt("unknown kind of identity")
         }
         statements.identities.insert(CustomerIdentity(kind, value))
+    }
+
+    /// Adds the row of a transaction.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no ``FactRow`` has.
+    public mutating func addTransaction(_ row: FactRow) throws {
+        try row.payload.withUnsafeBufferPointer { payload in
+            try row.legacy.withUnsafeBufferPointer { try addTransaction(Row(row), payload: payload, legacy: $0) }
+        }
+    }
+
+    /// Adds the row of a renewal info.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no ``FactRow`` has.
+    public mutating func addRenewalInfo(_ row: FactRow) throws {
+        try row.payload.withUnsafeBufferPointer { try addRenewalInfo(Row(row), payload: $0) }
+    }
+
+    /// Adds the row of an app transaction. Of several of one kind the one that ``FactRow/replaces(_:)`` says counts.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no ``FactRow`` has.
+    public mutating func addAppTransaction(_ row: FactRow) throws {
+        try row.payload.withUnsafeBufferPointer { try addAppTransaction(Row(row), payload: $0) }
     }
 
     /// - Parameters:
@@ -82,7 +114,13 @@ package struct CustomerAssembler {
         appRows[kind] = (bytes, row.source)
     }
 
-    package mutating func addReceipt(form: Int64, signedDate: Int64, bytes: [UInt8]) throws {
+    /// Adds a kept receipt. Of several of one form the newest counts.
+    /// - Parameters:
+    ///   - form: the raw value of a `KnownReceipt.Form`.
+    ///   - signedDate: `KnownReceipt.signedDate`, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - bytes: `KnownReceipt.bytes`.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for another form.
+    public mutating func addReceipt(form: Int64, signedDate: Int64, bytes: [UInt8]) throws {
         guard let form = Int(exactly: form).flatMap(KnownReceipt.Form.init(rawValue:)) else {
             throw StoredObject.corrupt("unknown form of receipt")
         }
@@ -90,10 +128,10 @@ package struct CustomerAssembler {
     }
 
     /// The customer; nil if there was no identity.
-    package func customer() -> Customer? { statements.resolved() }
+    public func customer() -> Customer? { statements.resolved() }
 
-    /// One transaction per id, the greatest id first.
-    package func joinedTransactions() -> [StoredTransaction] { statements.resolvedTransactions() }
+    /// What the rows say about each transaction: one per transaction id, the greatest id first.
+    public func joinedTransactions() -> [StoredTransaction] { statements.resolvedTransactions() }
 }
 
 extension Customer {

@@ -35,22 +35,26 @@ extension CustomerDirectory {
     }
 }
 
-/// A page being filled.
-package struct CustomerPage {
+/// A page of ``CustomerDirectory/customers(in:after:limit:)`` that an engine fills. Its bounds are the same for all engines.
+public struct CustomerPage {
     /// A page ends after so many transactions, however many customers they are of.
     private static let maximumTransactions = 20_000
 
-    package private(set) var customers: [Customer] = []
+    /// The customers that were added.
+    public private(set) var customers: [Customer] = []
     private let limit: Int
     private var transactions = 0
 
-    package init(limit: Int) { self.limit = max(1, min(limit, 1_000)) }
+    /// - Parameter limit: how many customers the caller asked for.
+    public init(limit: Int) { self.limit = max(1, min(limit, 1_000)) }
 
-    package var isFull: Bool { customers.count >= limit || transactions >= Self.maximumTransactions }
+    /// Whether the page ends here.
+    public var isFull: Bool { customers.count >= limit || transactions >= Self.maximumTransactions }
     /// How many identities an engine looks at in one go.
     package static let identitiesAtOnce = 512
 
-    package mutating func add(_ customer: Customer) {
+    /// Adds the next customer.
+    public mutating func add(_ customer: Customer) {
         customers.append(customer)
         transactions += customer.transactions.count
     }

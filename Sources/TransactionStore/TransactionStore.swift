@@ -1,7 +1,7 @@
 public import Purchases
 
-/// What remembers purchases between requests. Two engines implement it, SQLite and PostgreSQL; one conformance suite runs
-/// against both.
+/// What remembers purchases between requests. Two engines implement it, SQLite and PostgreSQL. <doc:WriteAnEngine> says how to
+/// write another one; the library `TransactionStoreConformance` has the rules that all of them keep.
 ///
 /// Every method throws ``TransactionStoreError`` and nothing else.
 public protocol TransactionStore: Sendable {

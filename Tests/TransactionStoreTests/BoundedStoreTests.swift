@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("A store with a deadline", .timeLimit(.minutes(15)))
 struct BoundedStoreTests {

@@ -85,15 +85,15 @@ package struct CustomerStatements {
         if date != otherDate { return date > otherDate }
         let (revokes, otherRevokes) = (transactions[place].revokes, transactions[other].revokes)
         if revokes != otherRevokes { return revokes }
-        return Self.precedes(transactions[other].storedOriginalTransactionId, transactions[place].storedOriginalTransactionId)
+        return Self.precedes(
+            transactions[other].storedOriginalTransactionId, transactions[place].storedOriginalTransactionId)
     }
 }
-
 
 extension KnownReceipt {
     /// Whether the receipt is the one to keep of two of the same form: by date, then by bytes, so that the order in which
     /// they come does not matter.
-    package func isNewer(than other: KnownReceipt) -> Bool {
+    public func isNewer(than other: KnownReceipt) -> Bool {
         if signedDate != other.signedDate { return signedDate > other.signedDate }
         return other.bytes.lexicographicallyPrecedes(bytes)
     }

@@ -59,7 +59,7 @@ public struct FactSet: Sendable {
 extension TransactionFact {
     /// The original transaction id under which the fact is filed. A document that does not state one says at least that
     /// there is this transaction.
-    package var storedOriginalTransactionId: String {
+    public var storedOriginalTransactionId: String {
         if let id = payload.originalTransactionId, CustomerIdentity.isMeaningful(id: id) { return id }
         return payload.transactionId ?? ""
     }

@@ -67,7 +67,14 @@ public struct LedgerEntry: Sendable {
     /// The transaction as the store knows it when the entry is read, which may be more than when it was written.
     public let transaction: StoredTransaction
 
-    package init(
+    /// An entry for an engine to give.
+    /// - Parameters:
+    ///   - position: greater than that of every entry before it.
+    ///   - event: what the transaction came to be.
+    ///   - scope: the app and the environment of the transaction.
+    ///   - transactionId: the id of the transaction.
+    ///   - transaction: the transaction as ``CustomerAssembler`` makes it of what the engine knows now.
+    public init(
         position: Int64, event: Event, scope: StoreScope, transactionId: String, transaction: StoredTransaction
     ) {
         self.position = position
@@ -78,11 +85,13 @@ public struct LedgerEntry: Sendable {
     }
 }
 
-/// Bounds that the engines share.
-package enum LedgerLimits {
-    package static func entries(_ limit: Int) -> Int { max(1, min(limit, 10_000)) }
+/// The bounds of the arguments of a ``DeliveryLedger``, which are the same for all engines.
+public enum LedgerLimits {
+    /// How many entries `limit` asks for: 1 to 10,000.
+    public static func entries(_ limit: Int) -> Int { max(1, min(limit, 10_000)) }
 
-    package static func check(consumer: String) throws {
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for a name that no consumer can have.
+    public static func check(consumer: String) throws {
         guard !consumer.isEmpty, CustomerIdentity.isPlain(consumer) else {
             throw TransactionStoreError(
                 .invalidArgument,
@@ -90,7 +99,9 @@ package enum LedgerLimits {
         }
     }
 
-    package static func check(position: Int64, last: Int64) throws {
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for a position that is negative or after `last`, the position of
+    ///   the last entry (0 if there is none).
+    public static func check(position: Int64, last: Int64) throws {
         guard (0...last).contains(position) else {
             throw TransactionStoreError(
                 .invalidArgument, "The position \(position) cannot be acknowledged: the last entry has \(last).")
@@ -98,5 +109,5 @@ package enum LedgerLimits {
     }
 }
 
-/// What both engines are.
+/// What every engine is.
 public typealias CompleteTransactionStore = TransactionStore & DeliveryLedger & CustomerDirectory

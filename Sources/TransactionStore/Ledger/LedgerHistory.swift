@@ -1,17 +1,19 @@
 internal import AppStoreModels
-package import Purchases
+public import Purchases
 
 // When an entry is due. Kept apart from the engines, which only look up and append.
 
 /// What the ledger says of one transaction so far.
-package struct LedgerHistory: Sendable {
+public struct LedgerHistory: Sendable {
     /// The number of its last entry; numbers count from 0.
-    package let number: Int64
-    package let event: LedgerEntry.Event
+    public let number: Int64
+    /// The event of its last entry.
+    public let event: LedgerEntry.Event
     /// Whether it was ever `purchased`.
-    package let wasPurchased: Bool
+    public let wasPurchased: Bool
 
-    package init(number: Int64, event: Int64, wasPurchased: Bool) throws {
+    /// - Throws: ``TransactionStoreError`` `corrupt` for an event that this version does not know.
+    public init(number: Int64, event: Int64, wasPurchased: Bool) throws {
         guard let event = LedgerEntry.Event(rawValue: event) else {
             throw StoredObject.corrupt("unknown event in the ledger")
         }
@@ -25,12 +27,17 @@ package struct LedgerHistory: Sendable {
 }
 
 /// An entry that is due.
-package struct DueEntry: Sendable {
-    package let number: Int64
-    package let event: LedgerEntry.Event
+///
+/// After an engine has written facts, it looks at every transaction under each original transaction id that a changed fact names:
+/// those with a changed fact by ``init(after:for:)``, the others by ``init(after:forUnchanged:)``, since a new period can show
+/// that another one was upgraded.
+public struct DueEntry: Sendable {
+    /// The number of the entry among those of its transaction, from 0.
+    public let number: Int64
+    public let event: LedgerEntry.Event
 
     /// The entry that brings the ledger up to date; nil if it is.
-    package init?(after history: LedgerHistory?, for transaction: StoredTransaction) {
+    public init?(after history: LedgerHistory?, for transaction: StoredTransaction) {
         guard let state = transaction.deliveryState else { return nil }
         guard let history else {
             (number, event) = (0, state)
@@ -49,7 +56,7 @@ package struct DueEntry: Sendable {
 
     /// The entry that is due for a transaction that no new fact is about. Of what becomes of it, only an upgrade comes and
     /// goes with the other periods of its subscription.
-    package init?(after history: LedgerHistory?, forUnchanged transaction: StoredTransaction) {
+    public init?(after history: LedgerHistory?, forUnchanged transaction: StoredTransaction) {
         guard transaction.deliveryState == .upgraded || history?.event == .upgraded else { return nil }
         self.init(after: history, for: transaction)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 /// Loads a store with a process that is killed again and again, and checks after each kill that everything it reported is
 /// there, once.

@@ -3,6 +3,7 @@ import Foundation
 import Purchases
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("Facts are read as they were written")
 struct CodingTests {

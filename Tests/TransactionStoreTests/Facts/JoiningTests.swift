@@ -2,6 +2,7 @@ import AppStoreModels
 import Purchases
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("Facts about one transaction become one")
 struct JoiningTests {

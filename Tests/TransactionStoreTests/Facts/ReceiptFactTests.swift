@@ -3,6 +3,7 @@ import LegacyReceipts
 import Purchases
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("What a store learns from a verified receipt")
 struct ReceiptFactTests {

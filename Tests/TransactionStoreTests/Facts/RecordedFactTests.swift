@@ -2,6 +2,7 @@ import AppStoreModels
 import Purchases
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("What a store learns from a recorded document")
 struct RecordedFactTests {

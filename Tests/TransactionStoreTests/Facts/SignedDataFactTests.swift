@@ -4,6 +4,7 @@ import LegacyReceipts
 import Purchases
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 /// What becomes of verified signed data.
 @Suite struct SignedDataFactTests {

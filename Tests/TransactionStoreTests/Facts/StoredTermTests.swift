@@ -4,6 +4,7 @@ import ProductCatalog
 import Purchases
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("Terms of non-renewing subscriptions in a store")
 struct StoredTermTests {

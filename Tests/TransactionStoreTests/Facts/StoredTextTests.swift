@@ -1,6 +1,7 @@
 import AppStoreModels
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 /// What `FactEncoder` writes is read by a short way, all else by the reader of all of JSON. Which of the two reads a text
 /// must make no difference.

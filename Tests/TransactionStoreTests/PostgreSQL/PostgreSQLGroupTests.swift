@@ -2,6 +2,7 @@ import PostgreSQLTransactionStore
 import TestDatabase
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("PostgreSQL group commits", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
 struct PostgreSQLGroupTests {

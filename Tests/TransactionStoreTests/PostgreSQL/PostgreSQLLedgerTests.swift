@@ -4,6 +4,7 @@ import Purchases
 import TestDatabase
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("PostgreSQL ledger", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
 struct PostgreSQLLedgerTests {

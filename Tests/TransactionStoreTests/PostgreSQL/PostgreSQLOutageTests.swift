@@ -4,6 +4,7 @@ import TestDatabase
 import TestSupport
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 /// Each test has a server of its own, which it stops.
 @Suite(

@@ -6,6 +6,7 @@ import TestDatabase
 import TestSupport
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("PostgreSQL replicas", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
 struct PostgreSQLReplicaTests {

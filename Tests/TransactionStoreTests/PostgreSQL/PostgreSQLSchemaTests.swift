@@ -3,6 +3,7 @@ import Purchases
 import TestDatabase
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("PostgreSQL schema", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
 struct PostgreSQLSchemaTests {

@@ -3,6 +3,7 @@ import PostgreSQLTransactionStore
 import TestDatabase
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 extension PostgreSQLServer {
     static let isMissing: Comment =

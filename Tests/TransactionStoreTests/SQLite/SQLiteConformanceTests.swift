@@ -3,6 +3,7 @@ import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 extension StoreEngine {
     static let sqlite = StoreEngine(name: "SQLite") {
@@ -16,5 +17,5 @@ extension StoreEngine {
 @Suite("SQLite keeps the rules of every engine")
 struct SQLiteConformanceTests {
     @Test(arguments: StoreConformance.rules)
-    func conforms(_ rule: StoreRule) async throws { try await rule.run(on: .sqlite) }
+    func conforms(_ rule: StoreRule) async throws { try await rule.check(.sqlite) }
 }

@@ -5,6 +5,7 @@ import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("SQLite: what goes wrong has a documented error")
 struct SQLiteFailureTests {

@@ -4,6 +4,7 @@ import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("Look-ups that share a connection", .timeLimit(.minutes(5)))
 struct SQLiteLookUpTests {

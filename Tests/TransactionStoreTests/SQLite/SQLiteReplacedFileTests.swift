@@ -5,6 +5,7 @@ import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 /// A file that another one is put in place of while it is open, with its last pages in the log.
 @Suite("SQLite: a file that is replaced while it is open")

@@ -4,6 +4,7 @@ import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 @Suite("SQLite: files of older programs")
 struct SQLiteUpgradeTests {

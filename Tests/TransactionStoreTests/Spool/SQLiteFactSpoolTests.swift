@@ -6,6 +6,7 @@ import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
+import TransactionStoreConformance
 
 /// What a spool keeps, and what it refuses.
 @Suite("SQLite: the spool keeps what the store cannot take")

@@ -1,11 +1,11 @@
 import AppStoreModels
-import LegacyReceipts
-import Purchases
+package import LegacyReceipts
+package import Purchases
 import TransactionStore
 
 /// Documents made of values for the tests of what a store learns from them.
-enum FactSupport {
-    static func verified<Payload: Sendable>(_ payload: Payload, by anchor: SignatureEvidence.Anchor = .apple)
+package enum FactSupport {
+    package static func verified<Payload: Sendable>(_ payload: Payload, by anchor: SignatureEvidence.Anchor = .apple)
         -> Verified<Payload>
     {
         let fingerprint = Fingerprint(of: [])
@@ -16,7 +16,7 @@ enum FactSupport {
                 validationTime: 0))
     }
 
-    static func receipt(
+    package static func receipt(
         _ purchases: [InAppPurchase], type: ReceiptType? = .production, bundleId: String = "com.example.app",
         createdAt: Int64? = StoreSamples.june
     ) -> Verified<AppReceipt> {
@@ -28,7 +28,9 @@ enum FactSupport {
     }
 
     /// A subscription period of June 2020, with every attribute that such a purchase has.
-    static func purchase(_ id: String = "200", original: String? = "100", cancelledAt: Int64? = nil) -> InAppPurchase {
+    package static func purchase(_ id: String = "200", original: String? = "100", cancelledAt: Int64? = nil)
+        -> InAppPurchase
+    {
         InAppPurchase(
             quantity: 1, productId: "monthly", transactionId: id, purchaseDate: StoreSamples.june,
             originalTransactionId: original, originalPurchaseDate: StoreSamples.june - 30 * StoreSamples.day,
@@ -36,12 +38,12 @@ enum FactSupport {
             webOrderLineItemId: 77, cancellationDate: cancelledAt, isTrialPeriod: false, isInIntroOfferPeriod: true)
     }
 
-    static func recorded(_ json: String) throws -> RecordedMapping {
+    package static func recorded(_ json: String) throws -> RecordedMapping {
         ReceiptMapper().map(try RecordedReply(json: Array(json.utf8)))
     }
 
     /// The facts of one transaction joined, as a customer shows them.
-    static func join(_ facts: TransactionFact...) throws -> StoredTransaction? {
+    package static func join(_ facts: TransactionFact...) throws -> StoredTransaction? {
         var results: [StoredTransaction] = []
         for order in StoreConformance.permutations(facts) {
             var model = ModelStore()

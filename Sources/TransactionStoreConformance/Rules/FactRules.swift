@@ -1,6 +1,5 @@
 import AppStoreModels
 import Purchases
-import Testing
 import TransactionStore
 
 extension StoreConformance {
@@ -13,34 +12,34 @@ extension StoreConformance {
             legacy.itemId = "123"
             let fact = Samples.fact("100", legacy: legacy) { $0.quantity = 1 }
             let result = try await store.apply([Samples.set(fact)])
-            #expect(result.changed == 1)
-            let customer = try #require(try await store.customer(original: "100"))
-            let transaction = try #require(customer.transactions.first)
+            try expect(result.changed, equals: 1)
+            let customer = try require(try await store.customer(original: "100"))
+            let transaction = try require(customer.transactions.first)
             var expected = fact.payload
             expected.bundleId = "com.example.app"
             expected.environment = .production
-            #expect(transaction.payload == expected)
-            #expect(transaction.legacy == legacy)
-            #expect(transaction.origins == [fact.origin])
-            #expect(customer.identities == [Samples.original("100")])
-            #expect(customer.scope == Samples.scope)
+            try expect(transaction.payload, equals: expected)
+            try expect(transaction.legacy, equals: legacy)
+            try expect(transaction.origins, equals: [fact.origin])
+            try expect(customer.identities, equals: [Samples.original("100")])
+            try expect(customer.scope, equals: Samples.scope)
         },
         StoreRule(opened: "who is not known is nil") { store in
-            #expect(try await store.customer(original: "1") == nil)
+            try await expect(store.customer(original: "1") == nil)
             _ = try await store.apply([Samples.set(Samples.fact("1"))])
-            #expect(try await store.customer(original: "2") == nil)
-            #expect(try await store.customer([], in: Samples.scope) == nil)
+            try await expect(store.customer(original: "2") == nil)
+            try await expect(store.customer([], in: Samples.scope) == nil)
         },
         StoreRule(opened: "the same document again changes nothing") { store in
             let set = Samples.set(
                 Samples.fact("1"), renewals: [Samples.renewal("1")], app: Samples.app("1"),
                 receipt: Samples.receipt("x"))
-            #expect(try await store.apply([set]).changed == 4)
+            try await expect(store.apply([set]).changed, equals: 4)
             let before = ComparableCustomer(try await store.customer(original: "1"))
             let again = try await store.apply([set, set])
-            #expect(again.changed == 0)
-            #expect(again.unchanged == 8)
-            #expect(ComparableCustomer(try await store.customer(original: "1")) == before)
+            try expect(again.changed, equals: 0)
+            try expect(again.unchanged, equals: 8)
+            try expect(ComparableCustomer(try await store.customer(original: "1")), equals: before)
         },
         StoreRule(opened: "a newer fact of the same kind wins, an older one never overwrites") { store in
             func product() async throws -> String? {
@@ -48,20 +47,20 @@ extension StoreConformance {
                 return customer?.transactions.first?.payload.productId
             }
             _ = try await store.apply([Samples.set(Samples.fact("1", product: "b", at: 2000))])
-            #expect(try await store.apply([Samples.set(Samples.fact("1", product: "a", at: 1000))]).changed == 0)
+            try await expect(store.apply([Samples.set(Samples.fact("1", product: "a", at: 1000))]).changed, equals: 0)
             var found = try await product()
-            #expect(found == "b")
-            #expect(try await store.apply([Samples.set(Samples.fact("1", product: "c", at: 3000))]).changed == 1)
+            try expect(found, equals: "b")
+            try await expect(store.apply([Samples.set(Samples.fact("1", product: "c", at: 3000))]).changed, equals: 1)
             found = try await product()
-            #expect(found == "c")
+            try expect(found, equals: "c")
         },
         StoreRule(opened: "facts of different kinds stand side by side") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .recordedReply, at: 9000))])
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 5000))])
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .receipt, at: 1000))])
-            let transaction = try #require(try await store.customer(original: "1")?.transactions.first)
-            #expect(transaction.origins.map(\.source) == [.receipt, .notificationV2, .recordedReply])
-            #expect(try await store.counts().transactions == 1)
+            let transaction = try require(try await store.customer(original: "1")?.transactions.first)
+            try expect(transaction.origins.map(\.source), equals: [.receipt, .notificationV2, .recordedReply])
+            try await expect(store.counts().transactions, equals: 1)
         },
         StoreRule(opened: "transactions come newest first by the value of their ids") { store in
             let ids = ["9", "10", "99", "100", "1000000000000000000", "999999999999999999"]
@@ -69,7 +68,7 @@ extension StoreConformance {
                 FactSet(scope: Samples.scope, transactions: ids.map { Samples.fact($0, original: "9") })
             ])
             let found = try await store.customer(original: "9")?.transactions.map(\.payload.transactionId)
-            #expect(found == ["1000000000000000000", "999999999999999999", "100", "99", "10", "9"])
+            try expect(found, equals: ["1000000000000000000", "999999999999999999", "100", "99", "10", "9"])
         },
         StoreRule(opened: "whole numbers of 64 bits come back exactly") { store in
             let fact = Samples.fact("1", source: .signedTransaction, at: .max) {
@@ -77,11 +76,11 @@ extension StoreConformance {
                 $0.expiresDate = .min
             }
             _ = try await store.apply([Samples.set(fact, receipt: Samples.receipt("r", at: .min))])
-            let customer = try #require(try await store.customer(original: "1"))
-            #expect(customer.transactions.first?.payload.price == .max)
-            #expect(customer.transactions.first?.payload.expiresDate == .min)
-            #expect(customer.transactions.first?.origins.first?.signedDate == .max)
-            #expect(customer.newestAppReceipt?.signedDate == .min)
+            let customer = try require(try await store.customer(original: "1"))
+            try expect(customer.transactions.first?.payload.price, equals: .max)
+            try expect(customer.transactions.first?.payload.expiresDate, equals: .min)
+            try expect(customer.transactions.first?.origins.first?.signedDate, equals: .max)
+            try expect(customer.newestAppReceipt?.signedDate, equals: .min)
         },
         StoreRule("what was applied is there after closing and opening") { place in
             let first = try await place.open()
@@ -89,7 +88,7 @@ extension StoreConformance {
             let before = ComparableCustomer(try await first.customer(original: "1"))
             try await first.close()
             let second = try await place.open()
-            #expect(ComparableCustomer(try await second.customer(original: "1")) == before)
+            try expect(ComparableCustomer(try await second.customer(original: "1")), equals: before)
             try await second.close()
         },
         StoreRule("after closing, every call says closed, and closing again is harmless") { place in
@@ -104,12 +103,12 @@ extension StoreConformance {
                     return (error as? TransactionStoreError)?.code
                 }
             }
-            #expect(await code { _ = try await store.apply([Samples.set(Samples.fact("1"))]) } == .closed)
-            #expect(await code { _ = try await store.apply([]) } == .closed)
-            #expect(await code { _ = try await store.customer(original: "1") } == .closed)
-            #expect(await code { _ = try await store.hasProcessed(notificationUUID: "x") } == .closed)
-            #expect(await code { _ = try await store.counts() } == .closed)
-            #expect(await code { try await store.checkReadiness() } == .closed)
+            try await expect(code { _ = try await store.apply([Samples.set(Samples.fact("1"))]) }, equals: .closed)
+            try await expect(code { _ = try await store.apply([]) }, equals: .closed)
+            try await expect(code { _ = try await store.customer(original: "1") }, equals: .closed)
+            try await expect(code { _ = try await store.hasProcessed(notificationUUID: "x") }, equals: .closed)
+            try await expect(code { _ = try await store.counts() }, equals: .closed)
+            try await expect(code { try await store.checkReadiness() }, equals: .closed)
         },
     ]
 }

@@ -1,6 +1,5 @@
 import AppStoreModels
 import Purchases
-import Testing
 import TransactionStore
 
 extension StoreConformance {
@@ -18,11 +17,11 @@ extension StoreConformance {
                 for receipt in order {
                     _ = try await store.apply([Samples.set(Samples.fact("1"), scope: scope, receipt: receipt)])
                 }
-                let customer = try #require(try await store.customer(original: "1", in: scope))
-                #expect(customer.newestAppReceipt?.bytes == Array("a3x".utf8))
-                #expect(customer.newestTransactionReceipt?.bytes == Array("t9".utf8))
+                let customer = try require(try await store.customer(original: "1", in: scope))
+                try expect(customer.newestAppReceipt?.bytes, equals: Array("a3x".utf8))
+                try expect(customer.newestTransactionReceipt?.bytes, equals: Array("t9".utf8))
             }
-            #expect(try await store.counts().receipts == 4)
+            try await expect(store.counts().receipts, equals: 4)
         },
         StoreRule(opened: "a signed renewal info stands before a recorded one, the newest of them wins") { store in
             _ = try await store.apply([
@@ -30,16 +29,16 @@ extension StoreConformance {
                 Samples.set(renewals: [Samples.renewal("1", product: "new", at: 5)]),
                 Samples.set(renewals: [Samples.renewal("1", product: "old", at: 2)]),
             ])
-            let infos = try #require(try await store.customer(original: "1")?.renewalInfos)
-            #expect(infos.map(\.payload.autoRenewProductId) == ["new"])
-            #expect(infos.first?.isSigned == true)
-            #expect(try await store.counts().renewalInfos == 1)
+            let infos = try require(try await store.customer(original: "1")?.renewalInfos)
+            try expect(infos.map(\.payload.autoRenewProductId), equals: ["new"])
+            try expect(infos.first?.isSigned, equals: true)
+            try await expect(store.counts().renewalInfos, equals: 1)
         },
         StoreRule(opened: "renewal infos come by the value of their ids") { store in
             let set = Samples.set(renewals: ["10", "9", "100"].map { Samples.renewal($0) })
             _ = try await store.apply([set])
             let ids = try await store.customer(original: "9")?.renewalInfos.map(\.payload.originalTransactionId)
-            #expect(ids == ["9", "10", "100"])
+            try expect(ids, equals: ["9", "10", "100"])
         },
         StoreRule(opened: "a notification is taken in once") { store in
             let first = Samples.set(
@@ -48,27 +47,27 @@ extension StoreConformance {
             let forged = Samples.set(
                 Samples.fact("1", product: "b", source: .notificationV2, at: 2),
                 notification: Samples.notification("uuid-1"))
-            #expect(try await store.hasProcessed(notificationUUID: "uuid-1") == false)
-            #expect(try await store.apply([first]).repeatedNotifications == 0)
-            #expect(try await store.hasProcessed(notificationUUID: "uuid-1"))
+            try await expect(store.hasProcessed(notificationUUID: "uuid-1"), equals: false)
+            try await expect(store.apply([first]).repeatedNotifications, equals: 0)
+            try await expect(store.hasProcessed(notificationUUID: "uuid-1"))
             let again = try await store.apply([forged])
-            #expect(again.repeatedNotifications == 1)
-            #expect(again.changed == 0)
-            #expect(try await store.customer(original: "1")?.transactions.first?.payload.productId == "a")
-            #expect(try await store.counts().notifications == 1)
+            try expect(again.repeatedNotifications, equals: 1)
+            try expect(again.changed, equals: 0)
+            try await expect(store.customer(original: "1")?.transactions.first?.payload.productId, equals: "a")
+            try await expect(store.counts().notifications, equals: 1)
         },
         StoreRule(opened: "a notification that comes twice in one call is taken in once") { store in
             let set = Samples.set(Samples.fact("1"), notification: Samples.notification("uuid-1"))
             let result = try await store.apply([set, set])
-            #expect(result.changed == 1)
-            #expect(result.repeatedNotifications == 1)
+            try expect(result.changed, equals: 1)
+            try expect(result.repeatedNotifications, equals: 1)
         },
         StoreRule(opened: "a notification about nobody is remembered") { store in
             let set = Samples.set(notification: Samples.notification("test"))
-            #expect(set.identities.isEmpty)
+            try expect(set.identities.isEmpty)
             _ = try await store.apply([set])
-            #expect(try await store.hasProcessed(notificationUUID: "test"))
-            #expect(try await store.counts().customers == 0)
+            try await expect(store.hasProcessed(notificationUUID: "test"))
+            try await expect(store.counts().customers, equals: 0)
         },
         StoreRule(opened: "members of Apple's that this version does not know are kept to the letter") { store in
             func grow<Payload: Decodable & JSONWritable>(_ payload: Payload, _ members: String) throws -> Payload {
@@ -85,22 +84,22 @@ extension StoreConformance {
                 TransactionFact(payload: transaction, legacy: nil, origin: signed),
                 renewals: [RenewalInfoFact(payload: renewal, origin: signed)],
                 app: AppTransactionFact(payload: app, origin: signed))
-            #expect(try await store.apply([set]).changed > 0)
-            #expect(try await store.apply([set]).changed == 0)
+            try await expect(store.apply([set]).changed > 0)
+            try await expect(store.apply([set]).changed, equals: 0)
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 3), app: Samples.app("1.1", at: 3))])
-            let customer = try #require(try await store.customer(original: "1"))
-            #expect(transaction.unknownMembers.names == ["future", "since", "zero"])
-            #expect(customer.transactions.first?.payload.unknownMembers == transaction.unknownMembers)
-            #expect(customer.renewalInfos.first?.payload.unknownMembers == renewal.unknownMembers)
-            #expect(customer.appTransaction?.payload.unknownMembers == app.unknownMembers)
+            let customer = try require(try await store.customer(original: "1"))
+            try expect(transaction.unknownMembers.names, equals: ["future", "since", "zero"])
+            try expect(customer.transactions.first?.payload.unknownMembers, equals: transaction.unknownMembers)
+            try expect(customer.renewalInfos.first?.payload.unknownMembers, equals: renewal.unknownMembers)
+            try expect(customer.appTransaction?.payload.unknownMembers, equals: app.unknownMembers)
         },
         StoreRule(opened: "an empty store counts nothing, an empty call changes nothing") { store in
-            #expect(try await store.apply([]) == AppliedFacts())
+            try await expect(store.apply([]), equals: AppliedFacts())
             let zero = StoreCounts(
                 transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
-            #expect(try await store.counts() == zero)
+            try await expect(store.counts(), equals: zero)
             try await store.checkReadiness()
-            #expect(try await store.counts() == zero)
+            try await expect(store.counts(), equals: zero)
         },
         StoreRule(opened: "counts are of what is known, not of the documents") { store in
             for source in FactSource.allCases {
@@ -113,7 +112,7 @@ extension StoreConformance {
             }
             let expected = StoreCounts(
                 transactions: 2, renewalInfos: 1, appTransactions: 1, customers: 1, receipts: 1, notifications: 0)
-            #expect(try await store.counts() == expected)
+            try await expect(store.counts(), equals: expected)
         },
     ]
 }

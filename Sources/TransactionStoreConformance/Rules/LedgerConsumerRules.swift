@@ -1,7 +1,6 @@
 import AppStoreModels
 import Purchases
 import Synchronization
-import Testing
 import TransactionStore
 
 extension StoreConformance {
@@ -21,39 +20,40 @@ extension StoreConformance {
             let store = try await place.open()
             _ = try await store.apply((1...5).map { Samples.set(Samples.fact("\($0)")) })
             let entries = try await store.changes(after: 0, limit: 3)
-            #expect(LedgerAudit.text(entries) == "1 purchased, 2 purchased, 3 purchased")
-            let position = try #require(entries.last?.position)
-            #expect(try await store.acknowledgedPosition(of: "shop") == 0)
+            try expect(LedgerAudit.text(entries), equals: "1 purchased, 2 purchased, 3 purchased")
+            let position = try require(entries.last?.position)
+            try await expect(store.acknowledgedPosition(of: "shop"), equals: 0)
             try await store.acknowledge(position, by: "shop")
             try await store.close()
             let again = try await place.open()
-            #expect(try await again.acknowledgedPosition(of: "shop") == position)
-            #expect(try await again.acknowledgedPosition(of: "Shop") == 0)
+            try await expect(again.acknowledgedPosition(of: "shop"), equals: position)
+            try await expect(again.acknowledgedPosition(of: "Shop"), equals: 0)
             let rest = try await again.changes(after: position, limit: 10)
-            #expect(LedgerAudit.text(rest) == "4 purchased, 5 purchased")
+            try expect(LedgerAudit.text(rest), equals: "4 purchased, 5 purchased")
             try await again.close()
         },
         StoreRule(opened: "an acknowledgement never goes back, and not beyond the end") { store in
-            #expect(await code { try await store.acknowledge(1, by: "shop") } == .invalidArgument)
+            try await expect(code { try await store.acknowledge(1, by: "shop") }, equals: .invalidArgument)
             _ = try await store.apply((1...3).map { Samples.set(Samples.fact("\($0)")) })
             let positions = try await store.changes(after: 0, limit: 10).map(\.position)
             try await store.acknowledge(positions[2], by: "shop")
             try await store.acknowledge(positions[0], by: "shop")
             try await store.acknowledge(0, by: "shop")
-            #expect(try await store.acknowledgedPosition(of: "shop") == positions[2])
-            #expect(await code { try await store.acknowledge(positions[2] + 1, by: "shop") } == .invalidArgument)
-            #expect(await code { try await store.acknowledge(-1, by: "shop") } == .invalidArgument)
-            #expect(try await store.changes(after: .max, limit: 10).isEmpty)
-            #expect(try await store.changes(after: .min, limit: 0).count == 1)
+            try await expect(store.acknowledgedPosition(of: "shop"), equals: positions[2])
+            try await expect(
+                code { try await store.acknowledge(positions[2] + 1, by: "shop") }, equals: .invalidArgument)
+            try await expect(code { try await store.acknowledge(-1, by: "shop") }, equals: .invalidArgument)
+            try await expect(store.changes(after: .max, limit: 10).isEmpty)
+            try await expect(store.changes(after: .min, limit: 0).count, equals: 1)
         },
         StoreRule(opened: "a name that no consumer can have is refused") { store in
             for name in ["", "a\u{0}b", "é", "line\nbreak", String(repeating: "x", count: 257)] {
-                #expect(await code { try await store.acknowledge(0, by: name) } == .invalidArgument)
-                #expect(await code { _ = try await store.acknowledgedPosition(of: name) } == .invalidArgument)
+                try await expect(code { try await store.acknowledge(0, by: name) }, equals: .invalidArgument)
+                try await expect(code { _ = try await store.acknowledgedPosition(of: name) }, equals: .invalidArgument)
             }
             let long = String(repeating: "'", count: 256)
             try await store.acknowledge(0, by: long)
-            #expect(try await store.acknowledgedPosition(of: long) == 0)
+            try await expect(store.acknowledgedPosition(of: long), equals: 0)
         },
         StoreRule("a reader that follows several writers misses nothing and sees nothing twice") { place in
             let writers = [try await place.open(), try await place.open()]
@@ -86,9 +86,9 @@ extension StoreConformance {
                 isDone.set()
                 return try await group.next() ?? []
             }
-            #expect(seen.count == 12 * 25 * 2)
+            try expect(seen.count, equals: 12 * 25 * 2)
             let all = try await LedgerAudit.check(reader)
-            #expect(seen.map(\.position) == all.map(\.position))
+            try expect(seen.map(\.position), equals: all.map(\.position))
             for store in writers + [reader] { try await store.close() }
         },
         StoreRule("writers that meet at one transaction grant it once and tell its refund once") { place in
@@ -107,17 +107,18 @@ extension StoreConformance {
                 try await group.waitForAll()
             }
             let entries = try await LedgerAudit.check(stores[0])
-            #expect(entries.last?.event == .revoked)
-            #expect(entries.count { $0.event == .revoked } == 1)
+            try expect(entries.last?.event, equals: .revoked)
+            try expect(entries.count { $0.event == .revoked }, equals: 1)
             for store in stores { try await store.close() }
         },
         StoreRule("after closing, the ledger and the directory say closed") { place in
             let store = try await place.open()
             try await store.close()
-            #expect(await code { _ = try await store.changes(after: 0, limit: 1) } == .closed)
-            #expect(await code { try await store.acknowledge(0, by: "x") } == .closed)
-            #expect(await code { _ = try await store.acknowledgedPosition(of: "x") } == .closed)
-            #expect(await code { _ = try await store.customers(in: Samples.scope, after: nil, limit: 1) } == .closed)
+            try await expect(code { _ = try await store.changes(after: 0, limit: 1) }, equals: .closed)
+            try await expect(code { try await store.acknowledge(0, by: "x") }, equals: .closed)
+            try await expect(code { _ = try await store.acknowledgedPosition(of: "x") }, equals: .closed)
+            try await expect(
+                code { _ = try await store.customers(in: Samples.scope, after: nil, limit: 1) }, equals: .closed)
         },
     ]
 }

@@ -5,6 +5,7 @@ import GRDBSQLite
 import Purchases
 import SQLiteTransactionStore
 import TransactionStore
+import TransactionStoreConformance
 
 /// The embedded store: bulk load against plain prepared INSERTs of the same rows, and the look-up of a customer with 200
 /// transactions among many.
@@ -85,24 +86,26 @@ struct StoreBenchmark {
         let original = original(customer)
         let june: Int64 = 1_590_969_600_000
         let facts = (0..<count).map { place -> TransactionFact in
-            var payload = JWSTransactionDecodedPayload()
-            payload.originalTransactionId = String(original)
-            payload.transactionId = String(original + Int64(place))
-            payload.webOrderLineItemId = String(original + Int64(place) + 500)
-            payload.productId = "com.example.app.subscription.monthly"
-            payload.purchaseDate = june + Int64(place) * 2_592_000_000
-            payload.originalPurchaseDate = june
-            payload.expiresDate = june + Int64(place + 1) * 2_592_000_000
-            payload.quantity = 1
-            payload.type = .autoRenewableSubscription
-            payload.inAppOwnershipType = .purchased
             var legacy: LegacyTransactionFields?
             if source == .receipt {
                 legacy = LegacyTransactionFields()
                 legacy?.isTrialPeriod = false
                 legacy?.isInIntroOfferPeriod = false
                 legacy?.inAppOwnershipType = .purchased
-            } else {
+            }
+            return StoreSamples.fact(
+                String(original + Int64(place)), original: String(original),
+                product: "com.example.app.subscription.monthly", source: source, at: june + Int64(place),
+                legacy: legacy
+            ) { payload in
+                payload.webOrderLineItemId = String(original + Int64(place) + 500)
+                payload.purchaseDate = june + Int64(place) * 2_592_000_000
+                payload.originalPurchaseDate = june
+                payload.expiresDate = june + Int64(place + 1) * 2_592_000_000
+                payload.quantity = 1
+                payload.type = .autoRenewableSubscription
+                payload.inAppOwnershipType = .purchased
+                guard source != .receipt else { return }
                 payload.subscriptionGroupIdentifier = "20512345"
                 payload.signedDate = june + Int64(place) * 2_592_000_000
                 payload.storefront = "USA"
@@ -112,12 +115,9 @@ struct StoreBenchmark {
                 payload.price = 9990
                 payload.appTransactionId = String(original + 999)
             }
-            return TransactionFact(
-                payload: payload, legacy: legacy, origin: FactOrigin(source: source, signedDate: june + Int64(place)))
         }
-        let receipt = KnownReceipt(
-            form: .app, bytes: Array(repeating: UInt8(truncatingIfNeeded: customer), count: 6_000), signedDate: june)
-        return FactSet(scope: scope, transactions: facts, receipt: receipt)
+        let bytes = Array(repeating: UInt8(truncatingIfNeeded: customer), count: 6_000)
+        return StoreSamples.set(facts, scope: scope, receipt: StoreSamples.receipt(bytes, at: june))
     }
 
     // MARK: Look-up

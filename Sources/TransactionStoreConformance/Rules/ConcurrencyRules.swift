@@ -1,7 +1,6 @@
 import AppStoreModels
 import Purchases
 import Synchronization
-import Testing
 import TransactionStore
 
 extension StoreConformance {
@@ -30,10 +29,10 @@ extension StoreConformance {
             }
             let newest = Int64(11 * 16 + 15)
             for store in stores {
-                let customer = try #require(try await store.customer(original: "1"))
-                #expect(customer.transactions.count == 16 * 12 + 1)
-                #expect(customer.transactions.last?.payload.productId == "p\(newest)")
-                #expect(customer.newestAppReceipt?.bytes == Array("r\(newest)".utf8))
+                let customer = try require(try await store.customer(original: "1"))
+                try expect(customer.transactions.count, equals: 16 * 12 + 1)
+                try expect(customer.transactions.last?.payload.productId, equals: "p\(newest)")
+                try expect(customer.newestAppReceipt?.bytes, equals: Array("r\(newest)".utf8))
                 try await store.close()
             }
         },
@@ -50,8 +49,8 @@ extension StoreConformance {
                 }
                 try await group.waitForAll()
             }
-            #expect(try await stores[0].counts().customers == 1)
-            #expect(try await stores[1].customer(original: "17")?.transactions.count == 40)
+            try await expect(stores[0].counts().customers, equals: 1)
+            try await expect(stores[1].customer(original: "17")?.transactions.count, equals: 40)
             for store in stores { try await store.close() }
         },
         StoreRule("a notification that many deliver at once is taken in once") { place in
@@ -66,7 +65,7 @@ extension StoreConformance {
                 }
                 return try await group.reduce(0, +)
             }
-            #expect(repeated == 19)
+            try expect(repeated, equals: 19)
             for store in stores { try await store.close() }
         },
         StoreRule(opened: "of calls at once each gets its own result, whatever becomes of the others") { store in
@@ -84,7 +83,8 @@ extension StoreConformance {
                         switch number % 5 {
                         case 0:
                             let result = try await store.apply([known[number - 1]])
-                            #expect(result.repeatedNotifications == 1 && result.changed == 0 && result.unchanged == 0)
+                            try expect(
+                                result.repeatedNotifications == 1 && result.changed == 0 && result.unchanged == 0)
                         case 1:
                             // One is newer, one is as it was, one is not known.
                             let set = Samples.set(
@@ -92,21 +92,22 @@ extension StoreConformance {
                                 Samples.fact("\(number + 100)", original: id),
                                 Samples.fact("\(number + 200)", original: id))
                             let result = try await store.apply([set])
-                            #expect(result.changed == 2 && result.unchanged == 1)
+                            try expect(result.changed == 2 && result.unchanged == 1)
                         case 2:
                             let set = Samples.set(Samples.fact(id), receipt: Samples.receipt("r\(number)"))
                             let result = try await store.apply([set])
-                            #expect(result.changed == 0 && result.unchanged == 2)
+                            try expect(result.changed == 0 && result.unchanged == 2)
                         case 3:
                             let set = Samples.set(Samples.fact(id), receipt: Samples.receipt("s\(number)", at: later))
                             let result = try await store.apply([set])
-                            #expect(result.changed == 1 && result.unchanged == 1)
+                            try expect(result.changed == 1 && result.unchanged == 1)
                         default:
                             let result = try await store.apply([
                                 Samples.set(Samples.fact("\(number + 300)")),
                                 Samples.set(Samples.fact(id), notification: Samples.notification("other\(number)")),
                             ])
-                            #expect(result.changed == 1 && result.unchanged == 1 && result.repeatedNotifications == 0)
+                            try expect(
+                                result.changed == 1 && result.unchanged == 1 && result.repeatedNotifications == 0)
                         }
                     }
                 }
@@ -129,10 +130,10 @@ extension StoreConformance {
                 }
                 group.addTask {
                     for _ in 0..<60 {
-                        let customer = try #require(try await reader.customer(original: "1"))
+                        let customer = try require(try await reader.customer(original: "1"))
                         let dates = Set(customer.transactions.flatMap(\.origins).map(\.signedDate))
-                        #expect(dates.count == 1)
-                        #expect(customer.newestAppReceipt.map { dates.contains($0.signedDate) } ?? true)
+                        try expect(dates.count, equals: 1)
+                        try expect(customer.newestAppReceipt.map { dates.contains($0.signedDate) } ?? true)
                     }
                 }
                 try await group.waitForAll()
@@ -157,17 +158,17 @@ extension StoreConformance {
                 while true {
                     let isLast = isDone.withLock { $0 }
                     let asked = names.map { Samples.original($0) }
-                    let all = try #require(try await reader.customer(asked, in: Samples.scope))
-                    #expect(all.transactions.count == names.count)
+                    let all = try require(try await reader.customer(asked, in: Samples.scope))
+                    try expect(all.transactions.count, equals: names.count)
                     let dates = Set(all.transactions.flatMap(\.origins).map(\.signedDate))
-                    #expect(dates.count == 1)
+                    try expect(dates.count, equals: 1)
                     seen.formUnion(dates)
                     if isLast { break }
                 }
                 try await group.waitForAll()
                 return seen
             }
-            #expect(seen.contains(100))
+            try expect(seen.contains(100))
             try await writer.close()
             try await reader.close()
         },
@@ -186,7 +187,7 @@ extension StoreConformance {
                 return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
             }
             let again = try await place.open()
-            #expect(try await again.counts().transactions == Int64(written))
+            try await expect(again.counts().transactions, equals: Int64(written))
             try await again.close()
         },
     ]

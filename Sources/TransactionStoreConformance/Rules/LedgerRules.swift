@@ -1,6 +1,5 @@
 import AppStoreModels
 import Purchases
-import Testing
 import TransactionStore
 
 extension StoreConformance {
@@ -44,24 +43,24 @@ extension StoreConformance {
                 _ = try await store.apply([Samples.set(Samples.fact("1", source: source, at: date))])
                 _ = try await store.apply([Samples.set(Samples.fact("1", source: source, at: date))])
             }
-            #expect(try await store.text == "1 purchased")
+            try await expect(store.text, equals: "1 purchased")
         },
         StoreRule(opened: "a purchase that nobody signed is not in the ledger until somebody does") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .recordedReply))])
-            #expect(try await store.text == "")
+            try await expect(store.text, equals: "")
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .receipt))])
-            #expect(try await store.text == "1 purchased")
+            try await expect(store.text, equals: "1 purchased")
             _ = try await store.apply([
                 Samples.set(Samples.fact("1", source: .notificationV1, at: .max, legacy: cancelled()))
             ])
-            #expect(try await store.text == "1 purchased")
+            try await expect(store.text, equals: "1 purchased")
         },
         StoreRule(opened: "a revocation is told once, whichever documents tell it") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
             _ = try await store.apply([Samples.set(revoked("1", at: 2))])
             _ = try await store.apply([Samples.set(revoked("1", at: 3))])
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 4, legacy: cancelled()))])
-            #expect(try await store.text == "1 purchased, 1 revoked")
+            try await expect(store.text, equals: "1 purchased, 1 revoked")
         },
         StoreRule(opened: "a refund of seats revokes nothing") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
@@ -69,7 +68,7 @@ extension StoreConformance {
                 $0.multiSeatInfo = TransactionMultiSeatInfo(revokedSeatQuantity: 3)
             }
             _ = try await store.apply([Samples.set(refunded)])
-            #expect(try await store.text == "1 purchased")
+            try await expect(store.text, equals: "1 purchased")
         },
         StoreRule(opened: "seats that are added are purchased, and upgrade nothing") { store in
             let june = period("1", "team", days: 0...30, source: .notificationV2, reason: .purchase)
@@ -77,7 +76,7 @@ extension StoreConformance {
                 "2", "team", days: 10...30, source: .notificationV2, reason: .purchase, sharesPeriod: true)
             _ = try await store.apply([Samples.set(june)])
             _ = try await store.apply([Samples.set(seats)])
-            #expect(try await store.text == "1 purchased, 2 purchased")
+            try await expect(store.text, equals: "1 purchased, 2 purchased")
         },
         StoreRule(opened: "an assigned purchase is granted, and an unknown ownership gets no more than that") { store in
             for (id, ownership) in [("1", "ASSIGNED"), ("2", "NEW")] {
@@ -86,21 +85,21 @@ extension StoreConformance {
                 }
                 _ = try await store.apply([Samples.set(fact)])
             }
-            #expect(try await store.text == "1 purchased, 2 purchased")
+            try await expect(store.text, equals: "1 purchased, 2 purchased")
             let revoked = Samples.fact("2", source: .notificationV2, at: 2) {
                 $0.inAppOwnershipType = InAppOwnershipType(rawValue: "NEW")
                 $0.revocationDate = Samples.june + 5000
                 $0.revocationReason = RevocationReason(rawValue: 99)
             }
             _ = try await store.apply([Samples.set(revoked)])
-            #expect(try await store.text == "1 purchased, 2 purchased, 2 revoked")
+            try await expect(store.text, equals: "1 purchased, 2 purchased, 2 revoked")
         },
         StoreRule(opened: "what was revoked when it became known is never purchased") { store in
             _ = try await store.apply([Samples.set(revoked("1", at: 2), Samples.fact("2"))])
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
             let entries = try await LedgerAudit.check(store)
-            #expect(entries.filter { $0.transactionId == "1" }.map(\.event) == [.revoked])
-            #expect(entries.count == 2)
+            try expect(entries.filter { $0.transactionId == "1" }.map(\.event), equals: [.revoked])
+            try expect(entries.count, equals: 2)
         },
         StoreRule(opened: "a revocation that was undone is reinstated, and another one told again") { store in
             for (date, isRevoked) in [false, true, false, true].enumerated() {
@@ -109,12 +108,12 @@ extension StoreConformance {
                 }
                 _ = try await store.apply([Samples.set(fact)])
             }
-            #expect(try await store.text == "1 purchased, 1 revoked, 1 reinstated, 1 revoked")
+            try await expect(store.text, equals: "1 purchased, 1 revoked, 1 reinstated, 1 revoked")
         },
         StoreRule(opened: "what was revoked from the start and then given back is purchased, once") { store in
             _ = try await store.apply([Samples.set(revoked("1", at: 1))])
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 2))])
-            #expect(try await store.text == "1 revoked, 1 purchased")
+            try await expect(store.text, equals: "1 revoked, 1 purchased")
         },
         StoreRule(opened: "an upgrade is told once, also where a receipt had called it a cancellation") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
@@ -123,7 +122,7 @@ extension StoreConformance {
                 let fact = Samples.fact("1", source: .appStoreServerAPI, at: date) { $0.isUpgraded = true }
                 _ = try await store.apply([Samples.set(fact)])
             }
-            #expect(try await store.text == "1 purchased, 1 revoked, 1 upgraded")
+            try await expect(store.text, equals: "1 purchased, 1 revoked, 1 upgraded")
         },
         StoreRule(opened: "an upgrade of which only the new transaction is told upgrades the old one") { store in
             _ = try await store.apply([Samples.set(period("1", "yearly", days: 0...365))])
@@ -134,15 +133,16 @@ extension StoreConformance {
                 Samples.set(period("3", "monthly", days: 130...160, source: .notificationV2))
             ])
             let entries = try await LedgerAudit.check(store)
-            #expect(Set(entries.prefix(3).map { "\($0.transactionId) \($0.event.name)" }).count == 3)
-            #expect(
-                Set(LedgerAudit.text(entries).split(separator: ", ")) == [
+            try expect(Set(entries.prefix(3).map { "\($0.transactionId) \($0.event.name)" }).count, equals: 3)
+            try expect(
+                Set(LedgerAudit.text(entries).split(separator: ", ")),
+                equals: [
                     "1 purchased", "1 upgraded", "2 purchased", "3 purchased",
                 ])
-            #expect(entries.last?.transactionId == "3")
+            try expect(entries.last?.transactionId, equals: "3")
             for entry in entries where entry.transactionId == "1" {
-                #expect(entry.transaction.payload.isUpgraded == true)
-                #expect(entry.scope == Samples.scope && entry.transaction.payload.bundleId == Samples.scope.bundleId)
+                try expect(entry.transaction.payload.isUpgraded, equals: true)
+                try expect(entry.scope == Samples.scope && entry.transaction.payload.bundleId == Samples.scope.bundleId)
             }
         },
         StoreRule(opened: "an upgrade is the same whichever of the two becomes known first, or both at once") { store in
@@ -157,14 +157,14 @@ extension StoreConformance {
                     }
                     let old = try await store.customer(original: "1", in: scope)?.transactions
                         .first { $0.payload.transactionId == "1" }
-                    #expect(old?.payload.isUpgraded == true)
-                    #expect(old?.legacy.cancellationDate == Samples.june + 100 * Samples.day)
-                    #expect(old?.legacy.cancellationReason == 0)
+                    try expect(old?.payload.isUpgraded, equals: true)
+                    try expect(old?.legacy.cancellationDate, equals: Samples.june + 100 * Samples.day)
+                    try expect(old?.legacy.cancellationReason, equals: 0)
                 }
             }
             let entries = try await LedgerAudit.check(store)
             let last = Dictionary(grouping: entries.filter { $0.transactionId == "1" }, by: \.scope)
-            #expect(last.count == 4 && last.values.allSatisfy { $0.last?.event == .upgraded })
+            try expect(last.count == 4 && last.values.allSatisfy { $0.last?.event == .upgraded })
         },
         StoreRule(opened: "an upgrade that another period's fact takes back is reinstated, and told once") { store in
             _ = try await store.apply([Samples.set(period("1", "yearly", days: 0...365))])
@@ -173,15 +173,15 @@ extension StoreConformance {
             for _ in 1...2 { _ = try await store.apply([Samples.set(renewal)]) }
             let entries = try await LedgerAudit.check(store)
             let old = entries.filter { $0.transactionId == "1" }
-            #expect(old.map(\.event) == [.purchased, .upgraded, .reinstated])
-            #expect(old.allSatisfy { $0.transaction.payload.isUpgraded != true })
-            #expect(entries.filter { $0.transactionId == "2" }.map(\.event) == [.purchased])
+            try expect(old.map(\.event), equals: [.purchased, .upgraded, .reinstated])
+            try expect(old.allSatisfy { $0.transaction.payload.isUpgraded != true })
+            try expect(entries.filter { $0.transactionId == "2" }.map(\.event), equals: [.purchased])
         },
         StoreRule(opened: "a cancellation in the second in which another product began is an upgrade") { store in
             let old = period("1", "yearly", days: 0...365, cancelledAt: 100)
             _ = try await store.apply([Samples.set(old, period("2", "monthly", days: 100...130))])
             let entries = try await LedgerAudit.check(store)
-            #expect(Set(LedgerAudit.text(entries).split(separator: ", ")) == ["1 upgraded", "2 purchased"])
+            try expect(Set(LedgerAudit.text(entries).split(separator: ", ")), equals: ["1 upgraded", "2 purchased"])
         },
         StoreRule(opened: "a downgrade at renewal, a refund and another person's purchase are no upgrades") { store in
             _ = try await store.apply([
@@ -193,19 +193,19 @@ extension StoreConformance {
                 Samples.set(revoked("4", at: 2)), Samples.set(Samples.fact("5", original: "4", product: "other")),
             ])
             let entries = try await LedgerAudit.check(store)
-            #expect(!entries.contains { $0.event == .upgraded })
-            #expect(entries.filter { $0.event == .revoked }.map(\.transactionId) == ["4"])
+            try expect(!entries.contains { $0.event == .upgraded })
+            try expect(entries.filter { $0.event == .revoked }.map(\.transactionId), equals: ["4"])
         },
         StoreRule(opened: "an older document that comes late tells nothing") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 9))])
             _ = try await store.apply([Samples.set(revoked("1", at: 5))])
-            #expect(try await store.text == "1 purchased")
+            try await expect(store.text, equals: "1 purchased")
         },
         StoreRule(opened: "a transaction id that documents file under two purchases is purchased once") { store in
             _ = try await store.apply([Samples.set(Samples.fact("7", original: "1"))])
             _ = try await store.apply([Samples.set(Samples.fact("7", original: "2", source: .notificationV2))])
             _ = try await store.apply([Samples.set(Samples.fact("8", original: "1"), Samples.fact("8", original: "2"))])
-            #expect(try await store.text == "7 purchased, 8 purchased")
+            try await expect(store.text, equals: "7 purchased, 8 purchased")
         },
         StoreRule(opened: "the same transaction id in another app or environment is another purchase") { store in
             let other = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
@@ -213,25 +213,25 @@ extension StoreConformance {
                 Samples.set(Samples.fact("1")), Samples.set(Samples.fact("1"), scope: other),
             ])
             let entries = try await LedgerAudit.check(store)
-            #expect(Set(entries.map(\.scope)) == [Samples.scope, other])
+            try expect(Set(entries.map(\.scope)), equals: [Samples.scope, other])
         },
         StoreRule(opened: "a notification that comes again tells nothing") { store in
             let set = Samples.set(revoked("1", at: 1), notification: Samples.notification("uuid"))
             _ = try await store.apply([set, set])
             _ = try await store.apply([set])
-            #expect(try await store.text == "1 revoked")
+            try await expect(store.text, equals: "1 revoked")
         },
         StoreRule(opened: "an entry has the transaction as it is known when it is read") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", original: "0x1"))])
             _ = try await store.apply([
                 Samples.set(Samples.fact("1", original: "0x1", source: .notificationV2, at: .max) { $0.price = 1990 })
             ])
-            let entry = try #require(try await store.changes(after: 0, limit: 1).first)
-            #expect(entry.scope == Samples.scope)
-            #expect(entry.transaction.payload.price == 1990)
-            #expect(entry.transaction.payload.originalTransactionId == "0x1")
-            #expect(entry.transaction.payload.bundleId == Samples.scope.bundleId)
-            #expect(entry.transaction.origins.count == 2)
+            let entry = try require(try await store.changes(after: 0, limit: 1).first)
+            try expect(entry.scope, equals: Samples.scope)
+            try expect(entry.transaction.payload.price, equals: 1990)
+            try expect(entry.transaction.payload.originalTransactionId, equals: "0x1")
+            try expect(entry.transaction.payload.bundleId, equals: Samples.scope.bundleId)
+            try expect(entry.transaction.origins.count, equals: 2)
         },
         StoreRule("every order of the documents ends in the same state, granted at most once") { place in
             let store = try await place.open()
@@ -246,8 +246,8 @@ extension StoreConformance {
             }
             let entries = try await LedgerAudit.check(store)
             let last = Dictionary(grouping: entries, by: \.scope).mapValues { $0.last?.event }
-            #expect(last.count == 120)
-            #expect(Set(last.values) == [.revoked])
+            try expect(last.count, equals: 120)
+            try expect(Set(last.values), equals: [.revoked])
             try await store.close()
         },
     ]

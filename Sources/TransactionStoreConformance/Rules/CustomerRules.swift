@@ -1,7 +1,6 @@
 import AppStoreModels
 import Purchases
 import TestSupport
-import Testing
 import TransactionStore
 
 extension StoreConformance {
@@ -17,7 +16,7 @@ extension StoreConformance {
             _ = try await store.apply([
                 Samples.set(Samples.fact("7", original: "1", source: .notificationV2, at: Samples.june + 1))
             ])
-            #expect(ids(try await store.customer(original: "1")) == ["7", "1"])
+            try expect(ids(try await store.customer(original: "1")), equals: ["7", "1"])
         },
         StoreRule(opened: "a customer whom one document made is what the document states") { store in
             var legacy = LegacyTransactionFields()
@@ -28,40 +27,40 @@ extension StoreConformance {
                 Samples.fact("9", original: "1", at: Samples.june + 5), Samples.fact("1"), Samples.fact("30"),
                 renewals: [Samples.renewal("1"), Samples.renewal("30", source: .receipt)], app: Samples.app("2"),
                 receipt: Samples.receipt("one"))
-            let stated = try #require(try Customer(statedBy: set))
+            let stated = try require(try Customer(statedBy: set))
             _ = try await store.apply([set])
             let stored = try await store.customer(set.identities, in: set.scope)
-            #expect(ComparableCustomer(stored) == ComparableCustomer(stated))
-            #expect(stored?.hasTakenIn(set) == true && stated.hasTakenIn(set))
+            try expect(ComparableCustomer(stored), equals: ComparableCustomer(stated))
+            try expect(stored?.hasTakenIn(set) == true && stated.hasTakenIn(set))
             // Which of two stands is the engine's to say.
             let two = Samples.set(Samples.fact("1"), Samples.fact("1", product: "other"))
             let undecided = try Customer(statedBy: two)
-            #expect(undecided?.transactions.count == nil)
+            try expect(undecided?.transactions.count == nil)
         },
         StoreRule(opened: "two customers are one once a third receipt names both") { store in
             _ = try await store.apply([
                 Samples.set(Samples.fact("1"), receipt: Samples.receipt("one", at: 1)),
                 Samples.set(Samples.fact("2"), app: Samples.app("2"), receipt: Samples.receipt("two", at: 2)),
             ])
-            #expect(ids(try await store.customer(original: "1")) == ["1"])
-            #expect(try await store.counts().customers == 2)
+            try expect(ids(try await store.customer(original: "1")), equals: ["1"])
+            try await expect(store.counts().customers, equals: 2)
             _ = try await store.apply([Samples.set(Samples.fact("1"), Samples.fact("2"))])
             let one = ComparableCustomer(try await store.customer(original: "1"))
-            #expect(one == ComparableCustomer(try await store.customer(original: "2")))
-            #expect(one?.transactions.count == 2)
-            #expect(one?.identities == [Samples.original("1"), Samples.original("2")])
-            #expect(one?.receipts.first??.bytes == Array("two".utf8))
-            #expect(one?.app?.applicationVersion == "2")
+            try expect(one, equals: ComparableCustomer(try await store.customer(original: "2")))
+            try expect(one?.transactions.count, equals: 2)
+            try expect(one?.identities, equals: [Samples.original("1"), Samples.original("2")])
+            try expect(one?.receipts.first??.bytes, equals: Array("two".utf8))
+            try expect(one?.app?.applicationVersion, equals: "2")
             let counts = try await store.counts()
-            #expect(counts.customers == 1)
-            #expect(counts.receipts == 1)
-            #expect(counts.appTransactions == 1)
+            try expect(counts.customers, equals: 1)
+            try expect(counts.receipts, equals: 1)
+            try expect(counts.appTransactions, equals: 1)
         },
         StoreRule(opened: "customers that nothing joins are answered together when both are asked for") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
             let both = try await store.customer([Samples.original("2"), Samples.original("1")], in: Samples.scope)
-            #expect(ids(both) == ["2", "1"])
-            #expect(ids(try await store.customer(original: "1")) == ["1"])
+            try expect(ids(both), equals: ["2", "1"])
+            try expect(ids(try await store.customer(original: "1")), equals: ["1"])
         },
         StoreRule(opened: "of several customers asked for at once each is whole, also among unknown ones") { store in
             for id in ["1", "2"] {
@@ -78,16 +77,16 @@ extension StoreConformance {
                 [one, two], [two, one], [stranger, two, one], [two, stranger, one, two], [one, two, stranger],
             ]
             for asked in lists {
-                let both = try #require(try await store.customer(asked, in: Samples.scope))
-                #expect(ids(both) == ["29", "19", "2", "1"])
-                #expect(both.identities == [one, two])
-                #expect(both.renewalInfos.compactMap(\.payload.originalTransactionId) == ["1", "2"])
-                #expect(both.newestAppReceipt?.bytes == Array("1".utf8))
-                #expect(both.appTransaction?.payload.applicationVersion == "2")
+                let both = try require(try await store.customer(asked, in: Samples.scope))
+                try expect(ids(both), equals: ["29", "19", "2", "1"])
+                try expect(both.identities, equals: [one, two])
+                try expect(both.renewalInfos.compactMap(\.payload.originalTransactionId), equals: ["1", "2"])
+                try expect(both.newestAppReceipt?.bytes, equals: Array("1".utf8))
+                try expect(both.appTransaction?.payload.applicationVersion, equals: "2")
             }
-            #expect(try await store.customer([stranger], in: Samples.scope) == nil)
-            #expect(try await store.customer([stranger, Samples.original("78")], in: Samples.scope) == nil)
-            #expect(try await store.customer([], in: Samples.scope) == nil)
+            try await expect(store.customer([stranger], in: Samples.scope) == nil)
+            try await expect(store.customer([stranger, Samples.original("78")], in: Samples.scope) == nil)
+            try await expect(store.customer([], in: Samples.scope) == nil)
         },
         StoreRule(opened: "an account token joins, in either case of its letters") { store in
             let token = "0B1F3D5E-0000-4000-8000-00000000000A"
@@ -95,9 +94,9 @@ extension StoreConformance {
                 Samples.set(Samples.fact("1", source: .signedTransaction) { $0.appAccountToken = token }),
                 Samples.set(Samples.fact("2", source: .signedTransaction) { $0.appAccountToken = token.lowercased() }),
             ])
-            #expect(ids(try await store.customer(original: "1")) == ["2", "1"])
+            try expect(ids(try await store.customer(original: "1")), equals: ["2", "1"])
             let asked = CustomerIdentity(.appAccountToken, token)
-            #expect(ids(try await store.customer([asked], in: Samples.scope)) == ["2", "1"])
+            try expect(ids(try await store.customer([asked], in: Samples.scope)), equals: ["2", "1"])
         },
         StoreRule(opened: "an app transaction id joins") { store in
             var app = AppTransaction()
@@ -108,10 +107,10 @@ extension StoreConformance {
                 Samples.set(app: AppTransactionFact(payload: app, origin: origin)),
                 Samples.set(renewals: [Samples.renewal("2") { $0.appTransactionId = "704" }]),
             ])
-            let customer = try #require(try await store.customer(original: "2"))
-            #expect(ids(customer) == ["1"])
-            #expect(customer.renewalInfos.count == 1)
-            #expect(customer.appTransaction?.payload.appTransactionId == "704")
+            let customer = try require(try await store.customer(original: "2"))
+            try expect(ids(customer), equals: ["1"])
+            try expect(customer.renewalInfos.count, equals: 1)
+            try expect(customer.appTransaction?.payload.appTransactionId, equals: "704")
         },
         StoreRule(opened: "what names nobody joins nobody") { store in
             let nobody = "00000000-0000-0000-0000-000000000000"
@@ -123,19 +122,19 @@ extension StoreConformance {
                 }
                 _ = try await store.apply([Samples.set(fact)])
             }
-            #expect(try await store.counts().customers == 6)
+            try await expect(store.counts().customers, equals: 6)
             let asked = [CustomerIdentity(.appAccountToken, nobody), CustomerIdentity(.appTransactionId, "0")]
-            #expect(try await store.customer(asked, in: Samples.scope) == nil)
+            try await expect(store.customer(asked, in: Samples.scope) == nil)
         },
         StoreRule(opened: "a transaction of id 0 is not stored") { store in
             _ = try await store.apply([Samples.set(Samples.fact("0"), Samples.fact("0000"), Samples.fact(""))])
-            #expect(try await store.counts().transactions == 0)
-            #expect(try await store.counts().customers == 0)
+            try await expect(store.counts().transactions, equals: 0)
+            try await expect(store.counts().customers, equals: 0)
         },
         StoreRule(opened: "the id before a migration joins") { store in
             let moved = Samples.fact("9", source: .signedTransaction) { $0.previousOriginalTransactionId = "1" }
             _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(moved)])
-            #expect(ids(try await store.customer(original: "1")) == ["9", "1"])
+            try expect(ids(try await store.customer(original: "1")), equals: ["9", "1"])
         },
         StoreRule(opened: "the same ids in another environment or app are another customer") { store in
             let scopes = [
@@ -149,23 +148,23 @@ extension StoreConformance {
                 ])
             }
             for (number, scope) in scopes.enumerated() {
-                let customer = try #require(try await store.customer(original: "1", in: scope))
-                #expect(customer.transactions.map(\.payload.productId) == ["p\(number)"])
-                #expect(customer.transactions.first?.payload.environment == scope.environment)
-                #expect(customer.transactions.first?.payload.bundleId == scope.bundleId)
-                #expect(customer.renewalInfos.map(\.payload.autoRenewProductId) == ["r\(number)"])
+                let customer = try require(try await store.customer(original: "1", in: scope))
+                try expect(customer.transactions.map(\.payload.productId), equals: ["p\(number)"])
+                try expect(customer.transactions.first?.payload.environment, equals: scope.environment)
+                try expect(customer.transactions.first?.payload.bundleId, equals: scope.bundleId)
+                try expect(customer.renewalInfos.map(\.payload.autoRenewProductId), equals: ["r\(number)"])
             }
-            #expect(try await store.counts().customers == 3)
+            try await expect(store.counts().customers, equals: 3)
         },
         StoreRule(opened: "a receipt without purchases is somebody of its own") { store in
             let receipt = Samples.receipt("empty")
             let set = Samples.set(app: Samples.app("1"), receipt: receipt)
             _ = try await store.apply([set, set, Samples.set(receipt: Samples.receipt("other"))])
-            #expect(set.identities == [CustomerIdentity(.receiptDigest, receipt.digest)])
-            let customer = try #require(try await store.customer(set.identities, in: Samples.scope))
-            #expect(customer.newestAppReceipt == receipt)
-            #expect(customer.appTransaction?.payload.applicationVersion == "1")
-            #expect(try await store.counts().customers == 2)
+            try expect(set.identities, equals: [CustomerIdentity(.receiptDigest, receipt.digest)])
+            let customer = try require(try await store.customer(set.identities, in: Samples.scope))
+            try expect(customer.newestAppReceipt, equals: receipt)
+            try expect(customer.appTransaction?.payload.applicationVersion, equals: "1")
+            try await expect(store.counts().customers, equals: 2)
         },
         StoreRule("random documents give what the model gives") { place in
             for seed in UInt64(1)...12 { try await checkAgainstModel(place, seed: seed) }
@@ -191,7 +190,7 @@ extension StoreConformance {
                 asked.shuffle(using: &generator)
                 let expected = ComparableCustomer(try model.customer(asked.filter(\.isMeaningful), in: scope))
                 let found = ComparableCustomer(try await store.customer(asked, in: scope))
-                #expect(found == expected, "seed \(seed), \(asked)")
+                try expect(found, equals: expected, "seed \(seed), \(asked)")
             }
         }
     }
@@ -208,7 +207,8 @@ extension StoreConformance {
         }
         for (scope, identity) in model.allIdentities {
             let expected = ComparableCustomer(try model.customer([identity], in: scope))
-            #expect(ComparableCustomer(try await store.customer([identity], in: scope)) == expected, "seed \(seed)")
+            try expect(
+                ComparableCustomer(try await store.customer([identity], in: scope)), equals: expected, "seed \(seed)")
         }
         try await checkListsAgainstModel(store, model, &generator, seed)
         try await store.close()

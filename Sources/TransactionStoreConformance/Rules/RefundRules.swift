@@ -1,6 +1,5 @@
 import LegacyReceipts
 import Purchases
-import Testing
 import TransactionStore
 
 extension StoreConformance {
@@ -14,7 +13,7 @@ extension StoreConformance {
             productId: "monthly", transactionId: "200", originalTransactionId: "100", bundleId: "com.example.app",
             quantity: 1, purchaseDate: Samples.june, expiresDate: Samples.june + 30 * Samples.day,
             cancellationDate: cancellation, cancellationReason: cancellation == nil ? nil : 1)
-        return try #require(FactSet(FactSupport.verified(receipt), octets: Array(text.utf8)))
+        return try require(FactSet(FactSupport.verified(receipt), octets: Array(text.utf8)))
     }
 
     /// Applies the sets in every order, each to an app of its own, and gives what becomes of June's period.
@@ -28,8 +27,8 @@ extension StoreConformance {
                 let sets = order.map { moved($0, to: scope) }
                 if isTogether { _ = try await store.apply(sets) }
                 for set in sets where !isTogether { _ = try await store.apply([set]) }
-                let customer = try #require(try await store.customer(original: "100", in: scope))
-                outcomes.append((try #require(customer.transactions.first), customer))
+                let customer = try require(try await store.customer(original: "100", in: scope))
+                outcomes.append((try require(customer.transactions.first), customer))
             }
         }
         return outcomes
@@ -40,14 +39,14 @@ extension StoreConformance {
             store in
             let between = FactSupport.receipt([FactSupport.purchase()], createdAt: Samples.june + Samples.day)
             let sets = [
-                try transactionReceipt("before"), try #require(FactSet(between, octets: [1])),
+                try transactionReceipt("before"), try require(FactSet(between, octets: [1])),
                 try transactionReceipt("after", cancelledAt: refundDate),
             ]
             for (transaction, customer) in try await outcomes(of: sets, store) {
-                #expect(transaction.payload.revocationDate == refundDate)
-                #expect(transaction.legacy.cancellationDate == refundDate)
-                #expect(transaction.legacy.cancellationReason == 1)
-                #expect(customer.newestTransactionReceipt?.bytes == Array("after".utf8))
+                try expect(transaction.payload.revocationDate, equals: refundDate)
+                try expect(transaction.legacy.cancellationDate, equals: refundDate)
+                try expect(transaction.legacy.cancellationReason, equals: 1)
+                try expect(customer.newestTransactionReceipt?.bytes, equals: Array("after".utf8))
             }
         },
         StoreRule(opened: "a refund at the very moment of the purchase, or before by its clock, counts as well") {
@@ -55,8 +54,8 @@ extension StoreConformance {
             for date in [Samples.june, Samples.june - Samples.day] {
                 let sets = [try transactionReceipt("z"), try transactionReceipt("a", cancelledAt: date)]
                 for (transaction, customer) in try await outcomes(of: sets, store, apps: "at\(date)x") {
-                    #expect(transaction.legacy.cancellationDate == date)
-                    #expect(customer.newestTransactionReceipt?.bytes == Array("a".utf8))
+                    try expect(transaction.legacy.cancellationDate, equals: date)
+                    try expect(customer.newestTransactionReceipt?.bytes, equals: Array("a".utf8))
                 }
             }
         },
@@ -66,10 +65,10 @@ extension StoreConformance {
                 purchaseDate: Samples.june + Samples.day, expiresDate: Samples.june + 31 * Samples.day)
             let sets = [
                 try transactionReceipt("refunded", cancelledAt: refundDate),
-                try #require(FactSet(FactSupport.verified(renewal), octets: Array("renewed".utf8))),
+                try require(FactSet(FactSupport.verified(renewal), octets: Array("renewed".utf8))),
             ]
             for (_, customer) in try await outcomes(of: sets, store) {
-                #expect(customer.newestTransactionReceipt?.bytes == Array("renewed".utf8))
+                try expect(customer.newestTransactionReceipt?.bytes, equals: Array("renewed".utf8))
             }
         },
         StoreRule(opened: "a refund is learned anew from a receipt that was filed by its purchase date once") { store in
@@ -80,13 +79,13 @@ extension StoreConformance {
                 transactions: try transactionReceipt("before").transactions,
                 receipt: KnownReceipt(form: .transaction, bytes: Array("after".utf8), signedDate: Samples.june))
             _ = try await store.apply([old])
-            let before = try #require(try await store.customer(original: "100"))
-            #expect(before.transactions.first?.payload.revocationDate == nil)
-            #expect(!before.hasTakenIn(new))
+            let before = try require(try await store.customer(original: "100"))
+            try expect(before.transactions.first?.payload.revocationDate == nil)
+            try expect(!before.hasTakenIn(new))
             _ = try await store.apply([new])
-            let after = try #require(try await store.customer(original: "100"))
-            #expect(after.transactions.first?.payload.revocationDate == refundDate)
-            #expect(after.hasTakenIn(new))
+            let after = try require(try await store.customer(original: "100"))
+            try expect(after.transactions.first?.payload.revocationDate, equals: refundDate)
+            try expect(after.hasTakenIn(new))
         },
     ]
 }

@@ -1,6 +1,5 @@
 import AppStoreModels
 import Purchases
-import Testing
 import TransactionStore
 
 extension StoreConformance {
@@ -14,18 +13,18 @@ extension StoreConformance {
     static let hostile: [StoreRule] = [
         StoreRule(opened: "ids of any ASCII are kept apart and come back as they were") { store in
             let ids = strings.filter { CustomerIdentity.isMeaningful(id: $0) }
-            #expect(ids.count == 10)
+            try expect(ids.count, equals: 10)
             for id in ids { _ = try await store.apply([Samples.set(Samples.fact(id, product: id))]) }
             for id in ids {
-                let customer = try #require(try await store.customer(original: id), "\(id.debugDescription)")
-                let payload = try #require(customer.transactions.first?.payload)
-                #expect(customer.transactions.count == 1)
-                #expect(Array((payload.transactionId ?? "").utf8) == Array(id.utf8))
-                #expect(Array((payload.productId ?? "").utf8) == Array(id.utf8))
+                let customer = try require(try await store.customer(original: id), "\(id.debugDescription)")
+                let payload = try require(customer.transactions.first?.payload)
+                try expect(customer.transactions.count, equals: 1)
+                try expect(Array((payload.transactionId ?? "").utf8), equals: Array(id.utf8))
+                try expect(Array((payload.productId ?? "").utf8), equals: Array(id.utf8))
             }
-            #expect(try await store.counts().customers == Int64(ids.count))
+            try await expect(store.counts().customers, equals: Int64(ids.count))
             for id in strings where !ids.contains(id) { _ = try await store.apply([Samples.set(Samples.fact(id))]) }
-            #expect(try await store.counts().customers == Int64(ids.count))
+            try await expect(store.counts().customers, equals: Int64(ids.count))
         },
         StoreRule(opened: "scopes and notification ids of any bytes but NUL are kept apart") { store in
             // No document gives a scope with a NUL (FactSet.init), and the text of PostgreSQL cannot hold one.
@@ -37,10 +36,10 @@ extension StoreConformance {
                     notificationUUID: text, notificationType: text, subtype: text, signedDate: 1,
                     body: notification.body)
                 _ = try await store.apply([Samples.set(Samples.fact("1"), scope: scope, notification: notification)])
-                #expect(try await store.customer(original: "1", in: scope)?.transactions.count == 1)
-                #expect(try await store.hasProcessed(notificationUUID: text))
+                try await expect(store.customer(original: "1", in: scope)?.transactions.count, equals: 1)
+                try await expect(store.hasProcessed(notificationUUID: text))
             }
-            #expect(try await store.counts().customers == Int64(strings.count))
+            try await expect(store.counts().customers, equals: Int64(strings.count))
         },
         StoreRule(opened: "overlong ids are not stored, overlong texts are") { store in
             let long = String(repeating: "1", count: CustomerIdentity.maximumLength)
@@ -51,25 +50,25 @@ extension StoreConformance {
                     Samples.fact(long, product: text), Samples.fact(longer), Samples.fact("5", original: longer),
                     identities: [Samples.original(longer)])
             ])
-            let customer = try #require(try await store.customer(original: long))
-            #expect(customer.transactions.count == 2)
-            #expect(customer.transactions.contains { $0.payload.productId == text })
-            #expect(customer.identities == [Samples.original(long), Samples.original("5")].sorted())
-            #expect(try await store.customer(original: longer) == nil)
+            let customer = try require(try await store.customer(original: long))
+            try expect(customer.transactions.count, equals: 2)
+            try expect(customer.transactions.contains { $0.payload.productId == text })
+            try expect(customer.identities, equals: [Samples.original(long), Samples.original("5")].sorted())
+            try await expect(store.customer(original: longer) == nil)
         },
         StoreRule(opened: "a document of 50,000 purchases under as many ids is taken in and found") { store in
             let facts = (1...50_000).map { Samples.fact("\($0)", product: "p") }
             // Every fifth is known beforehand, as a customer of its own.
             let known = facts.enumerated().filter { $0.offset % 5 == 0 }.map { Samples.set($0.element) }
             _ = try await store.apply(known)
-            #expect(try await store.counts().customers == 10_000)
+            try await expect(store.counts().customers, equals: 10_000)
             let result = try await store.apply([FactSet(scope: Samples.scope, transactions: facts)])
-            #expect(result.changed == 40_000)
-            #expect(result.unchanged == 10_000)
-            let customer = try #require(try await store.customer(original: "777"))
-            #expect(customer.transactions.count == 50_000)
-            #expect(customer.transactions.first?.payload.transactionId == "50000")
-            #expect(try await store.counts().customers == 1)
+            try expect(result.changed, equals: 40_000)
+            try expect(result.unchanged, equals: 10_000)
+            let customer = try require(try await store.customer(original: "777"))
+            try expect(customer.transactions.count, equals: 50_000)
+            try expect(customer.transactions.first?.payload.transactionId, equals: "50000")
+            try await expect(store.counts().customers, equals: 1)
         },
         StoreRule(opened: "one id at a time, a customer grows to thousands of ids") { store in
             // Each document joins a new customer of one id to the large one: what is large must not move.
@@ -79,14 +78,14 @@ extension StoreConformance {
                 _ = try await store.apply(ids.map { Samples.set(Samples.fact($0)) })
                 _ = try await store.apply(ids.map { Samples.set(Samples.fact($0), identities: [first]) })
             }
-            #expect(try await store.counts().customers == 1)
-            #expect(try await store.customer(original: "3999")?.identities.count == 4_001)
+            try await expect(store.counts().customers, equals: 1)
+            try await expect(store.customer(original: "3999")?.identities.count, equals: 4_001)
         },
         StoreRule(opened: "a receipt of 3 MiB comes back byte by byte") { store in
             let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             let receipt = KnownReceipt(form: .app, bytes: bytes, signedDate: 1)
             _ = try await store.apply([Samples.set(Samples.fact("1"), receipt: receipt)])
-            #expect(try await store.customer(original: "1")?.newestAppReceipt == receipt)
+            try await expect(store.customer(original: "1")?.newestAppReceipt, equals: receipt)
         },
     ]
 }

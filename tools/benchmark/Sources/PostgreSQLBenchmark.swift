@@ -3,6 +3,7 @@ import Foundation
 import PostgreSQLTransactionStore
 import Purchases
 import TransactionStore
+import TransactionStoreConformance
 
 /// The PostgreSQL store: bulk load against COPY of the same rows into the same tables with the same indexes, and the
 /// look-up of a customer with 200 transactions.
@@ -66,28 +67,27 @@ struct PostgreSQLBenchmark {
     private func set(_ customer: Int, _ count: Int, _ receiptSize: Int) -> FactSet {
         // Ids that are spread over the whole range, so that no index is filled in order.
         let original = 100_000_000_000_000 + Int64((UInt64(customer) &* 0x9E37_79B9_7F4A_7C15) >> 20) * 1000
-        let facts = (0..<count).map { place -> TransactionFact in
-            var payload = JWSTransactionDecodedPayload()
-            payload.originalTransactionId = String(original)
-            payload.transactionId = String(original + Int64(place))
-            payload.webOrderLineItemId = String(original + Int64(place) + 500)
-            payload.productId = "com.example.app.subscription.monthly"
-            payload.purchaseDate = Self.june + Int64(place) * 2_592_000_000
-            payload.originalPurchaseDate = Self.june
-            payload.expiresDate = Self.june + Int64(place + 1) * 2_592_000_000
-            payload.quantity = 1
-            payload.type = .autoRenewableSubscription
-            payload.inAppOwnershipType = .purchased
-            var legacy = LegacyTransactionFields()
-            legacy.isTrialPeriod = false
-            legacy.isInIntroOfferPeriod = false
-            return TransactionFact(
-                payload: payload, legacy: legacy, origin: FactOrigin(source: .receipt, signedDate: Self.june))
+        var legacy = LegacyTransactionFields()
+        legacy.isTrialPeriod = false
+        legacy.isInIntroOfferPeriod = false
+        let facts = (0..<count).map { place in
+            StoreSamples.fact(
+                String(original + Int64(place)), original: String(original),
+                product: "com.example.app.subscription.monthly", at: Self.june, legacy: legacy
+            ) { payload in
+                payload.webOrderLineItemId = String(original + Int64(place) + 500)
+                payload.purchaseDate = Self.june + Int64(place) * 2_592_000_000
+                payload.originalPurchaseDate = Self.june
+                payload.expiresDate = Self.june + Int64(place + 1) * 2_592_000_000
+                payload.quantity = 1
+                payload.type = .autoRenewableSubscription
+                payload.inAppOwnershipType = .purchased
+            }
         }
-        var random = SystemRandomNumberGenerator()
-        let bytes = (0..<receiptSize).map { _ in UInt8.random(in: 0...255, using: &random) }
-        let receipt = bytes.isEmpty ? nil : KnownReceipt(form: .app, bytes: bytes, signedDate: Self.june)
-        return FactSet(scope: scope, transactions: facts, receipt: receipt)
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<receiptSize).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let receipt = bytes.isEmpty ? nil : StoreSamples.receipt(bytes, at: Self.june)
+        return StoreSamples.set(facts, scope: scope, receipt: receipt)
     }
 
     // MARK: Look-up

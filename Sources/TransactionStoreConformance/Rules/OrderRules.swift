@@ -1,6 +1,5 @@
 import AppStoreModels
-import Purchases
-import Testing
+package import Purchases
 import TransactionStore
 
 extension StoreConformance {
@@ -40,11 +39,11 @@ extension StoreConformance {
             for (number, order) in permutations(competing).enumerated() {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
                 for set in order { _ = try await store.apply([moved(set, to: scope)]) }
-                let customer = try #require(try await store.customer(original: "1", in: scope))
-                let comparable = try #require(ComparableCustomer(moved(customer, to: Samples.scope)))
-                if let first { #expect(comparable == first) } else { first = comparable }
+                let customer = try require(try await store.customer(original: "1", in: scope))
+                let comparable = try require(ComparableCustomer(moved(customer, to: Samples.scope)))
+                if let first { try expect(comparable, equals: first) } else { first = comparable }
             }
-            #expect(first?.transactions.count == 2)
+            try expect(first?.transactions.count, equals: 2)
             try await store.close()
         },
         StoreRule(opened: "of two facts of one date the same wins, whichever comes first") { store in
@@ -59,7 +58,7 @@ extension StoreConformance {
                 let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
                 found.insert("\(transaction?.payload.productId ?? "") \(transaction?.legacy.isTrialPeriod == true)")
             }
-            #expect(found == ["b true"])
+            try expect(found, equals: ["b true"])
         },
         StoreRule(opened: "of two facts of one kind and date the one that revokes wins") { store in
             var cancelled = LegacyTransactionFields()
@@ -81,7 +80,7 @@ extension StoreConformance {
                         if together { _ = try await store.apply(sets) }
                         for set in sets where !together { _ = try await store.apply([set]) }
                         let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
-                        #expect(transaction?.payload.productId == "a", "\(number) \(order) \(together)")
+                        try expect(transaction?.payload.productId, equals: "a", "\(number) \(order) \(together)")
                     }
                 }
             }
@@ -97,7 +96,7 @@ extension StoreConformance {
                 let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
                 found.formUnion(transaction?.origins.map(\.source) ?? [])
             }
-            #expect(found.count == 1)
+            try expect(found.count, equals: 1)
         },
         StoreRule(opened: "one call with all documents is the same as one call each") { store in
             let other = StoreScope(environment: .sandbox, bundleId: "other")
@@ -105,12 +104,12 @@ extension StoreConformance {
             for set in competing { _ = try await store.apply([moved(set, to: other)]) }
             let together = ComparableCustomer(try await store.customer(original: "1"))
             let apart = try await store.customer(original: "1", in: other).map { moved($0, to: Samples.scope) }
-            #expect(together != nil)
-            #expect(ComparableCustomer(apart) == together)
+            try expect(together != nil)
+            try expect(ComparableCustomer(apart), equals: together)
         },
     ]
 
-    static func permutations<Element>(_ elements: [Element]) -> [[Element]] {
+    package static func permutations<Element>(_ elements: [Element]) -> [[Element]] {
         guard elements.count > 1 else { return [elements] }
         return elements.indices.flatMap { index in
             var rest = elements
@@ -119,14 +118,14 @@ extension StoreConformance {
         }
     }
 
-    static func moved(_ set: FactSet, to scope: StoreScope) -> FactSet {
+    package static func moved(_ set: FactSet, to scope: StoreScope) -> FactSet {
         FactSet(
             scope: scope, identities: set.identities, transactions: set.transactions, renewalInfos: set.renewalInfos,
             appTransaction: set.appTransaction, receipt: set.receipt, notification: set.notification)
     }
 
     /// The customer as it would be in another scope.
-    static func moved(_ customer: Customer, to scope: StoreScope) -> Customer {
+    package static func moved(_ customer: Customer, to scope: StoreScope) -> Customer {
         Customer(
             scope: scope, identities: customer.identities,
             transactions: customer.transactions.map { transaction in
@@ -151,7 +150,7 @@ extension StoreConformance {
 }
 
 extension LegacyTransactionFields {
-    init(isTrialPeriod: Bool) {
+    package init(isTrialPeriod: Bool) {
         self.init()
         self.isTrialPeriod = isTrialPeriod
     }

@@ -1,29 +1,29 @@
 import AppStoreModels
 import Purchases
-import Testing
-import TransactionStore
+package import TransactionStore
 
 /// Reads a whole ledger as a consumer does and checks what holds for every ledger.
-enum LedgerAudit {
+package enum LedgerAudit {
     /// The events of each transaction, in their order.
     @discardableResult
-    static func check(_ store: any CompleteTransactionStore, pageSize: Int = 97) async throws -> [LedgerEntry] {
+    package static func check(_ store: any CompleteTransactionStore, pageSize: Int = 97) async throws -> [LedgerEntry] {
         var entries: [LedgerEntry] = []
         while true {
             let page = try await store.changes(after: entries.last?.position ?? 0, limit: pageSize)
             if page.isEmpty { break }
-            #expect(page.count <= pageSize)
+            try expect(page.count <= pageSize)
             entries += page
         }
-        #expect(zip(entries, entries.dropFirst()).allSatisfy { $0.position < $1.position })
+        try expect(zip(entries, entries.dropFirst()).allSatisfy { $0.position < $1.position })
         for (key, history) in Dictionary(grouping: entries, by: Key.init) {
-            #expect(history.count { $0.event == .purchased } <= 1, "\(key.id) was granted twice")
-            #expect(zip(history, history.dropFirst()).allSatisfy { $0.event != $1.event }, "\(key.id)")
+            try expect(history.count { $0.event == .purchased } <= 1, "\(key.id) was granted twice")
+            try expect(zip(history, history.dropFirst()).allSatisfy { $0.event != $1.event }, "\(key.id)")
             let granted = history.firstIndex { $0.event == .purchased } ?? .max
             let reinstated = history.firstIndex { $0.event == .reinstated } ?? .max
-            #expect(granted <= reinstated)
+            try expect(granted <= reinstated)
             let state = history.last?.event == .reinstated ? .purchased : history.last?.event
-            #expect(state == history.last?.transaction.deliveryState, "\(key.id): the ledger is behind the facts")
+            try expect(
+                state, equals: history.last?.transaction.deliveryState, "\(key.id): the ledger is behind the facts")
         }
         return entries
     }
@@ -39,11 +39,11 @@ enum LedgerAudit {
     }
 
     /// `1 purchased, 1 revoked`.
-    static func text(_ entries: [LedgerEntry]) -> String {
+    package static func text(_ entries: [LedgerEntry]) -> String {
         entries.map { "\($0.transactionId) \($0.event.name)" }.joined(separator: ", ")
     }
 }
 
 extension DeliveryLedger {
-    var text: String { get async throws { LedgerAudit.text(try await changes(after: 0, limit: 10_000)) } }
+    package var text: String { get async throws { LedgerAudit.text(try await changes(after: 0, limit: 10_000)) } }
 }

@@ -1,0 +1,70 @@
+public import Purchases
+
+/// A fact in the form in which an engine keeps it: bytes, and the columns that decide which of two facts stands.
+///
+/// An engine keeps one row for each key. The key of a transaction is its scope, `TransactionFact.storedOriginalTransactionId`,
+/// its transaction id and the kind of the row; the key of a renewal info its scope, its original transaction id and the kind;
+/// the key of an app transaction its customer and the kind. Where a row has the key of another one, the one that
+/// ``replaces(_:)`` says stays. ``CustomerAssembler`` reads the rows again.
+public struct FactRow: Hashable, Sendable {
+    /// The raw value of a `FactKind`.
+    public let kind: Int64
+    /// The number of a `FactSource`.
+    public let source: Int64
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    public let signedDate: Int64
+    /// JSON. An engine does not change it and need not read it.
+    public let payload: [UInt8]
+    /// What the modern model has no field for: JSON, or empty. Only transactions have it.
+    public let legacy: [UInt8]
+    /// Whether the fact states a refund or an upgrade.
+    public let revokes: Bool
+
+    /// A row as it was kept.
+    public init(kind: Int64, source: Int64, signedDate: Int64, payload: [UInt8], legacy: [UInt8], revokes: Bool) {
+        self.kind = kind
+        self.source = source
+        self.signedDate = signedDate
+        self.payload = payload
+        self.legacy = legacy
+        self.revokes = revokes
+    }
+
+    /// The row of a transaction.
+    public init(_ fact: TransactionFact) {
+        var encoder = FactEncoder()
+        encoder.encode(fact)
+        self.init(fact.origin, encoder, legacy: encoder.legacy.bytes, revokes: fact.revokes)
+    }
+
+    /// The row of a renewal info.
+    public init(_ fact: RenewalInfoFact) {
+        var encoder = FactEncoder()
+        encoder.encode(fact)
+        self.init(fact.origin, encoder)
+    }
+
+    /// The row of an app transaction.
+    public init(_ fact: AppTransactionFact) {
+        var encoder = FactEncoder()
+        encoder.encode(fact)
+        self.init(fact.origin, encoder)
+    }
+
+    private init(_ origin: FactOrigin, _ encoder: FactEncoder, legacy: [UInt8] = [], revokes: Bool = false) {
+        self.init(
+            kind: Int64(origin.source.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
+            payload: encoder.payload.bytes, legacy: legacy, revokes: revokes)
+    }
+
+    /// Whether this row takes the place of another one with the same key: the newer one does; of two of one date the one that
+    /// revokes; of two that both do or both do not, the one with the greater bytes. So the order in which documents come
+    /// does not matter, and a row never replaces itself.
+    public func replaces(_ other: FactRow) -> Bool {
+        if signedDate != other.signedDate { return signedDate > other.signedDate }
+        if revokes != other.revokes { return revokes }
+        if payload != other.payload { return other.payload.lexicographicallyPrecedes(payload) }
+        if legacy != other.legacy { return other.legacy.lexicographicallyPrecedes(legacy) }
+        return source > other.source
+    }
+}

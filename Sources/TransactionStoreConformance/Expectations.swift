@@ -1,0 +1,39 @@
+/// What a rule expected and did not find.
+struct BrokenExpectation: Error, CustomStringConvertible {
+    let message: String
+    let file: String
+    let line: Int
+
+    var description: String { "\(message) (\(file):\(line))" }
+}
+
+func expect(
+    _ holds: Bool, _ what: @autoclosure () -> String = "", file: String = #fileID, line: Int = #line
+) throws {
+    guard !holds else { return }
+    throw BrokenExpectation(message: message("the expectation does not hold", what()), file: file, line: line)
+}
+
+func expect<Value: Equatable>(
+    _ found: Value, equals expected: Value, _ what: @autoclosure () -> String = "", file: String = #fileID,
+    line: Int = #line
+) throws {
+    guard found != expected else { return }
+    let text = "found \(shortened(found)), expected \(shortened(expected))"
+    throw BrokenExpectation(message: message(text, what()), file: file, line: line)
+}
+
+func require<Value>(
+    _ value: Value?, _ what: @autoclosure () -> String = "", file: String = #fileID, line: Int = #line
+) throws -> Value {
+    if let value { return value }
+    throw BrokenExpectation(message: message("nothing was found", what()), file: file, line: line)
+}
+
+private func message(_ text: String, _ what: String) -> String { what.isEmpty ? text : "\(text): \(what)" }
+
+/// A customer of thousands of transactions would fill pages.
+private func shortened(_ value: some Any) -> String {
+    let text = "\(value)"
+    return text.count <= 500 ? text : "\(text.prefix(500))…"
+}

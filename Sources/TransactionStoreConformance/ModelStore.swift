@@ -1,0 +1,67 @@
+import AppStoreModels
+package import Purchases
+import TransactionStore
+
+/// The store as it is meant, without any cleverness: it remembers every set and works everything out on reading.
+package struct ModelStore {
+    private var sets: [FactSet] = []
+    private var notifications: Set<String> = []
+
+    package init() {}
+
+    package mutating func apply(_ set: FactSet) {
+        if let uuid = set.notification?.notificationUUID, !notifications.insert(uuid).inserted { return }
+        sets.append(set)
+    }
+
+    package var allIdentities: [(StoreScope, CustomerIdentity)] {
+        sets.flatMap { set in set.identities.map { (set.scope, $0) } }
+    }
+
+    /// The sets that share identities with these, directly or through others.
+    private func component(_ identities: [CustomerIdentity], _ scope: StoreScope) -> ([FactSet], Set<CustomerIdentity>)
+    {
+        var known = Set(identities)
+        while true {
+            let found = sets.filter { $0.scope == scope && !known.isDisjoint(with: $0.identities) }
+            let next = known.union(found.flatMap(\.identities))
+            if next == known { return (found, known) }
+            known = next
+        }
+    }
+
+    package func customer(_ identities: [CustomerIdentity], in scope: StoreScope) throws -> Customer? {
+        let (found, known) = component(identities, scope)
+        guard !found.isEmpty else { return nil }
+        var assembler = CustomerAssembler(scope: scope)
+        for identity in known.intersection(found.flatMap(\.identities)) {
+            try assembler.addIdentity(kind: Int64(identity.kind.rawValue), value: identity.value)
+        }
+        let transactions = found.flatMap(\.transactions).map { fact in
+            let id = fact.payload.transactionId ?? ""
+            return ([fact.storedOriginalTransactionId, id, "\(fact.origin.source.kind)"], FactRow(fact))
+        }
+        for row in Self.standing(transactions) { try assembler.addTransaction(row) }
+        let renewals = found.flatMap(\.renewalInfos).map { fact in
+            ([fact.payload.originalTransactionId ?? "", "\(fact.origin.source.kind)"], FactRow(fact))
+        }
+        for row in Self.standing(renewals) { try assembler.addRenewalInfo(row) }
+        let apps = found.compactMap(\.appTransaction).map { (["\($0.origin.source.kind)"], FactRow($0)) }
+        for row in Self.standing(apps) { try assembler.addAppTransaction(row) }
+        for receipt in found.compactMap(\.receipt) {
+            try assembler.addReceipt(
+                form: Int64(receipt.form.rawValue), signedDate: receipt.signedDate, bytes: receipt.bytes)
+        }
+        return assembler.customer()
+    }
+
+    /// The row that stands of each key.
+    private static func standing(_ rows: [([String], FactRow)]) -> [FactRow] {
+        var standing: [[String]: FactRow] = [:]
+        for (key, row) in rows {
+            if let known = standing[key], !row.replaces(known) { continue }
+            standing[key] = row
+        }
+        return Array(standing.values)
+    }
+}

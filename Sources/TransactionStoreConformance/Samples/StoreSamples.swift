@@ -1,0 +1,144 @@
+public import AppStoreModels
+public import Purchases
+import TransactionStore
+
+/// Facts for the tests of an engine. Nobody signed them, whatever their source says: keep them out of stores that grant something.
+public enum StoreSamples {
+    /// The app and the environment of the samples.
+    public static let scope = StoreScope(environment: .production, bundleId: "com.example.app")
+    /// 2020-06-01T00:00:00Z.
+    public static let june: Int64 = 1_590_969_600_000
+    /// Milliseconds.
+    public static let day: Int64 = 86_400_000
+
+    package static func payload(_ id: String, original: String? = nil, product: String = "monthly")
+        -> JWSTransactionDecodedPayload
+    {
+        var payload = JWSTransactionDecodedPayload()
+        payload.transactionId = id
+        payload.originalTransactionId = original ?? id
+        payload.productId = product
+        payload.purchaseDate = june
+        return payload
+    }
+
+    /// What a document states about a transaction.
+    /// - Parameters:
+    ///   - id: the transaction id.
+    ///   - original: the original transaction id; `id` by default.
+    ///   - product: the product id.
+    ///   - source: the kind of the document.
+    ///   - date: when the document was signed, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - legacy: what the modern model has no field for.
+    ///   - configure: sets further fields.
+    public static func fact(
+        _ id: String, original: String? = nil, product: String = "monthly", source: FactSource = .receipt,
+        at date: Int64 = june, legacy: LegacyTransactionFields? = nil,
+        _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> TransactionFact {
+        var payload = payload(id, original: original, product: product)
+        configure(&payload)
+        return TransactionFact(
+            payload: payload, legacy: legacy, origin: FactOrigin(source: source, signedDate: date))
+    }
+
+    /// Everything that one document states.
+    public static func set(
+        _ facts: TransactionFact..., scope: StoreScope = scope, identities: [CustomerIdentity] = [],
+        renewals: [RenewalInfoFact] = [], app: AppTransactionFact? = nil, receipt: KnownReceipt? = nil,
+        notification: ProcessedNotification? = nil
+    ) -> FactSet {
+        FactSet(
+            scope: scope, identities: identities, transactions: facts, renewalInfos: renewals, appTransaction: app,
+            receipt: receipt, notification: notification)
+    }
+
+    /// A document about any number of transactions.
+    public static func set(_ facts: [TransactionFact], scope: StoreScope = scope, receipt: KnownReceipt? = nil)
+        -> FactSet
+    {
+        FactSet(scope: scope, transactions: facts, receipt: receipt)
+    }
+
+    /// What a document states about the next renewal of a subscription.
+    public static func renewal(
+        _ original: String, product: String = "monthly", source: FactSource = .notificationV2, at date: Int64 = june,
+        _ configure: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
+    ) -> RenewalInfoFact {
+        var payload = JWSRenewalInfoDecodedPayload()
+        payload.originalTransactionId = original
+        payload.autoRenewProductId = product
+        configure(&payload)
+        return RenewalInfoFact(payload: payload, origin: FactOrigin(source: source, signedDate: date))
+    }
+
+    /// What a document states about the app.
+    public static func app(_ version: String, source: FactSource = .receipt, at date: Int64 = june)
+        -> AppTransactionFact
+    {
+        var payload = AppTransaction()
+        payload.applicationVersion = version
+        return AppTransactionFact(payload: payload, origin: FactOrigin(source: source, signedDate: date))
+    }
+
+    /// A receipt of these bytes.
+    public static func receipt(_ bytes: [UInt8], form: KnownReceipt.Form = .app, at date: Int64 = june) -> KnownReceipt
+    {
+        KnownReceipt(form: form, bytes: bytes, signedDate: date)
+    }
+
+    package static func receipt(_ text: String, form: KnownReceipt.Form = .app, at date: Int64 = june) -> KnownReceipt {
+        receipt(Array(text.utf8), form: form, at: date)
+    }
+
+    /// A notification that was taken in.
+    public static func notification(_ uuid: String) -> ProcessedNotification {
+        ProcessedNotification(
+            notificationUUID: uuid, notificationType: "DID_RENEW", subtype: nil, signedDate: june,
+            body: Array("{}".utf8))
+    }
+
+    /// The customer of an original transaction id.
+    public static func original(_ id: String) -> CustomerIdentity { CustomerIdentity(.originalTransactionId, id) }
+}
+
+extension TransactionStore {
+    package func customer(original id: String, in scope: StoreScope = StoreSamples.scope) async throws -> Customer? {
+        try await customer([StoreSamples.original(id)], in: scope)
+    }
+}
+
+/// A customer in a form that can be compared.
+package struct ComparableCustomer: Equatable {
+    package struct Transaction: Equatable {
+        package let payload: JWSTransactionDecodedPayload
+        package let legacy: LegacyTransactionFields
+        package let origins: [FactOrigin]
+    }
+
+    package struct Renewal: Equatable {
+        package let payload: JWSRenewalInfoDecodedPayload
+        package let origins: [FactOrigin]
+    }
+
+    package let scope: StoreScope
+    package let identities: [CustomerIdentity]
+    package let transactions: [Transaction]
+    package let renewals: [Renewal]
+    package let app: AppTransaction?
+    package let appOrigins: [FactOrigin]
+    package let receipts: [KnownReceipt?]
+
+    package init?(_ customer: Customer?) {
+        guard let customer else { return nil }
+        scope = customer.scope
+        identities = customer.identities
+        transactions = customer.transactions.map {
+            Transaction(payload: $0.payload, legacy: $0.legacy, origins: $0.origins)
+        }
+        renewals = customer.renewalInfos.map { Renewal(payload: $0.payload, origins: $0.origins) }
+        app = customer.appTransaction?.payload
+        appOrigins = customer.appTransaction?.origins ?? []
+        receipts = [customer.newestAppReceipt, customer.newestTransactionReceipt]
+    }
+}

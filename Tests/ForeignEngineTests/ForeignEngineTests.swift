@@ -1,0 +1,63 @@
+import Purchases
+import Synchronization
+import Testing
+import TransactionStore
+import TransactionStoreConformance
+
+/// These tests see only what is public (`packageAccess: false`), as another package does.
+@Suite("An engine outside the package keeps the rules of every engine")
+struct ForeignEngineTests {
+    private static let memory = StoreEngine(name: "memory") {
+        let place = MemoryPlace()
+        return StorePlace(open: { MemoryStore(place) }, remove: {})
+    }
+
+    @Test(arguments: StoreConformance.rules)
+    func conforms(_ rule: StoreRule) async throws { try await rule.check(Self.memory) }
+
+    /// An engine that loses the second of two purchases.
+    private actor Forgetful: TransactionStore, DeliveryLedger, CustomerDirectory {
+        let store = MemoryStore(MemoryPlace())
+
+        func apply(_ sets: [FactSet]) async throws -> AppliedFacts { try await store.apply(Array(sets.prefix(1))) }
+        func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+            try await store.customer(identities, in: scope)
+        }
+        func hasProcessed(notificationUUID: String) async throws -> Bool {
+            try await store.hasProcessed(notificationUUID: notificationUUID)
+        }
+        func counts() async throws -> StoreCounts { try await store.counts() }
+        func checkReadiness() async throws { try await store.checkReadiness() }
+        func close() async throws { try await store.close() }
+        func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
+            try await store.changes(after: position, limit: limit)
+        }
+        func acknowledge(_ position: Int64, by consumer: String) async throws {
+            try await store.acknowledge(position, by: consumer)
+        }
+        func acknowledgedPosition(of consumer: String) async throws -> Int64 {
+            try await store.acknowledgedPosition(of: consumer)
+        }
+        func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
+            try await store.customers(in: scope, after: identity, limit: limit)
+        }
+    }
+
+    @Test("An engine that breaks a rule is told which one, what was found and where the rule is; its place is removed")
+    func failureNamesTheRule() async throws {
+        let removed = Mutex(0)
+        let forgetful = StoreEngine(name: "forgetful") {
+            StorePlace(open: { Forgetful() }, remove: { removed.withLock { $0 += 1 } })
+        }
+        var failures: [ConformanceFailure] = []
+        for rule in StoreConformance.rules.prefix(9) {
+            do { try await rule.check(forgetful) } catch let failure as ConformanceFailure { failures.append(failure) }
+        }
+        let failure = try #require(failures.first { $0.rule == "the same document again changes nothing" })
+        #expect(failure.message == "found 4, expected 8")
+        #expect(
+            failure.description.hasPrefix("forgetful breaks the rule \"the same document again changes nothing\": "))
+        #expect(failure.file == "TransactionStoreConformance/FactRules.swift" && failure.line > 0)
+        #expect(removed.withLock { $0 } == 9)
+    }
+}

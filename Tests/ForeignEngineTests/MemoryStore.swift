@@ -1,0 +1,288 @@
+import Purchases
+import TransactionStore
+
+/// What the stores of one place have in common, as the stores of one file have the file.
+///
+/// Everything is in dictionaries. Each call runs alone, so an `apply` is whole or not at all, and a reader sees one moment.
+actor MemoryPlace {
+    private struct TransactionKey: Hashable {
+        let scope: StoreScope
+        let id: String
+    }
+
+    private struct Filing: Hashable {
+        let scope: StoreScope
+        let original: String
+    }
+
+    private struct Key<Owner: Hashable>: Hashable {
+        let owner: Owner
+        let kind: Int64
+    }
+
+    private struct PlacedIdentity: Hashable {
+        let scope: StoreScope
+        let identity: CustomerIdentity
+    }
+
+    private struct Entry {
+        let event: LedgerEntry.Event
+        let filing: Filing
+        let id: String
+    }
+
+    private var customers: [PlacedIdentity: Int] = [:]
+    private var identities: [Int: [PlacedIdentity]] = [:]
+    private var nextCustomer = 1
+    private var transactions: [Filing: [String: [Int64: FactRow]]] = [:]
+    private var renewalInfos: [Filing: [Int64: FactRow]] = [:]
+    private var appTransactions: [Int: [Int64: FactRow]] = [:]
+    private var receipts: [Int: [KnownReceipt.Form: KnownReceipt]] = [:]
+    private var notifications: Set<[UInt8]> = []
+    private var ledger: [Entry] = []
+    private var histories: [TransactionKey: LedgerHistory] = [:]
+    private var acknowledged: [String: Int64] = [:]
+
+    // MARK: Writing
+
+    func apply(_ sets: [FactSet]) throws -> AppliedFacts {
+        var result = AppliedFacts()
+        for set in sets { try apply(set, &result) }
+        return result
+    }
+
+    private func apply(_ set: FactSet, _ result: inout AppliedFacts) throws {
+        if let notification = set.notification,
+            !notifications.insert(Array(notification.notificationUUID.utf8)).inserted
+        {
+            result.repeatedNotifications += 1
+            return
+        }
+        guard !set.identities.isEmpty else { return }
+        let customer = customer(of: set.identities.map { PlacedIdentity(scope: set.scope, identity: $0) })
+        var changed: [String: Set<String>] = [:]
+        var originals: [String] = []
+        for fact in set.transactions {
+            let (original, id) = (fact.storedOriginalTransactionId, fact.payload.transactionId ?? "")
+            let filing = Filing(scope: set.scope, original: original)
+            guard result.count(FactRow(fact), &transactions[filing, default: [:]][id, default: [:]]) else { continue }
+            if changed[original] == nil { originals.append(original) }
+            changed[original, default: []].insert(id)
+        }
+        for original in originals {
+            try record(Filing(scope: set.scope, original: original), changed: changed[original] ?? [])
+        }
+        for fact in set.renewalInfos {
+            let filing = Filing(scope: set.scope, original: fact.payload.originalTransactionId ?? "")
+            _ = result.count(FactRow(fact), &renewalInfos[filing, default: [:]])
+        }
+        if let fact = set.appTransaction {
+            _ = result.count(FactRow(fact), &appTransactions[customer, default: [:]])
+        }
+        if let receipt = set.receipt {
+            if keep(receipt, of: customer) { result.changed += 1 } else { result.unchanged += 1 }
+        }
+    }
+
+    private func keep(_ receipt: KnownReceipt, of customer: Int) -> Bool {
+        if let known = receipts[customer]?[receipt.form], !receipt.isNewer(than: known) { return false }
+        receipts[customer, default: [:]][receipt.form] = receipt
+        return true
+    }
+
+    /// The one customer with all of the identities. Several become one: all move to the one with the most identities.
+    private func customer(of asked: [PlacedIdentity]) -> Int {
+        var found: Set<Int> = []
+        for identity in asked { if let customer = customers[identity] { found.insert(customer) } }
+        let customer = found.max { (identities[$0]?.count ?? 0, $0) < (identities[$1]?.count ?? 0, $1) } ?? nextCustomer
+        if customer == nextCustomer { nextCustomer += 1 }
+        for other in found where other != customer { move(other, to: customer) }
+        for identity in asked where customers[identity] == nil {
+            customers[identity] = customer
+            identities[customer, default: []].append(identity)
+        }
+        return customer
+    }
+
+    private func move(_ other: Int, to customer: Int) {
+        for identity in identities.removeValue(forKey: other) ?? [] {
+            customers[identity] = customer
+            identities[customer, default: []].append(identity)
+        }
+        var ignored = AppliedFacts()
+        for row in (appTransactions.removeValue(forKey: other) ?? [:]).values {
+            _ = ignored.count(row, &appTransactions[customer, default: [:]])
+        }
+        for receipt in (receipts.removeValue(forKey: other) ?? [:]).values { _ = keep(receipt, of: customer) }
+    }
+
+    /// Appends what is due for the transactions under one original transaction id.
+    private func record(_ filing: Filing, changed: Set<String>) throws {
+        // The oldest first.
+        for transaction in try resolved(filing).reversed() {
+            guard let id = transaction.payload.transactionId else { continue }
+            let key = TransactionKey(scope: filing.scope, id: id)
+            let history = histories[key]
+            let due =
+                changed.contains(id)
+                ? DueEntry(after: history, for: transaction) : DueEntry(after: history, forUnchanged: transaction)
+            guard let due else { continue }
+            ledger.append(Entry(event: due.event, filing: filing, id: id))
+            histories[key] = try LedgerHistory(
+                number: due.number, event: due.event.rawValue,
+                wasPurchased: history?.wasPurchased == true || due.event == .purchased)
+        }
+    }
+
+    // MARK: Reading
+
+    func customer(_ asked: [CustomerIdentity], in scope: StoreScope) throws -> Customer? {
+        let found = Set(asked.compactMap { customers[PlacedIdentity(scope: scope, identity: $0)] })
+        return try customer(found, scope)
+    }
+
+    private func customer(_ numbers: Set<Int>, _ scope: StoreScope) throws -> Customer? {
+        var assembler = CustomerAssembler(scope: scope)
+        for number in numbers {
+            for placed in identities[number] ?? [] {
+                let identity = placed.identity
+                try assembler.addIdentity(kind: Int64(identity.kind.rawValue), value: identity.value)
+                guard identity.kind == .originalTransactionId else { continue }
+                let filing = Filing(scope: scope, original: identity.value)
+                try add(filing, to: &assembler)
+                for row in (renewalInfos[filing] ?? [:]).values { try assembler.addRenewalInfo(row) }
+            }
+            for row in (appTransactions[number] ?? [:]).values { try assembler.addAppTransaction(row) }
+            for receipt in (receipts[number] ?? [:]).values {
+                try assembler.addReceipt(
+                    form: Int64(receipt.form.rawValue), signedDate: receipt.signedDate, bytes: receipt.bytes)
+            }
+        }
+        return assembler.customer()
+    }
+
+    private func add(_ filing: Filing, to assembler: inout CustomerAssembler) throws {
+        for rows in (transactions[filing] ?? [:]).values {
+            for row in rows.values { try assembler.addTransaction(row) }
+        }
+    }
+
+    private func resolved(_ filing: Filing) throws -> [StoredTransaction] {
+        var assembler = CustomerAssembler(scope: filing.scope)
+        try add(filing, to: &assembler)
+        return assembler.joinedTransactions()
+    }
+
+    func hasProcessed(notificationUUID: String) -> Bool { notifications.contains(Array(notificationUUID.utf8)) }
+
+    func counts() -> StoreCounts {
+        StoreCounts(
+            transactions: Int64(transactions.values.reduce(0) { $0 + $1.count }),
+            renewalInfos: Int64(renewalInfos.count),
+            appTransactions: Int64(appTransactions.count), customers: Int64(identities.count),
+            receipts: Int64(receipts.values.reduce(0) { $0 + $1.count }), notifications: Int64(notifications.count))
+    }
+
+    func customers(in scope: StoreScope, after last: CustomerIdentity?, limit: Int) throws -> [Customer] {
+        var firsts: [(identity: CustomerIdentity, number: Int)] = []
+        for (number, placed) in identities where placed.first?.scope == scope {
+            guard let first = placed.lazy.map(\.identity).min() else { continue }
+            if let last, !(last < first) { continue }
+            firsts.append((first, number))
+        }
+        var page = CustomerPage(limit: limit)
+        for first in firsts.sorted(by: { $0.identity < $1.identity }) where !page.isFull {
+            if let customer = try customer([first.number], scope) { page.add(customer) }
+        }
+        return page.customers
+    }
+
+    // MARK: Ledger
+
+    func changes(after position: Int64, limit: Int) throws -> [LedgerEntry] {
+        // The position of an entry is its place, from 1.
+        let start = Int(max(0, min(position, Int64(ledger.count))))
+        var known: [Filing: [StoredTransaction]] = [:]
+        return try ledger[start...].prefix(LedgerLimits.entries(limit)).enumerated().map { offset, entry in
+            let transactions = try known[entry.filing] ?? resolved(entry.filing)
+            known[entry.filing] = transactions
+            guard let transaction = transactions.first(where: { $0.payload.transactionId == entry.id }) else {
+                throw TransactionStoreError(.corrupt, "The ledger names a transaction that is not there.")
+            }
+            return LedgerEntry(
+                position: Int64(start + offset + 1), event: entry.event, scope: entry.filing.scope,
+                transactionId: entry.id, transaction: transaction)
+        }
+    }
+
+    func acknowledge(_ position: Int64, by consumer: String) throws {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(position: position, last: Int64(ledger.count))
+        acknowledged[consumer] = max(position, acknowledged[consumer] ?? 0)
+    }
+
+    func acknowledgedPosition(of consumer: String) throws -> Int64 {
+        try LedgerLimits.check(consumer: consumer)
+        return acknowledged[consumer] ?? 0
+    }
+}
+
+extension AppliedFacts {
+    /// Whether the row stands now.
+    fileprivate mutating func count(_ row: FactRow, _ known: inout [Int64: FactRow]) -> Bool {
+        if let other = known[row.kind], !row.replaces(other) {
+            unchanged += 1
+            return false
+        }
+        known[row.kind] = row
+        changed += 1
+        return true
+    }
+}
+
+/// One store of a place.
+actor MemoryStore: TransactionStore, DeliveryLedger, CustomerDirectory {
+    private let place: MemoryPlace
+    private var isClosed = false
+
+    init(_ place: MemoryPlace) { self.place = place }
+
+    private var opened: MemoryPlace {
+        get throws {
+            guard !isClosed else { throw TransactionStoreError(.closed, "The store is closed.") }
+            return place
+        }
+    }
+
+    func apply(_ sets: [FactSet]) async throws -> AppliedFacts { try await opened.apply(sets) }
+
+    func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+        try await opened.customer(identities, in: scope)
+    }
+
+    func hasProcessed(notificationUUID: String) async throws -> Bool {
+        try await opened.hasProcessed(notificationUUID: notificationUUID)
+    }
+
+    func counts() async throws -> StoreCounts { try await opened.counts() }
+
+    func checkReadiness() async throws { _ = try opened }
+
+    func close() async throws { isClosed = true }
+
+    func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
+        try await opened.changes(after: position, limit: limit)
+    }
+
+    func acknowledge(_ position: Int64, by consumer: String) async throws {
+        try await opened.acknowledge(position, by: consumer)
+    }
+
+    func acknowledgedPosition(of consumer: String) async throws -> Int64 {
+        try await opened.acknowledgedPosition(of: consumer)
+    }
+
+    func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
+        try await opened.customers(in: scope, after: identity, limit: limit)
+    }
+}
