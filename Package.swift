@@ -254,6 +254,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "AppStoreSyncTests",
+            dependencies: [
+                "TestSupport",
+                "AppStoreModels", "AppStoreServer", "AppStoreSync", "Purchases", "ReceiptForge", "TransactionStore",
+                "SQLiteTransactionStore", crypto,
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "VerifyReceiptTests",
             dependencies: [
                 "TestSupport",

@@ -1,4 +1,7 @@
+import AppStoreServer
+import AppStoreSync
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 import TransactionStore
@@ -117,19 +120,23 @@ extension ServerTests {
             }
             #expect(plain.status == 200)
             #expect(plain.verifyStatus == 0)
-            let setting = try RefresherSetting(
-                try AccountsAPI(signed: 0, accounts: []),
-                credentials: [try RefresherSetting.credentials(Sent.bundleId)], clock: clock)
-            let configuration = VerifyReceiptServerConfiguration.testing {
-                $0.endpoint.freshness = Freshness(source: .appStore)
-                $0.endpoint.customerRefresher = setting.refresher
+            try await Notifications.withStore { store in
+                let outcomes = Mutex<Set<RefreshOutcome>>([])
+                let refresher = AppStoreRefresher(
+                    credentials: [try .testing()], verifier: try SignedDataVerifier(), store: store,
+                    transport: EmptyAppStore(), timeout: .seconds(60), clock: clock,
+                    onRefresh: { outcome in outcomes.withLock { _ = $0.insert(outcome) } })
+                let configuration = VerifyReceiptServerConfiguration.testing {
+                    $0.endpoint.freshness = Freshness(source: .appStore)
+                    $0.endpoint.customerRefresher = refresher
+                }
+                let current = try await TestServer.run(configuration, store: store, clock: clock) { server in
+                    try await Wire.ask(server.port, Sent.post(Sent.body()))
+                }
+                #expect(current.status == 200)
+                #expect(current.verifyStatus == 0)
+                #expect(outcomes.withLock { $0 } == [.nothingKnown])
             }
-            let current = try await TestServer.run(configuration, store: setting.store, clock: clock) { server in
-                try await Wire.ask(server.port, Sent.post(Sent.body()))
-            }
-            #expect(current.status == 200)
-            #expect(current.verifyStatus == 0)
-            #expect(!setting.outcomes.isEmpty && Set(setting.outcomes) == [.nothingKnown])
         }
 
         @Test func observerIsToldOfAnswersOnly() async throws {
@@ -144,5 +151,13 @@ extension ServerTests {
             #expect(observer.all.map(\.status).sorted() == [0, 21002])
             #expect(Set(observer.all.map(\.environment)) == [.production, .sandbox])
         }
+    }
+}
+
+/// An App Store that knows no transaction.
+private struct EmptyAppStore: APITransport {
+    func send(_ request: APITransportRequest) -> APITransportResponse {
+        let body = #"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#
+        return APITransportResponse(status: 404, body: Array(body.utf8))
     }
 }

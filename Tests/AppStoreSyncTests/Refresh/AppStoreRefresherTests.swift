@@ -10,8 +10,6 @@ import Synchronization
 import TestSupport
 import Testing
 import TransactionStore
-import VerifyReceipt
-import VerifyReceiptServer
 
 @Suite struct AppStoreRefresherTests {
     private static let scope = StoreScope(environment: .production, bundleId: AccountsAPI.bundleID)
@@ -102,16 +100,16 @@ import VerifyReceiptServer
     func unknownPurchase(code: Int) async throws {
         let setting = try Self.setting()
         setting.api.mode.withLock { $0 = .refuses(status: code / 10_000, code: code) }
-        #expect(try await setting.ask() == RefreshedPurchases(times: [:], unknown: [AccountsAPI.ada]))
+        #expect(try await setting.ask() == [AccountsAPI.ada: AppStoreAnswer(time: Self.now, isKnown: false)])
         #expect(setting.outcomes == [.nothingKnown])
     }
 
     @Test func oneRequestAsksOnlySoMuchAndTheNextGoesOnFromThere() async throws {
         let setting = try Self.setting()
         let ids = (1...AppStoreRefresher.maximumQuestions + 4).map { "77000000000\($0)" }
-        await #expect(throws: (any Error).self) { try await setting.refresh(ids) }
+        await #expect(throws: RefreshError.tooManyQuestions) { try await setting.refresh(ids) }
         #expect(setting.api.histories.count == AppStoreRefresher.maximumQuestions)
-        #expect(try await setting.ask(ids).unknown == Set(ids))
+        #expect(try await setting.ask(ids).filter { !$0.value.isKnown }.keys.sorted() == ids.sorted())
         #expect(setting.api.histories == ids)
     }
 
@@ -122,14 +120,13 @@ import VerifyReceiptServer
         setting.api.mode.withLock { $0 = .refuses(status: 404, code: 4_040_010) }
         _ = try await setting.ask()
         time.withLock { $0 += AppStoreRefresher.longestUnknown }
-        #expect(try await setting.ask().unknown == [AccountsAPI.ada] && setting.api.histories.count == 1)
-        #expect(try await setting.ask(notBefore: Self.now + 1).unknown == [AccountsAPI.ada])
+        #expect(try await setting.ask()[AccountsAPI.ada]?.isKnown == false && setting.api.histories.count == 1)
+        #expect(try await setting.ask(notBefore: Self.now + 1)[AccountsAPI.ada]?.isKnown == false)
         #expect(setting.api.histories.count == 2)
         // Since then it has learned of the purchase.
         setting.api.mode.withLock { $0 = .answers }
         time.withLock { $0 += AppStoreRefresher.longestUnknown + 1 }
-        let answer = try await setting.ask(notBefore: Self.now)
-        #expect(answer.times.keys.contains(AccountsAPI.ada) && answer.unknown.isEmpty)
+        #expect(try await setting.ask(notBefore: Self.now)[AccountsAPI.ada]?.isKnown == true)
     }
 
     @Test func dataThatIsNotGenuineIsAFailureAndNotStored() async throws {
@@ -147,10 +144,8 @@ import VerifyReceiptServer
 
     @Test func appsWithoutAKeyAreNeverAskedAbout() async throws {
         let setting = try Self.setting()
-        await #expect(throws: (any Error).self) {
-            _ = try await setting.refresher.refresh(
-                originalTransactionIds: ["1"], identities: [],
-                scope: StoreScope(environment: .production, bundleId: "com.example.other"), notBefore: 0)
+        await #expect(throws: RefreshError.notConfigured) {
+            _ = try await setting.ask(["1"], bundleID: "com.example.other", notBefore: 0)
         }
         #expect(setting.api.requests.withLock { $0.isEmpty })
     }
@@ -162,6 +157,24 @@ import VerifyReceiptServer
         setting.api.mode.withLock { $0 = .refuses(status: 500, code: 5_000_000) }
         for _ in 0...CircuitBreaker.failureLimit { _ = try? await setting.refresh(["530009990000000"], notBefore: now) }
         #expect(setting.outcomes.last == (now == .max ? .failed : .notAsked))
+    }
+
+    @Test("A server with no room for another wait sends no request, and the outcome is not_asked")
+    func noRoomToWait() async throws {
+        let setting = try RefresherSetting(
+            try AccountsAPI(signed: Self.now), clock: { Self.now }, waiting: { _ in throw RefreshError.tooManyWaiting })
+        await #expect(throws: RefreshError.tooManyWaiting) { try await setting.ask() }
+        #expect(setting.outcomes == [.notAsked])
+        #expect(setting.api.requests.withLock { $0.isEmpty })
+    }
+
+    @Test func environmentsWithoutAServerAreRefused() async throws {
+        let setting = try Self.setting()
+        let scope = StoreScope(environment: .xcode, bundleId: AccountsAPI.bundleID)
+        await #expect(throws: RefreshError.noServer) {
+            try await setting.refresher.answers(about: ["1"], identities: [], scope: scope, notBefore: 0)
+        }
+        #expect(setting.api.requests.withLock { $0.isEmpty })
     }
 }
 
@@ -183,7 +196,8 @@ struct RefresherSetting: Sendable {
 
     init(
         _ api: AccountsAPI, transport: (any APITransport)? = nil, credentials: [AppStoreCredentials]? = nil,
-        trustsAuthority: Bool = true, timeout: Duration = .seconds(60), clock: @escaping @Sendable () -> Int64
+        trustsAuthority: Bool = true, timeout: Duration = .seconds(60), clock: @escaping @Sendable () -> Int64,
+        waiting: @escaping AppStoreRefresher.Waiting = { try await $0() }
     ) throws {
         self.api = api
         folder = try TemporaryFolder()
@@ -194,6 +208,7 @@ struct RefresherSetting: Sendable {
         makeRefresher = { [noted, store] credentials in
             AppStoreRefresher(
                 credentials: credentials, verifier: verifier, store: store, pool: pool, clock: clock,
+                waiting: waiting,
                 onRefresh: { outcome in noted.list.withLock { $0.append(outcome) } })
         }
         refresher = makeRefresher(try credentials ?? [Self.credentials()])
@@ -221,15 +236,16 @@ struct RefresherSetting: Sendable {
         _ ids: [String] = [AccountsAPI.ada], identities: [CustomerIdentity] = [],
         bundleID: String = AccountsAPI.bundleID, notBefore: Int64 = AppStoreRefresherTests.now
     ) async throws -> [String: Int64] {
-        try await ask(ids, identities: identities, bundleID: bundleID, notBefore: notBefore).times
+        try await ask(ids, identities: identities, bundleID: bundleID, notBefore: notBefore)
+            .filter(\.value.isKnown).mapValues(\.time)
     }
 
     func ask(
         _ ids: [String] = [AccountsAPI.ada], identities: [CustomerIdentity] = [],
         bundleID: String = AccountsAPI.bundleID, notBefore: Int64 = AppStoreRefresherTests.now
-    ) async throws -> RefreshedPurchases {
-        try await refresher.refresh(
-            originalTransactionIds: ids, identities: identities,
-            scope: StoreScope(environment: .production, bundleId: bundleID), notBefore: notBefore)
+    ) async throws -> AppStoreAnswers {
+        try await refresher.answers(
+            about: ids, identities: identities, scope: StoreScope(environment: .production, bundleId: bundleID),
+            notBefore: notBefore)
     }
 }

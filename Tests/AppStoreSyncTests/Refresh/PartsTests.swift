@@ -5,7 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 import TransactionStore
-import VerifyReceiptServer
 
 @Suite struct CircuitBreakerTests {
     private static func broken(at now: Int64 = 0) -> CircuitBreaker {

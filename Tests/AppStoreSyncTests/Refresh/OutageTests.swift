@@ -4,7 +4,6 @@ import AppStoreSync
 import Synchronization
 import TestSupport
 import Testing
-import VerifyReceiptServer
 
 /// What keeps requests from waiting for an App Store that does not answer, and what does not.
 @Suite struct RefresherOutageTests {

@@ -3,8 +3,6 @@ import AppStoreServer
 import AppStoreSync
 import Crypto
 import Testing
-import VerifyReceipt
-import VerifyReceiptServer
 
 @Suite("After a reload of the configuration")
 struct ReloadedRefresherTests {
@@ -77,30 +75,5 @@ struct ReloadedRefresherTests {
         #expect(setting.outcomes.last == .notAsked, "the old one still knows what it knew")
         _ = try await reloaded.refresh(["77000000000002"])
         #expect(setting.outcomes.last == .nothingKnown)
-    }
-}
-
-extension ServerTests {
-    @Suite struct ReloadedFreshness {
-        @Test func theServerStillKnowsWhatTheAppStoreWasAsked() async throws {
-            let appStore = try await LiveServiceStub(
-                .answer(#"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#, status: 404))
-            let credentials = try RefresherSetting.credentials(Sent.bundleId, url: appStore.url)
-            let configuration = VerifyReceiptServerConfiguration.testing {
-                $0.endpoint.freshness = Freshness(source: .appStore, isRequired: true)
-                $0.appStore = [credentials]
-            }
-            try await Notifications.withStore { store in
-                try await TestServer.run(configuration, store: store) { server in
-                    #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 21010)
-                    let questions = appStore.received.count
-                    #expect(questions > 0)
-                    try server.server.reload(configuration)
-                    #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 21010)
-                    #expect(appStore.received.count == questions)
-                }
-            }
-            try await appStore.stop()
-        }
     }
 }
