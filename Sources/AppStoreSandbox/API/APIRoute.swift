@@ -1,11 +1,11 @@
 internal import AppStoreServer
 
-/// Which endpoint a path means.
+/// The endpoint of a path.
 struct APIRoute {
     let endpoint: APIEndpoint
     let parameters: [String]
 
-    /// What the sandbox answers: the App Store Server API itself. Retention messaging and Advanced Commerce are not played.
+    /// The endpoints of the sandbox: the App Store Server API without retention messaging and Advanced Commerce.
     static let served: [APIEndpoint] = [
         .getTransactionHistory, .getTransactionHistoryV1, .getTransactionInfo, .getAppTransactionInfo,
         .getAllSubscriptionStatuses, .getRefundHistory, .getRefundHistoryV1, .lookUpOrderId,
@@ -20,7 +20,7 @@ struct APIRoute {
         (endpoint, endpoint.pathTemplate.split(separator: "/").map(String.init))
     }
 
-    /// The endpoint whose method and path fit; of several the one with the fewest parameters.
+    /// The endpoint with this method and path; of several, the one with the fewest parameters.
     init?(_ method: String, _ path: [String]) {
         var best: APIRoute?
         for (endpoint, template) in Self.templates where endpoint.method == method && template.count == path.count {

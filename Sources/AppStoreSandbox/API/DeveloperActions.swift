@@ -61,7 +61,7 @@ extension SandboxState {
         try require(body, "lifetimeDollarsRefunded", LifetimeDollarsRefunded.self, .invalidLifetimeDollarsRefunded)
         try require(body, "lifetimeDollarsPurchased", LifetimeDollarsPurchased.self, .invalidLifetimeDollarsPurchased)
         try require(body, "userStatus", UserStatus.self, .invalidUserStatus)
-        // An empty text stands for no token; the member may not be missing.
+        // An empty text means no token. The member is required.
         guard let token = body["appAccountToken"]?.string, token.isEmpty || UUID(uuidString: token) != nil else {
             throw APIRefusal(.invalidAppAccountToken)
         }

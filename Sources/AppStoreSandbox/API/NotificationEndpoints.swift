@@ -2,8 +2,8 @@ internal import AppStoreModels
 internal import AppStoreServer
 internal import Purchases
 
-/// What of the notification history is asked for (Reference.md S5.6).
-private struct NotificationQuestion {
+/// The filter of a request for the notification history (Reference.md S5.6).
+private struct NotificationFilter {
     let startDate: Int64
     let endDate: Int64
     var type: NotificationTypeV2?
@@ -46,7 +46,7 @@ extension SandboxState {
     func notificationHistory(_ request: APIRequest) throws -> APIResponse {
         let body = try object(request)
         let reach: Int64 = configuration.environment == .production ? 180 : 30
-        let question = try NotificationQuestion(body, now: signingDate, reachDays: reach)
+        let question = try NotificationFilter(body, now: signingDate, reachDays: reach)
         let customer = try question.transactionId.map { try self.customer(anyId: $0) }
         let found = log.notifications.filter { notification in
             question.admits(notification) && (customer == nil || notification.customer == customer?.name)

@@ -180,7 +180,7 @@ struct PageToken {
 }
 
 extension SandboxState {
-    /// In the order of the refunds. What the family lost is no refund.
+    /// A customer's refunds in order. A revoked family copy is no refund.
     private func refunds(of customer: SandboxCustomer) -> [(number: Int64, transaction: SandboxTransaction)] {
         let found = engine.transactions(of: customer).compactMap { transaction in
             transaction.refundRevision.map { (number: $0, transaction: transaction) }

@@ -2,7 +2,7 @@ internal import AppStoreModels
 internal import AppStoreServer
 internal import ReceiptForge
 
-/// The shop, its notifications and its API: everything but sockets and clocks.
+/// The App Store, its notifications and its API, without sockets and clocks.
 struct SandboxState: Sendable {
     var engine: SandboxEngine
     var log: NotificationLog
@@ -27,7 +27,7 @@ struct SandboxState: Sendable {
         log = NotificationLog(pace: engine.configuration.pace, retries: retriesNotifications)
     }
 
-    /// Signs what has happened. Without a URL, notifications are kept for the history alone.
+    /// Signs the new events as notifications. Without a URL, they are only in the history.
     mutating func collectEvents() throws {
         for event in engine.takeEvents() {
             var notification = SandboxNotification(
@@ -35,14 +35,14 @@ struct SandboxState: Sendable {
                 customer: event.customer, signedPayload: try signer.sign(event, configuration),
                 bodyV1: sendsV1 ? try NotificationV1(event, self)?.json : nil)
             let isSendable = notificationURL != nil && (!sendsV1 || notification.bodyV1 != nil)
-            // The clock may stand still while signing dates go on.
+            // A signing date can be later than a clock that stands still.
             notification.nextAttempt = isSendable ? min(event.date, now) : nil
             log.append(notification)
         }
     }
 
     /// Answers a request of the App Store Server API.
-    /// - Parameter wallClock: for tokens and rates, which know nothing of the sandbox's time. Milliseconds since 1970.
+    /// - Parameter wallClock: the real time for tokens and rate limits; milliseconds since 1970.
     mutating func respond(to request: APIRequest, wallClock: Int64) throws -> APIResponse {
         guard let route = APIRoute(request.method, request.path) else { return .noSuchPath }
         if let key = configuration.key {
@@ -103,7 +103,7 @@ struct SandboxState: Sendable {
         }
     }
 
-    // MARK: What several endpoints need
+    // MARK: Helpers for endpoints
 
     /// Refuses what an organization or group assigned to the customer (Reference.md S3.1: the error has no published number).
     func checkIsNotAssigned(_ transaction: SandboxTransaction) throws {

@@ -1,21 +1,20 @@
 internal import AppStoreModels
 public import ProductCatalog
 
-/// Everything that the sandbox sells.
+/// The products of the sandbox.
 public struct SandboxCatalog: Sendable {
     /// By product identifier.
     public private(set) var products: [String: SandboxProduct]
 
-    /// A catalogue of these products; of several with one identifier the last counts.
+    /// Creates a catalog. Of several products with one identifier, the last one counts.
     public init(_ products: [SandboxProduct]) {
         self.products = Dictionary(products.map { ($0.id, $0) }) { $1 }
     }
 
-    /// The products that a `.storekit` file, a feed or our own catalogue names one by one; patterns name no product.
+    /// Creates a catalog from the products of a `.storekit` file, a feed or a catalog file. Patterns are skipped.
     ///
-    /// - Throws: ``SandboxError`` with the code `invalidCatalog`, which names the product and the field, for products
-    ///   without a type, auto-renewable ones without a period, offers without period or payment mode, and prices that are
-    ///   none.
+    /// - Throws: ``SandboxError`` with the code `invalidCatalog`. It names the product and the field: a missing type, the
+    ///   missing period of a subscription, the missing period or payment mode of an offer, or an invalid price.
     public init(_ catalog: ProductCatalog) throws {
         try self.init(catalog.productIds.compactMap { catalog.product($0) }.map(Self.product))
     }
@@ -42,7 +41,7 @@ public struct SandboxCatalog: Sendable {
         guard type == .autoRenewableSubscription else { return product }
         guard let period = source.period else { throw invalid(id, "period", "is missing") }
         product.period = period
-        // A subscription of no stated group stands alone, as in a group of its own.
+        // A subscription without a group has a group of its own.
         product.group = source.subscriptionGroupIdentifier ?? source.subscriptionGroupName ?? id
         product.offers = try source.offers.map { try offer($0, id) }
         return product

@@ -19,7 +19,7 @@ public struct SandboxProduct: Hashable, Sendable {
     public var isFamilyShareable = false
     /// In milliunits of the currency; nil where the catalogue names none.
     public var price: Int64?
-    /// What can be redeemed.
+    /// The offers of the product.
     public var offers: [SandboxOffer] = []
     /// Whether it can be bought and renewed.
     public var isForSale = true
@@ -61,8 +61,7 @@ public struct SandboxOffer: Hashable, Sendable {
     public var numberOfPeriods: Int
     /// In milliunits of the currency; 0 when free.
     public var price: Int64
-    /// Who is eligible for a win-back offer, when and where. Without a condition, each customer whose subscription in the
-    /// group has ended.
+    /// The rules of a win-back offer. Without rules, each customer whose subscription in the group has ended is eligible.
     public var winBackRules: WinBackRules
 
     /// An offer of these facts.

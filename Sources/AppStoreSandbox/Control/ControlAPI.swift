@@ -4,9 +4,9 @@ internal import ProductCatalog
 internal import ReceiptForge
 
 extension SandboxState {
-    /// Answers a request of the control API; the path is what follows `/sandbox/v1`.
+    /// Answers a request of the control API, whose path is relative to `/sandbox/v1`.
     ///
-    /// - Parameter wallClock: against which the age of offers' signatures is judged; milliseconds since 1970.
+    /// - Parameter wallClock: the real time, for the age of offer signatures; milliseconds since 1970.
     mutating func control(
         _ request: APIRequest, clock: SandboxClock.Mode, wallClock: Int64
     ) throws -> ControlOutcome {
@@ -133,15 +133,15 @@ extension SandboxState {
         return ControlOutcome { _, _ in }
     }
 
-    /// Where the clock is to go: `to` a date, `advance` by milliseconds or by a period of the sandbox's pace, or to what
-    /// happens next.
+    /// The new date of the clock: `to` a date, `advance` by milliseconds or by a period at the sandbox's pace, or
+    /// `toNextEvent`.
     private func date(_ body: ControlRequest) throws -> Int64 {
         let date = try wantedDate(body)
         guard date <= Self.lastDate else { throw SandboxError(.invalidRequest, "the clock ends at \(Self.lastDate)") }
         return date
     }
 
-    /// 2100-01-01: long after the test certificates, and far from where dates stop being ones.
+    /// 2100-01-01: long after the test certificates end, and far from overflow.
     private static let lastDate: Int64 = 4_102_444_800_000
 
     private func wantedDate(_ body: ControlRequest) throws -> Int64 {
@@ -177,7 +177,7 @@ extension SandboxState {
     }
 }
 
-/// What the control API shows.
+/// The answers of the control API.
 extension SandboxState {
     func receipt(_ bytes: [UInt8]) -> ControlOutcome {
         let text = Data(bytes).base64EncodedString()
@@ -278,9 +278,9 @@ extension SandboxState {
     }
 }
 
-/// What the control API has done, and how to say it once the time has passed that it asked for.
+/// The result of a control request. The answer is written after the clock has advanced.
 struct ControlOutcome {
-    /// A date to which the clock is put forward first.
+    /// A date to which the clock advances first.
     var advancesTo: Int64?
     /// Writes the answer from the state afterwards.
     var answer: (SandboxState) throws -> APIResponse
@@ -290,7 +290,7 @@ struct ControlOutcome {
         answer = { state in
             var writer = JSONWriter(reservingCapacity: 4_096)
             writer.beginObject()
-            // What was signed last may be ahead of a clock that stands still.
+            // The newest signature can be later than a clock that stands still.
             writer.member("now", state.signingDate)
             try write(&writer, state)
             writer.endObject()
@@ -312,7 +312,7 @@ struct ControlOutcome {
 }
 
 extension SandboxError {
-    /// The error as the control API says it.
+    /// The answer of the control API.
     var response: APIResponse {
         var writer = JSONWriter()
         writer.beginObject()

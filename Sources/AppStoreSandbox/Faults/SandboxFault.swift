@@ -1,8 +1,8 @@
-/// A fault that requests of the App Store Server API meet, so that a client can be tried against it.
+/// A simulated fault of the App Store Server API, to test clients.
 ///
-/// Written as text it is the kind and what differs from the defaults: `rate-limited,count=3,retry-after=7200`.
+/// Its text form is the kind and the options that differ from the defaults: `rate-limited,count=3,retry-after=7200`.
 public struct SandboxFault: Sendable, Hashable {
-    /// What goes wrong.
+    /// The kinds of faults.
     public enum Kind: String, Sendable, CaseIterable {
         /// 401 without a body, as for a token that is not accepted.
         case unauthorized
@@ -20,22 +20,22 @@ public struct SandboxFault: Sendable, Hashable {
         case garbage
     }
 
-    /// What goes wrong.
+    /// The kind of the fault.
     public var kind: Kind
-    /// How many requests meet the fault; nil for all until it is removed.
+    /// The number of affected requests; nil for all until the fault is removed.
     public var count: Int?
-    /// The share of requests that meet it: more than 0, at most 1.
+    /// The share of affected requests: more than 0, at most 1.
     public var share = 1.0
-    /// Only requests whose path contains this text meet it; nil for all.
+    /// Limits the fault to requests whose path contains this text; nil for all.
     public var path: String?
     /// The status of ``Kind/serverError``.
     public var status = 500
-    /// Seconds until the next request is welcome, of ``Kind/rateLimited``.
+    /// `Retry-After` of ``Kind/rateLimited``, in seconds.
     public var retryAfter: Int64 = 60
     /// Milliseconds before the answer, of ``Kind/delay``.
     public var delay: Int64 = 1_000
 
-    /// A fault that every request meets.
+    /// A fault of all requests.
     public init(_ kind: Kind) { self.kind = kind }
 
     /// A fault as `--fault` takes it.
@@ -85,7 +85,7 @@ public struct SandboxFault: Sendable, Hashable {
         guard (500...599).contains(status) else {
             throw SandboxError(.invalidRequest, "status: must be 500 to 599")
         }
-        // A year, and ten minutes: what a client may be told, and what a test may wait for.
+        // At most a year of Retry-After, and ten minutes of delay in a test.
         guard (0...31_536_000).contains(retryAfter) else {
             throw SandboxError(.invalidRequest, "retry-after: must be 0 to 31536000 seconds")
         }
@@ -95,20 +95,20 @@ public struct SandboxFault: Sendable, Hashable {
     }
 }
 
-/// The faults of a sandbox, and which request meets which.
+/// The active faults of a sandbox.
 struct SandboxFaults: Sendable {
-    /// One fault and what became of it.
+    /// One fault and its counts.
     struct Entry: Sendable {
         let number: Int
         let fault: SandboxFault
-        /// Requests that the fault's path fits.
+        /// Requests with the fault's path.
         var seen = 0
-        /// Requests that have met it.
+        /// Affected requests.
         var met = 0
         /// Requests that hang now.
         var hanging = 0
 
-        /// How many more requests will meet it; nil for any number.
+        /// The number of requests that the fault can still affect; nil for all.
         var left: Int? { fault.count.map { max(0, $0 - met) } }
     }
 
@@ -125,7 +125,7 @@ struct SandboxFaults: Sendable {
 
     func contains(_ number: Int) -> Bool { entries.contains { $0.number == number } }
 
-    /// The fault that a request meets: the first that fits its path and has its turn.
+    /// The fault of a request: the first one with its path that is due.
     mutating func meet(path: String) -> Entry? {
         for place in entries.indices {
             let entry = entries[place]

@@ -16,7 +16,7 @@ public import ServiceLifecycle
 /// try await server.run()
 /// ```
 ///
-/// Everything is kept in memory and gone with the server.
+/// All data is in memory.
 public final class SandboxServer: Service {
     private let configuration: SandboxServerConfiguration
     private let service: SandboxService
@@ -25,8 +25,8 @@ public final class SandboxServer: Service {
     private let onListening: @Sendable (Int) -> Void
 
     /// - Parameters:
-    ///   - configuration: what is sold, where it listens, whom it notifies.
-    ///   - logger: gets what operators need to know.
+    ///   - configuration: products, address, notifications.
+    ///   - logger: receives messages for operators.
     ///   - clock: the machine's time, milliseconds since 1970.
     ///   - onListening: called once with the port.
     public init(
@@ -55,7 +55,7 @@ public final class SandboxServer: Service {
         self.onListening = onListening
     }
 
-    /// Serves until told to stop.
+    /// Serves until graceful shutdown.
     public func run() async throws {
         let responder = CallbackResponder<BasicRequestContext> { [service] request, _ in
             try await SandboxHTTP.respond(to: request, service)
@@ -69,7 +69,7 @@ public final class SandboxServer: Service {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { [service] in
-                    // Told to stop, the clock stops at once; requests in flight are finished.
+                    // On shutdown, the clock stops at once, and requests in flight are finished.
                     do {
                         try await cancelWhenGracefulShutdown { try await service.run() }
                     } catch is CancellationError {}
@@ -85,7 +85,7 @@ public final class SandboxServer: Service {
     }
 }
 
-/// Between HTTP and the service.
+/// Translates between HTTP and the service.
 private enum SandboxHTTP {
     /// The largest body of a request, in bytes. The largest real one is a consumption request of some hundred bytes.
     private static let maximumBody = 1 << 20
@@ -95,7 +95,7 @@ private enum SandboxHTTP {
         let isControl = parts.count > 2 && parts[0] == "sandbox" && parts[1] == "v1"
         let met = await isControl ? nil : service.meetFault(path: request.uri.path)
         if let met, met.fault.kind == .hang {
-            // The client may leave, and the sandbox may be told to stop: neither waits for a request that never ends.
+            // The request hangs until the client disconnects or the sandbox shuts down.
             try? await request.body.consumeWithCancellationOnInboundClose { _ in
                 await cancelWhenGracefulShutdown { await service.hang(met.number) }
             }
@@ -127,7 +127,7 @@ private enum SandboxHTTP {
 
     private struct ConnectionCut: Error {}
 
-    /// An answer of which half arrives before the connection ends.
+    /// Sends half of an answer and then closes the connection.
     private static func cut(_ answer: APIResponse) -> Response {
         var response = Self.response(answer)
         let half = ByteBuffer(bytes: answer.body.prefix(answer.body.count / 2))

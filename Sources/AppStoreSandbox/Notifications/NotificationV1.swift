@@ -2,11 +2,11 @@ internal import AppStoreModels
 internal import Foundation
 internal import ReceiptForge
 
-/// A notification of version 1 (Reference.md V8): what its receivers still have to understand. Nobody signs it.
+/// A notification of version 1 (Reference.md V8). It is not signed.
 struct NotificationV1 {
     let json: [UInt8]
 
-    /// Nil for what version 1 does not tell.
+    /// Nil if version 1 has no notification for the event.
     init?(_ event: SandboxEvent, _ state: SandboxState) throws {
         guard let name = Self.name(event), let transaction = event.transaction, let owner = event.customer else {
             return nil

@@ -1,31 +1,31 @@
 public import AppStoreModels
 
-/// A notification, signed, and what became of sending it.
+/// A signed notification and its send attempts.
 public struct SandboxNotification: Sendable {
-    /// The identifier; every attempt has the same.
+    /// The identifier, which is the same for all attempts.
     public let uuid: String
     public let type: NotificationTypeV2
     public let subtype: Subtype?
     /// When it was signed; milliseconds since 1970.
     public let signedDate: Int64
-    /// The customer it is about, if it is about one.
+    /// The customer; nil for test notifications and summaries.
     public let customer: String?
     /// The signed notification, version 2.
     public let signedPayload: String
-    /// The JSON of a version 1 notification; nil for those that version 1 does not know, or if it is not asked for.
+    /// The JSON of the version 1 notification; nil if version 1 has none, or is not configured.
     public let bodyV1: [UInt8]?
-    /// What was tried, in order; at most six.
+    /// The attempts in order, at most six.
     public internal(set) var attempts: [SendAttemptItem] = []
-    /// When it is to be tried next, in the sandbox's time; nil if it is not. Milliseconds since 1970.
+    /// The sandbox time of the next attempt; nil for none. Milliseconds since 1970.
     public internal(set) var nextAttempt: Int64?
 
-    /// Whether the last attempt was one, and failed.
+    /// Whether the last attempt failed.
     var hasFailed: Bool { attempts.last.map { $0.sendAttemptResult != .success } ?? false }
 }
 
-/// All notifications, in the order in which they were signed, and when each is tried.
+/// All notifications in the order of their signatures, and the schedule of their attempts.
 struct NotificationLog: Sendable {
-    /// Production tries again 1, 12, 24, 48 and 72 hours after the previous attempt (Reference.md S5.4).
+    /// Production retries 1, 12, 24, 48 and 72 hours after the previous attempt (Reference.md S5.4).
     static let retryDelays: [Int64] = [1, 12, 24, 48, 72].map { $0 * 3_600_000 }
 
     private(set) var notifications: [SandboxNotification] = []
@@ -49,15 +49,15 @@ struct NotificationLog: Sendable {
         notifications.append(notification)
     }
 
-    /// What is to be tried by `date`, in the order of signing.
+    /// The notifications to send by `date`, in the order of their signatures.
     func due(at date: Int64) -> [SandboxNotification] {
         waiting.sorted().map { notifications[$0] }.filter { ($0.nextAttempt ?? .max) <= date }
     }
 
-    /// When something is to be tried next.
+    /// The time of the next attempt.
     var nextAttempt: Int64? { waiting.lazy.compactMap { notifications[$0].nextAttempt }.min() }
 
-    /// Notes an attempt, and when the next one follows.
+    /// Records an attempt and schedules the next one.
     mutating func record(_ uuid: String, _ result: SendAttemptResult, at date: Int64) {
         guard let place = places[uuid] else { return }
         notifications[place].attempts.append(SendAttemptItem(attemptDate: date, sendAttemptResult: result))

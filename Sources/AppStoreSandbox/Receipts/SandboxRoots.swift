@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ReceiptForge
 
-/// The roots to be trusted explicitly by whoever tries the sandbox, in PEM. They are test roots, with public keys.
+/// The sandbox's roots in PEM, which a client must trust explicitly. They are test roots with public keys.
 public struct SandboxRoots: Sendable {
     /// Of JWS: transactions, renewal infos, app transactions, notifications.
     public let signedData: String
@@ -10,7 +10,7 @@ public struct SandboxRoots: Sendable {
     /// The intermediate of iOS 6 receipts, which do not hold it themselves.
     public let transactionReceiptIntermediate: String
 
-    /// - Throws: what the cryptography throws; nothing a caller can cause.
+    /// - Throws: an error of the cryptography library, which no caller can cause.
     public init() throws {
         signedData = Self.pem(TestSignedDataAuthority.standard.rootCertificate)
         receipts = Self.pem(try TestCertificateAuthority.rootDER)
@@ -18,7 +18,7 @@ public struct SandboxRoots: Sendable {
         transactionReceiptIntermediate = intermediates.map { Self.pem($0.der) }.joined()
     }
 
-    /// Both roots, as one file holds them.
+    /// Both roots for one file.
     public var text: String { signedData + receipts }
 
     private static func pem(_ der: [UInt8]) -> String {

@@ -3,7 +3,7 @@ internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOPosix
 
-/// Posts notifications, as the App Store does, and says in Apple's words how it went.
+/// Posts notifications as the App Store does, and returns Apple's name of the result.
 struct NotificationSender: Sendable {
     let client: HTTPClient
     let timeout: TimeAmount
@@ -16,7 +16,7 @@ struct NotificationSender: Sendable {
         request.body = .bytes(ByteBuffer(bytes: body))
         do {
             let response = try await client.execute(request, timeout: timeout)
-            // What the receiver says is of no interest, but the connection is only good again once it has said it.
+            // The body is not needed, but the connection is reusable only after it has been read.
             _ = try await response.body.collect(upTo: 1 << 20)
             return (200...206).contains(response.status.code) ? .success : .unsuccessfulHTTPResponseCode
         } catch let error as HTTPClientError {

@@ -1,14 +1,13 @@
-/// The sandbox's time: the machine's, put forward by so much; or one that stands still until it is put forward.
+/// The sandbox's time: the machine's time plus an offset, or a time that only advances on request.
 public struct SandboxClock: Sendable {
-    /// How the time passes.
+    /// The two modes of the clock.
     public enum Mode: String, Sendable, CaseIterable {
-        /// As on the machine's clock.
+        /// The time passes like the machine's.
         case running
-        /// Only when it is put forward.
+        /// The time only advances on request.
         case stepped
     }
 
-    /// How the time passes.
     public let mode: Mode
     private var offset: Int64 = 0
     private var stopped: Int64
@@ -24,7 +23,7 @@ public struct SandboxClock: Sendable {
         mode == .running ? wallClock.advanced(bySaturating: offset) : stopped
     }
 
-    /// Puts the clock forward to a date; it never goes back.
+    /// Advances the clock to a date. An earlier date changes nothing.
     mutating func advance(to date: Int64, wallClock: Int64) {
         let ahead = date.advanced(bySaturating: 0 - now(wallClock: wallClock))
         guard ahead > 0 else { return }

@@ -1,32 +1,31 @@
-/// How a sandbox is run.
+/// The configuration of a sandbox server.
 public struct SandboxServerConfiguration: Sendable {
-    /// What is played.
+    /// The simulated app and environment.
     public var sandbox: SandboxConfiguration
-    /// What is sold.
+    /// The products.
     public var catalog: SandboxCatalog
-    /// Where to listen. Whoever reaches the address can buy, refund and step the clock.
+    /// The address to listen on. There is no access control: every client that reaches it can buy, refund and step the clock.
     public var host = "127.0.0.1"
     /// 0 for any free port.
     public var port = 0
-    /// How the time passes.
+    /// The mode of the clock.
     public var clock = SandboxClock.Mode.running
-    /// Where notifications are posted; nil for nowhere.
+    /// The URL that receives notifications; nil for none.
     public var notificationURL: String?
     /// Whether version 1 is sent instead of version 2.
     public var sendsNotificationsV1 = false
     /// The `password` in notifications of version 1.
     public var sharedSecret: String?
-    /// Whether failed notifications are sent again as in production, in the pace of the sandbox. Apple's sandbox tries
-    /// once.
+    /// Whether failed notifications are retried as in production, at the sandbox's pace. Apple's sandbox tries once.
     public var retriesNotifications = true
-    /// How long a receiver may take, in seconds.
+    /// The timeout of a receiver, in seconds.
     public var notificationTimeout: Int64 = 30
-    /// How many requests the App Store Server API takes.
+    /// The rate limits of the App Store Server API.
     public var rateLimits = SandboxRateLimits()
-    /// What goes wrong from the beginning; the control API adds more.
+    /// The faults at the start. The control API can add more.
     public var faults: [SandboxFault] = []
 
-    /// A sandbox on loopback that sends nothing.
+    /// A sandbox on loopback that sends no notifications.
     public init(sandbox: SandboxConfiguration, catalog: SandboxCatalog) {
         self.sandbox = sandbox
         self.catalog = catalog

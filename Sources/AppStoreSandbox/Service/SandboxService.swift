@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// A shop with a clock and a way to send: every request goes through here, one after the other.
+/// The App Store with its clock and its notification sender. It processes one request at a time.
 actor SandboxService {
     private var state: SandboxState
     private var clock: SandboxClock
@@ -18,7 +18,7 @@ actor SandboxService {
         clock = SandboxClock(mode: mode, start: state.now)
     }
 
-    /// Answers a request of the App Store Server API. What it makes happen is told once it is answered.
+    /// Answers a request of the App Store Server API. Notifications about it are sent after the answer.
     func respond(to request: APIRequest) async -> APIResponse {
         do {
             try await advance(to: clock.now(wallClock: wallClock()))
@@ -32,10 +32,10 @@ actor SandboxService {
 
     // MARK: Faults
 
-    /// The fault that a request of the App Store Server API meets, if it meets one.
+    /// The fault of a request of the App Store Server API, if any.
     func meetFault(path: String) -> SandboxFaults.Entry? { state.faults.meet(path: path) }
 
-    /// The answer of a fault that gives one without asking the shop.
+    /// The answer of a fault that does not need the App Store's answer.
     func answer(_ fault: SandboxFault) -> APIResponse? {
         switch fault.kind {
         case .unauthorized: return .unauthorized
@@ -49,7 +49,7 @@ actor SandboxService {
         }
     }
 
-    /// How often a hanging request looks whether its fault was removed.
+    /// The interval at which a hanging request checks whether its fault was removed.
     private static let hangStep = Duration.milliseconds(50)
 
     /// Waits until the fault is removed or the task is cancelled.
@@ -61,7 +61,7 @@ actor SandboxService {
 
     // MARK: Control
 
-    /// Answers a request of the control API, when all notifications that are due have been tried once.
+    /// Answers a request of the control API after one attempt of each due notification.
     func control(_ request: APIRequest) async -> APIResponse {
         do {
             let wall = wallClock()
@@ -79,23 +79,23 @@ actor SandboxService {
         }
     }
 
-    /// Lets the machine's time pass in the shop, until cancelled.
+    /// Advances the App Store's time with the machine's clock until the task is canceled.
     func run() async throws {
         guard clock.mode == .running else { return }
         while !Task.isCancelled {
             let now = clock.now(wallClock: wallClock())
             try await advance(to: now)
             deliverLater()
-            // A change from outside may come before what is due now: look again every second.
+            // A request can schedule an earlier event, so check every second.
             let wait = min(max((state.nextDueDate ?? .max).advanced(bySaturating: -now), 10), 1_000)
             try await Task.sleep(for: .milliseconds(wait))
         }
     }
 
-    /// So much may happen in one request, which would else never end where subscriptions do not.
+    /// The limit of events in one request, because a subscription can renew forever.
     private static let maximumSteps = 1_000
 
-    /// Step by step, so that everything happens and is sent at its time.
+    /// Advances event by event, so that each event happens and is sent at its time.
     private func pass(to date: Int64) async throws {
         var steps = 0
         while let due = state.nextDueDate, due <= date {
@@ -123,14 +123,14 @@ actor SandboxService {
 
     // MARK: Sending
 
-    /// Sends what is due, and waits for it.
+    /// Sends the due notifications and waits for the result.
     private func deliver() async { await nextDelivery().value }
 
     private func deliverLater() {
         if !state.log.due(at: state.now).isEmpty { _ = nextDelivery() }
     }
 
-    /// One after the other, so that notifications arrive in order.
+    /// Sends one notification at a time, so that they arrive in order.
     private func nextDelivery() -> Task<Void, Never> {
         let previous = delivery
         let task = Task {
@@ -152,7 +152,7 @@ actor SandboxService {
 }
 
 extension SandboxState {
-    /// When something happens next by itself, or is sent again.
+    /// The time of the next scheduled event or notification attempt.
     var nextDueDate: Int64? {
         [engine.nextDueDate, notificationURL == nil ? nil : log.nextAttempt].compactMap { $0 }.min()
     }

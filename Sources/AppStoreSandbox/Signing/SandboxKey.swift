@@ -3,7 +3,7 @@ internal import AppStoreServer
 internal import Crypto
 internal import Foundation
 
-/// The developer's In-App Purchase key as the App Store knows it: the public half, and its names.
+/// The public half of the developer's In-App Purchase key, with its identifiers.
 public struct SandboxKey: Sendable {
     /// The identifier of the key.
     public let keyID: String
@@ -22,7 +22,7 @@ public struct SandboxKey: Sendable {
         publicKey = key
     }
 
-    /// The public half of a private key in PEM (`BEGIN PRIVATE KEY`), as App Store Connect hands them out.
+    /// The public half of a private key in PEM (`BEGIN PRIVATE KEY`), the form of App Store Connect.
     /// - Throws: ``SandboxError``, `invalidRequest`.
     public init(privateKeyPEM: String, keyID: String, issuerID: String) throws {
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: privateKeyPEM) else {
@@ -33,7 +33,7 @@ public struct SandboxKey: Sendable {
         publicKey = key.publicKey
     }
 
-    /// A key made from a seed, for those who bring none. Everybody can make it: it protects nothing.
+    /// A test key made from a seed. It is public and protects nothing.
     public static func privateKeyPEM(seed: UInt64) throws -> String {
         let bytes = SHA256.hash(data: Array("In-App Purchase test key \(seed)".utf8))
         return try P256.Signing.PrivateKey(rawRepresentation: Array(bytes)).pemRepresentation

@@ -2,7 +2,7 @@ internal import AppStoreModels
 internal import Foundation
 internal import ReceiptForge
 
-/// Signs what the App Store signs, by the test authority.
+/// Signs the App Store's data with the test authority.
 struct SandboxSigner: Sendable {
     let authority: TestSignedDataAuthority
 
@@ -27,7 +27,7 @@ struct SandboxSigner: Sendable {
         return try sign(payload)
     }
 
-    /// The `signedPayload` of a notification, with what is signed inside of it (Reference.md S5.4).
+    /// The `signedPayload` of a notification, with its nested JWS (Reference.md S5.4).
     func sign(_ event: SandboxEvent, _ configuration: SandboxConfiguration) throws -> String {
         let isProduction = configuration.environment == .production
         var data: NotificationData?
@@ -54,7 +54,7 @@ struct SandboxSigner: Sendable {
     }
 }
 
-/// JSON that is the same every time.
+/// Deterministic JSON.
 enum SandboxJSON {
     static func encode(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()

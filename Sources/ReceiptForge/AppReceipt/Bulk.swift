@@ -1,6 +1,6 @@
 extension ForgedAppReceipt {
-    /// The n-th of endlessly many different receipts of production: one app of a thousand, one customer each, two
-    /// purchases unless told otherwise, about 5.6 kB once signed.
+    /// The n-th receipt of an unlimited series of different production receipts: one of a thousand apps, a new customer, and
+    /// two purchases by default. A signed one has about 5.6 kB.
     public static func bulk(_ number: Int64, purchases count: Int = 2) -> ForgedAppReceipt {
         let created = ForgedInstant(2023, 9, 1).adding(minutes: number % 1_000_000)
         let bundleId = "com.example.bulk.app\(number % 1_000)"

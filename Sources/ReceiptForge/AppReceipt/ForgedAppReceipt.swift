@@ -1,12 +1,12 @@
 internal import AppStoreModels
 
-/// What an app receipt says (Reference.md V5.2), before it is encoded and signed.
+/// The content of an app receipt (Reference.md V5.2), before it is encoded and signed.
 ///
-/// A property that is nothing leaves its attribute out.
+/// A property that is nil omits its attribute.
 public struct ForgedAppReceipt: ForgedDescription, Hashable {
     /// The order of the attributes in their SET.
     public enum Order: Hashable, Sendable {
-        /// By encoding, as DER asks and Apple does.
+        /// By encoding, as DER requires and Apple does.
         case der
         /// By attribute type, as Xcode does.
         case byType
@@ -58,7 +58,7 @@ public struct ForgedAppReceipt: ForgedDescription, Hashable {
     /// Attribute 25: 3 iOS, 2 macOS.
     public var platform: Int64?
     public var preorderDate: ForgedDate?
-    /// Attributes of types that nobody knows.
+    /// Attributes of unknown types.
     public var extra: [ForgedAttribute] = []
 
     /// A receipt without any attribute.
@@ -71,7 +71,7 @@ public struct ForgedAppReceipt: ForgedDescription, Hashable {
         return ForgedDigest.sha1(guid + (opaqueValue ?? []) + DERWriter.utf8String(bundleId ?? ""))
     }
 
-    /// The purchases in the order in which they stand in the encoded SET.
+    /// The purchases in the order of the encoded SET.
     public var purchasesAsEncoded: [ForgedPurchase] {
         guard order == .der else { return purchases }
         return purchases.map { ($0, $0.attribute(order).encoded) }
@@ -217,8 +217,8 @@ extension ForgedAppReceipt {
 }
 
 extension ForgedAppReceipt {
-    /// What a decoder must find, in the terms and JSON types of verifyReceipt's `receipt` (Reference.md V3.2): numbers for
-    /// ids, strings for dates in milliseconds, `in_app` in encoded order.
+    /// The expected result of a decoder, in the terms and JSON types of verifyReceipt's `receipt` (Reference.md V3.2): numbers
+    /// for ids, strings for dates in milliseconds, `in_app` in encoded order.
     public var facts: ForgedJSON {
         .object(present: [
             ("receipt_type", receiptType.map { .string($0) }),
@@ -237,7 +237,7 @@ extension ForgedAppReceipt {
         ])
     }
 
-    /// The attributes that verifyReceipt does not tell, by type: numbers, texts, dates in milliseconds as strings,
+    /// The attributes that a verifyReceipt reply does not contain, by type: numbers, texts, dates in milliseconds as strings,
     /// plain bytes in hexadecimal.
     public var otherFacts: ForgedJSON {
         .object(present: [

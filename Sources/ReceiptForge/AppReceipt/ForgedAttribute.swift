@@ -37,7 +37,7 @@ public enum ForgedDate: Hashable, Sendable {
     case milliseconds(ForgedInstant)
     /// `2020-07-22T18:33:15+0100`, found in Xcode's receipts.
     case offset(ForgedInstant, minutes: Int64)
-    /// The zero-length string that stands for no date.
+    /// The empty string, for a missing date.
     case empty
 
     public var text: String {
@@ -49,7 +49,7 @@ public enum ForgedDate: Hashable, Sendable {
         }
     }
 
-    /// The moment that the text tells, in milliseconds since 1970; nothing for the empty one.
+    /// The date of the text, in milliseconds since 1970; nil for the empty text.
     public var milliseconds: Int64? {
         switch self {
         case .seconds(let instant), .offset(let instant, _):

@@ -1,6 +1,6 @@
-/// One in-app purchase of an app receipt: the attributes inside of attribute 17 (Reference.md V5.3).
+/// One in-app purchase of an app receipt: the attributes inside attribute 17 (Reference.md V5.3).
 ///
-/// A property that is nothing leaves its attribute out.
+/// A property that is nil omits its attribute.
 public struct ForgedPurchase: ForgedDescription, Hashable {
     /// Attribute 1707.
     public enum ProductType: Int64, Hashable, Sendable, CaseIterable {
@@ -31,7 +31,7 @@ public struct ForgedPurchase: ForgedDescription, Hashable {
     public var ownershipType: Int64?
     /// Attributes 1709 and 1714 to 1718: strings that are always empty in Apple's receipts, and missing in Xcode's.
     public var hasEmptyStrings = true
-    /// Attributes of types that nobody knows.
+    /// Attributes of unknown types.
     public var extra: [ForgedAttribute] = []
 
     public init(
@@ -75,8 +75,7 @@ public struct ForgedPurchase: ForgedDescription, Hashable {
     }
 
     /// The purchase in the terms of verifyReceipt's `in_app`: every value a string, dates in milliseconds, empty dates
-    /// and a zero order line left out (Reference.md V3.5). `product_type` and `item_id` are attributes that
-    /// verifyReceipt does not tell.
+    /// and a zero order line omitted (Reference.md V3.5). A verifyReceipt reply does not contain `product_type` and `item_id`.
     public var facts: ForgedJSON {
         var list: [(String, ForgedJSON?)] = [
             ("quantity", quantity.map { .string(String($0)) }),

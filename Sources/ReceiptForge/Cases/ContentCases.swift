@@ -261,7 +261,7 @@ extension ForgedCase {
 }
 
 extension ForgedCase {
-    /// What a decoder can stumble over in the content of a genuine receipt.
+    /// Genuine receipts with unusual content.
     static func contentCases(largePurchaseCount: Int) throws -> [ForgedCase] {
         var cases = try contentDescriptions().map { name, shows, receipt in
             try app(name, shows, receipt, receipt.signedData(.g5))

@@ -111,7 +111,7 @@ extension ForgedCase {
 }
 
 extension ForgedCase {
-    /// What happens to base64 on its way through clients and databases.
+    /// Changes that clients and databases make to base64.
     static func textCases() throws -> [ForgedCase] {
         try soundTextCases() + brokenTextCases()
     }
@@ -188,7 +188,7 @@ extension ForgedCase {
 }
 
 extension ForgedCase {
-    /// What else turns up in a column called "receipt".
+    /// Other data that databases contain in a column called "receipt".
     static func foreignInputCases() throws -> [ForgedCase] {
         try signedForeignInputs() + plainForeignInputs()
     }

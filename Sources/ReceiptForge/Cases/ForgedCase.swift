@@ -25,8 +25,8 @@ public struct ForgedCase: Sendable {
     public let container: [UInt8]?
     public let expected: ForgedExpectation
     /// Whether `CMS_verify` accepts the container with the test root trusted, any purpose, at the date of creation.
-    /// Nothing where the container is no CMS message. Where this disagrees with the verdict, the reason names the rule
-    /// that OpenSSL does not know.
+    /// Nil if the container is no CMS message. If this differs from the verdict, the reason names the rule that OpenSSL does
+    /// not check.
     public let openSSLAccepts: Bool?
 
     /// The catalogue, in a fixed order, names unique.

@@ -1,12 +1,12 @@
 internal import AppStoreModels
 
-/// What a reader of a forged receipt must find, derived from the description that forged it and from no decoder.
+/// The expected result of reading a forged receipt. It is derived from the description, not from a decoder.
 public struct ForgedExpectation: Sendable {
     public enum Verdict: String, Hashable, Sendable, CaseIterable {
         case genuine
-        /// A receipt in form that is not to be believed (verifyReceipt: 21003).
+        /// It has the form of a receipt, but is not genuine (verifyReceipt: 21003).
         case notGenuine
-        /// No legacy receipt, or too damaged to be read as one (verifyReceipt: 21002).
+        /// It is not a legacy receipt, or too damaged to be read as one (verifyReceipt: 21002).
         case notAReceipt
     }
 
@@ -18,28 +18,28 @@ public struct ForgedExpectation: Sendable {
     /// The verdict with the test authority's root (and its leaves of transaction receipts) trusted, leniently read
     /// base64, and receipts of Xcode refused.
     public var verdict: Verdict
-    /// One word that a machine can branch on: why it is refused, or what is remarkable about a genuine one.
+    /// One word to branch on: the reason for the verdict, or the specialty of a genuine receipt.
     public var reason: String
     public var kind: Kind?
-    /// "Production", "Sandbox" or "Xcode": what the receipt counts as, whatever it claims.
+    /// The environment to act on, "Production", "Sandbox" or "Xcode". It can differ from the claim of the receipt.
     public var environment: String?
     /// The unsigned environment of a transaction receipt contradicts its signed transaction id (Reference.md V7.5).
     public var environmentContradiction = false
-    /// When the certificates have to be valid: attribute 12, or the date of purchase.
+    /// The time at which the certificates must be valid: attribute 12, or the date of purchase.
     public var validatedAt: ForgedInstant?
-    /// The receipt in the terms of verifyReceipt; nothing if it cannot be read.
+    /// The receipt in the terms of verifyReceipt; nil if it cannot be read.
     public var receipt: ForgedJSON?
-    /// App-level attributes that verifyReceipt does not tell, by type.
+    /// App-level attributes that a verifyReceipt reply does not contain, by type.
     public var otherAttributes: ForgedJSON?
     /// Attributes of unknown types.
     public var unknownAttributes: [ForgedAttribute] = []
-    /// The device whose hash attribute 5 is, where it is known.
+    /// The device of the hash in attribute 5, if it is known.
     public var deviceGuid: [UInt8]?
-    /// A reader as strict about base64 as Apple's endpoint refuses the text.
+    /// A reader that is as strict about base64 as Apple's endpoint rejects the text.
     public var strictBase64Refuses = false
     /// The root is not in the receipt: a verifier needs the certificate, not only its fingerprint.
     public var needsRootCertificate = false
-    /// Genuine where receipts of Xcode are accepted by explicit choice.
+    /// Genuine if receipts of Xcode are accepted.
     public var genuineForXcode = false
 
     public init(_ verdict: Verdict, _ reason: String, kind: Kind? = nil) {

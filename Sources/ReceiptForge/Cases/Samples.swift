@@ -24,7 +24,7 @@ enum Sample {
     /// Two purchases, as a receipt of every day has them.
     static func usual() -> ForgedAppReceipt { production([renewal(0), nonConsumable]) }
 
-    /// The n-th period, from 0, of a monthly subscription that began so many months before the receipt.
+    /// The n-th period, from 0, of a monthly subscription that began `monthsAgo` months before the receipt.
     static func renewal(_ number: Int64, begun monthsAgo: Int64 = 2) -> ForgedPurchase {
         subscription(
             id: String(530_001_234_567_000 + number * 1_037), originalId: "530001234567000",

@@ -315,7 +315,7 @@ extension ForgedCase {
         ]
     }
 
-    /// Genuine receipts that somebody changed afterwards.
+    /// Genuine receipts that were changed after signing.
     static func tamperedCases() throws -> [ForgedCase] {
         let receipt = Sample.usual()
         let message = try receipt.signedData(.g5)

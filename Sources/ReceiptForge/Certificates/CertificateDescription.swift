@@ -1,4 +1,4 @@
-/// Everything that a forged certificate says, each part of it free to be wrong.
+/// The content of a forged certificate. Each part can be wrong.
 public struct CertificateDescription: ForgedDescription {
     public enum BasicConstraints: Hashable, Sendable {
         case absent
@@ -24,20 +24,20 @@ public struct CertificateDescription: ForgedDescription {
     /// The digest of the issuer's signature over this certificate.
     public var digest: ForgedDigest
     public var basicConstraints: BasicConstraints
-    /// Nothing: the extension is left out.
+    /// Nil omits the extension.
     public var keyUsage: KeyUsage?
     public var extendedKeyUsage: [ForgedObjectIdentifier] = []
     public var extendedKeyUsageIsCritical = true
-    /// Extensions whose mere presence says something, with the value NULL.
+    /// Marker extensions with the value NULL, whose presence alone matters.
     public var markers: [ForgedObjectIdentifier] = []
     public var policy: ForgedObjectIdentifier?
     /// Subject and authority key identifiers.
     public var keyIdentifiers = true
-    /// Where an Apple certificate names its OCSP responder and revocation list, this one names hosts that cannot exist.
+    /// Includes an OCSP responder and a revocation list, as Apple's certificates do, with host names that cannot exist.
     public var revocationPointers = true
     /// The OCSP responder among those. The top-level domain "invalid" never resolves (RFC 2606).
     public var ocspResponder = "http://ocsp.test-authority.invalid/ocsp"
-    /// Adds a critical extension that no verifier can know.
+    /// Adds a critical extension that is unknown to every verifier.
     public var unknownCriticalExtension = false
     /// Changes one bit of the signature after signing.
     public var brokenSignature = false
@@ -61,7 +61,7 @@ public struct CertificateDescription: ForgedDescription {
 
     /// Signs the certificate.
     ///
-    /// - Parameter issuer: who signs; nothing for a self-signed certificate.
+    /// - Parameter issuer: the signer; nil for a self-signed certificate.
     public func issued(by issuer: ForgedCertificate?) throws -> ForgedCertificate {
         let issuerName = issuer?.subject ?? subject.der
         let issuerKey = try SigningKey.of(issuer?.key ?? key)
@@ -73,7 +73,7 @@ public struct CertificateDescription: ForgedDescription {
             ownKey.subjectPublicKeyInfo,
             DERWriter.explicit(3, DERWriter.sequence(of: extensions(of: ownKey, issuedBy: issuerKey))))
         var signature = try issuerKey.signature(over: toBeSigned, digest)
-        // In the last byte of s an ECDSA signature stays one in form; its middle holds tags and lengths.
+        // A change of the last byte of s keeps the form of an ECDSA signature; its middle contains tags and lengths.
         if brokenSignature { signature[issuerKey.isRSA ? signature.count / 2 : signature.count - 1] ^= 0x04 }
         let der = DERWriter.sequence(toBeSigned, algorithm, DERWriter.bitString(signature))
         return ForgedCertificate(der: der, subject: subject.der, issuer: issuerName, serial: serial, key: key)
@@ -86,10 +86,10 @@ public struct ForgedCertificate: Hashable, Sendable {
     public let der: [UInt8]
     /// The subject's name, encoded.
     public let subject: [UInt8]
-    /// The issuer's name, encoded; what a SignerInfo points at together with the serial number.
+    /// The issuer's name, encoded. A SignerInfo identifies the certificate by it and the serial number.
     public let issuer: [UInt8]
     public let serial: [UInt8]
-    /// The key that the certificate is about.
+    /// The key of the certificate.
     public let key: TestKey
 
     /// SHA-256 of the certificate, 32 bytes.
@@ -118,7 +118,7 @@ extension CertificateDescription {
         }
         list += markers.map { Self.entry($0, false, DERWriter.null) }
         if unknownCriticalExtension {
-            // An arc of the documentation range (RFC 5612), so that no verifier can know the extension.
+            // An arc of the documentation range (RFC 5612), which no verifier implements.
             let unknown = ForgedObjectIdentifier(1, 3, 6, 1, 4, 1, 32473, 1)
             list.append(Self.entry(unknown, true, DERWriter.utf8String("unknown")))
         }

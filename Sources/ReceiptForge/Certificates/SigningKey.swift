@@ -131,10 +131,10 @@ struct SigningKey: Sendable {
     }
 }
 
-/// What can go wrong while forging.
+/// An error of the forge.
 public enum ForgeError: Error, Hashable, Sendable {
     /// A test key is missing from the table. Add it to `TestKey`.
     case unknownKey(String)
-    /// A case of the catalogue asks for something that its parts do not have. Correct the case that the value names.
+    /// A case refers to a part that does not exist. Correct the case that the value names.
     case badDescription(String)
 }

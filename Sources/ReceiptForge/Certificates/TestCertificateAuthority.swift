@@ -64,7 +64,7 @@ public struct TestCertificateAuthority: Sendable {
         [try leaf(generation), try intermediate(generation), root]
     }
 
-    // MARK: What a test needs to trust
+    // MARK: Trust anchors for tests
 
     /// The root certificate to trust in tests, DER.
     public static var rootDER: [UInt8] { get throws { try shared().root.der } }
@@ -87,8 +87,8 @@ public struct TestCertificateAuthority: Sendable {
     public static var xcodeDER: [UInt8] { get throws { try shared().xcode.der } }
 }
 
-/// What the authority's certificates say. Dates and extensions follow the certificates listed in Reference.md
-/// V7.1 to V7.3; names, keys and serial numbers are the test authority's own.
+/// The descriptions of the authority's certificates. Dates and extensions are those of the certificates in Reference.md V7.1 to
+/// V7.3. Names, keys and serial numbers are the test authority's own.
 extension TestCertificateAuthority {
     static let organization = "Test Apple Inc."
     static let relations = "Test Worldwide Developer Relations"
@@ -222,13 +222,13 @@ extension TestCertificateAuthority {
     }
 }
 
-/// A certificate authority that nobody trusts, with the same markers and dates as the test authority's SHA-256 chain.
+/// An untrusted certificate authority with the markers and dates of the test authority's SHA-256 chain.
 public struct ForeignAuthority: Sendable {
     /// Leaf, intermediate, root.
     public let certificates: [ForgedCertificate]
 
-    /// - Parameter impostor: gives the certificates the names and serial numbers of the test authority's, so that only
-    ///   keys and signatures tell them apart.
+    /// - Parameter impostor: gives the certificates the names and serial numbers of the test authority's, so that only keys
+    ///   and signatures differ.
     public init(impostor: Bool = false) throws {
         typealias Authority = TestCertificateAuthority
         func name(_ commonName: String) -> DistinguishedName {

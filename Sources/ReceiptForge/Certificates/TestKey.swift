@@ -1,6 +1,6 @@
 // TEST KEYS. They are public, they were made for this file, and they sign nothing of value: only certificates whose
 // subjects begin with "Test" or "Foreign Test", and receipts for apps that do not exist.
-// No product trusts them unless a test tells it to.
+// A verifier trusts them only if its caller adds their root.
 
 /// The fixed keys of the test certificate authorities: RSA for receipts, elliptic curves for signed data (JWS).
 ///
@@ -23,7 +23,7 @@ public enum TestKey: String, CaseIterable, Hashable, Sendable {
     case developer
     /// The self-signed certificate in the place of Xcode's StoreKit one.
     case xcode
-    /// A root that nobody trusts.
+    /// An untrusted root.
     case foreignRootCA
     /// An intermediate under the foreign root.
     case foreignIntermediate
@@ -31,7 +31,7 @@ public enum TestKey: String, CaseIterable, Hashable, Sendable {
     case foreignLeaf
     /// The RSA-1024 leaf of iOS 6 receipts of version 2.
     case purchaseReceipt
-    /// An RSA-1024 leaf that no one has pinned.
+    /// An RSA-1024 leaf that is not pinned.
     case foreignPurchaseReceipt
     /// Signs the intermediate of signed data (JWS), in the place of Apple Root CA - G3. P-384.
     case signedDataRootCA
@@ -43,9 +43,9 @@ public enum TestKey: String, CaseIterable, Hashable, Sendable {
     case signedDataDeveloper
     /// The self-signed certificate in the place of Xcode's for JWS. P-256.
     case signedDataXcode
-    /// Answers for the intermediate whether a certificate was revoked (OCSP). P-256.
+    /// Signs the revocation status of certificates for the intermediate (OCSP). P-256.
     case signedDataResponder
-    /// A root of signed data that nobody trusts. P-384.
+    /// An untrusted root of signed data. P-384.
     case foreignSignedDataRootCA
     /// An intermediate under that root. P-384.
     case foreignSignedDataIntermediate

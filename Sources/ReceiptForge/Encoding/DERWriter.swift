@@ -15,7 +15,7 @@ public enum ASN1Tag {
     public static let generalizedTime: UInt8 = 0x18
     public static let sequence: UInt8 = 0x30
     public static let set: UInt8 = 0x31
-    /// The bit that says that the contents are themselves encodings.
+    /// The bit of constructed types, whose contents are encodings.
     public static let constructed: UInt8 = 0x20
 
     /// `[number]`, constructed: an EXPLICIT tag or an IMPLICIT one over a constructed type. Numbers up to 30.
@@ -24,7 +24,7 @@ public enum ASN1Tag {
 
 /// Writes ASN.1 values by the distinguished encoding rules (X.690, 10): definite lengths, the shortest form of each.
 ///
-/// Every function gives the whole encoding of one value: identifier, length and contents.
+/// Each function returns the encoding of one value: identifier, length and contents.
 public enum DERWriter {
     /// One value with the given identifier byte.
     public static func value(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
@@ -54,7 +54,7 @@ public enum DERWriter {
     /// A SET in the order given, which is DER only for a SET of one.
     public static func set(inOrderGiven values: [[UInt8]]) -> [UInt8] { value(ASN1Tag.set, concatenated(values)) }
 
-    /// A SET OF with its elements sorted by their encodings, as DER asks and as Apple's receipts have it (X.690, 11.6).
+    /// A SET OF with its elements sorted by their encodings, as DER requires and as in Apple's receipts (X.690, 11.6).
     public static func setOf(_ values: [[UInt8]]) -> [UInt8] { set(inOrderGiven: sorted(values)) }
 
     /// Encodings in the order of a DER SET OF.

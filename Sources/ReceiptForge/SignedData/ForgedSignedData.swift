@@ -6,9 +6,9 @@ public struct ForgedSignedData: ForgedDescription {
     public enum Encoding: Hashable, Sendable {
         /// Definite lengths throughout.
         case der
-        /// Xcode's way: indefinite lengths around the content, the content in segments of at most so many bytes.
+        /// The form of Xcode: indefinite lengths around the content, and the content in segments of at most this many bytes.
         case ber(segmentLength: Int)
-        /// As `ber`, with segments inside of segments.
+        /// As `ber`, with nested segments.
         case berNestedSegments(segmentLength: Int)
     }
 
@@ -19,7 +19,7 @@ public struct ForgedSignedData: ForgedDescription {
     public var encoding: Encoding = .der
     /// The content bytes are themselves an OCTET STRING that holds the content; the signature covers both.
     public var wrapsContentTwice = false
-    /// Leaves out the content, as in a detached signature.
+    /// Omits the content, as in a detached signature.
     public var isDetached = false
 
     public init(content: [UInt8], certificates: [[UInt8]], signers: [ForgedSigner]) {
@@ -75,14 +75,14 @@ public struct ForgedSignedData: ForgedDescription {
     }
 }
 
-/// One SignerInfo: who claims to have signed, how, and what was signed in truth.
+/// One SignerInfo: the named signer and algorithms, and the bytes that are really signed.
 public struct ForgedSigner: ForgedDescription {
-    /// The issuer's name, encoded, that the SignerInfo gives.
+    /// The encoded issuer name in the SignerInfo.
     public var issuer: [UInt8]
     public var serial: [UInt8]
     /// The key that signs.
     public var key: TestKey
-    /// The digest that is signed.
+    /// The digest for the signature.
     public var digest: ForgedDigest
     /// The digest that the SignerInfo names.
     public var claimedDigest: ForgedObjectIdentifier
@@ -119,7 +119,7 @@ public struct ForgedSigner: ForgedDescription {
     }
 }
 
-/// Signed attributes, which Apple's receipts do without and CMS allows (RFC 5652, 11).
+/// Signed attributes. CMS allows them (RFC 5652, 11); Apple's receipts have none.
 public struct ForgedSignedAttributes: Hashable, Sendable {
     public enum MessageDigest: Hashable, Sendable {
         case right
@@ -127,7 +127,7 @@ public struct ForgedSignedAttributes: Hashable, Sendable {
         case missing
     }
 
-    /// Nothing: the attribute is missing.
+    /// Nil omits the attribute.
     public var contentType: ForgedObjectIdentifier? = .data
     public var messageDigest: MessageDigest = .right
     public var signingTime: ForgedInstant?

@@ -5,13 +5,13 @@ import Foundation
 public struct ForgedSignedPayload: ForgedDescription {
     /// The payload's bytes, JSON where nothing else is wanted.
     public var payload: [UInt8]
-    /// What the header calls `alg`.
+    /// The header's `alg`.
     public var algorithm = "ES256"
     /// The header's `x5c`: leaf, intermediate, root, DER.
     public var certificates: [[UInt8]]
     /// The key that signs; one for P-256.
     public var key: TestKey
-    /// The header's JSON, if it is not to be made from ``algorithm`` and ``certificates``.
+    /// The header's JSON; nil to make it from ``algorithm`` and ``certificates``.
     public var header: [UInt8]?
 
     public init(payload: [UInt8], certificates: [[UInt8]], key: TestKey) {
@@ -27,7 +27,7 @@ public struct ForgedSignedPayload: ForgedDescription {
         return Array("{\"alg\":\"\(algorithm)\",\"x5c\":[\(texts)]}".utf8)
     }
 
-    /// What is signed: header and payload, joined by a full stop (RFC 7515, 5.1).
+    /// The signed text: header and payload, joined by a full stop (RFC 7515, 5.1).
     public var signingInput: String { "\(Self.base64URL(headerBytes)).\(Self.base64URL(payload))" }
 
     /// Signs. ECDSA signatures differ each time.

@@ -24,7 +24,7 @@ public struct TestSignedDataAuthority: Sendable {
         intermediate: certificate(intermediateDescription, issuer: rootDescription, intermediateBase64),
         root: certificate(rootDescription, issuer: rootDescription, rootBase64))
 
-    /// An authority whose certificates say something else, issued anew.
+    /// An authority with changed certificates.
     ///
     /// - Parameter change: changes leaf, intermediate and root before they are issued.
     public static func issued(
@@ -42,10 +42,10 @@ public struct TestSignedDataAuthority: Sendable {
             root: rootCertificate)
     }
 
-    /// An authority that nobody trusts.
+    /// An untrusted authority.
     ///
     /// - Parameter impostor: gives the certificates the names and serial numbers of the standard authority's, so that only
-    ///   keys and signatures tell them apart.
+    ///   keys and signatures differ.
     public static func foreign(impostor: Bool = false) throws -> TestSignedDataAuthority {
         func name(_ commonName: String) -> DistinguishedName {
             .commonNameFirst(
@@ -67,7 +67,7 @@ public struct TestSignedDataAuthority: Sendable {
     /// Leaf, intermediate, root, DER.
     public var certificates: [[UInt8]] { [leaf.der, intermediate.der, root.der] }
 
-    /// A payload with the header that the App Store gives it, not yet signed.
+    /// A payload with the App Store's header, unsigned.
     public func signedPayload(_ payload: [UInt8]) -> ForgedSignedPayload {
         ForgedSignedPayload(payload: payload, certificates: certificates, key: leaf.key)
     }
@@ -95,8 +95,8 @@ public struct TestSignedDataAuthority: Sendable {
     }
 }
 
-/// What the authority's certificates say. Curves, extensions and the dates of root and intermediate follow the certificates
-/// listed in Reference.md S4; names, keys and serial numbers are the test authority's own.
+/// The descriptions of the authority's certificates. Curves, extensions and the dates of root and intermediate are those of the
+/// certificates in Reference.md S4. Names, keys and serial numbers are the test authority's own.
 extension TestSignedDataAuthority {
     private typealias Receipts = TestCertificateAuthority
 
@@ -126,8 +126,8 @@ extension TestSignedDataAuthority {
             keyUsage: [.keyCertSign, .crlSign], markers: [.intermediateMarker])
     }
 
-    /// The leaf, with the marker 6.11.1, P-256. It lives nearly as long as the intermediate, and not Apple's two years, so
-    /// that a simulated clock has room.
+    /// The leaf, with the marker 6.11.1, P-256. It is valid nearly as long as the intermediate, instead of Apple's two years, for
+    /// simulated clocks.
     public static var leafDescription: CertificateDescription {
         CertificateDescription(
             serial: [0x7E, 0x57] + (0..<14).map { 0x21 &+ $0 &* 13 },

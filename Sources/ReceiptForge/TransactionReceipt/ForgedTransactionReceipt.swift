@@ -1,8 +1,8 @@
 internal import AppStoreModels
 
-/// What an iOS 6 transaction receipt says (Reference.md V6), before it is signed.
+/// The content of an iOS 6 transaction receipt (Reference.md V6), before it is signed.
 ///
-/// A property that is nothing leaves its key out.
+/// A property that is nil omits its key.
 public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
     public var transactionId: String
     public var originalTransactionId: String
@@ -25,8 +25,8 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
     public var cancellationDate: ForgedInstant?
     public var cancellationReason: String?
 
-    // The outer property list, which nobody signs.
-    /// "Sandbox"; left out in production.
+    // The outer property list, which is not signed.
+    /// "Sandbox"; nil in production.
     public var environment: String?
     public var pod: String?
     public var signingStatus: String? = "0"
@@ -128,7 +128,7 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
         "expires-date-formatted-pst", "original-purchase-date", "purchase-date-pst", "bid", "bvrs",
     ]
 
-    /// What a decoder must find: the inner keys with `_` for `-`, every value a string (Reference.md V4).
+    /// The expected result of a decoder: the inner keys with `_` for `-`, all values strings (Reference.md V4).
     public var facts: ForgedJSON {
         .object(
             purchaseInfo.map { entry in (String(entry.key.map { $0 == "-" ? "_" : $0 }), .string(entry.value)) })

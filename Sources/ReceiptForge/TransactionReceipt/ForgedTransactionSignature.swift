@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a transaction receipt is signed and written, with room for every mistake.
+/// The signature and the form of a transaction receipt. Each part can be wrong.
 ///
 /// The signature blob is a version byte, the signature, the length of a certificate in four bytes, and the certificate.
 /// Signed are the version byte and the decoded purchase-info, with SHA-1 (Reference.md V6).
@@ -10,21 +10,21 @@ public struct ForgedTransactionSignature: ForgedDescription {
     public var key: TestKey
     /// The first byte of the blob: 2 with a key of 1024 bits, 3 with one of 2048.
     public var version: UInt8
-    /// What is signed before the purchase-info: the version byte.
+    /// The signed bytes before the purchase-info: the version byte.
     public var signedPrefix: [UInt8]
     public var innerStyle = PropertyListStyle.apple
     public var outerStyle = PropertyListStyle.apple
     /// Signs this receipt's purchase-info in place of the one that is written.
     public var signsInstead: ForgedTransactionReceipt?
-    /// Writes the purchase-info anew after signing, which breaks the signature and nothing else.
+    /// Rewrites the purchase-info after signing, so that only the signature is wrong.
     public var innerStyleAfterSigning: PropertyListStyle?
     /// Changes the blob after signing.
     public var changeBlob: (@Sendable (inout [UInt8]) -> Void)?
     /// Changes the signed purchase-info after signing.
     public var changePurchaseInfo: (@Sendable (inout [UInt8]) -> Void)?
-    /// In place of the base64 of the purchase-info.
+    /// Replaces the base64 of the purchase-info.
     public var purchaseInfoText: String?
-    /// Leaves out the `signature` key.
+    /// Omits the `signature` key.
     public var omitsSignature = false
 
     public init(certificate: ForgedCertificate, version: UInt8) {
@@ -47,7 +47,7 @@ public struct ForgedTransactionSignature: ForgedDescription {
         Self(certificate: try TestCertificateAuthority.shared().leaf(.g1), version: 3)
     }
 
-    /// The receipt as the App Store hands it out: the text of the outer property list.
+    /// The receipt in the form of the App Store: the text of the outer property list.
     public func signed(_ receipt: ForgedTransactionReceipt) throws -> [UInt8] {
         var information = Array(innerStyle.text(receipt.purchaseInfo).utf8)
         let signedInformation = signsInstead.map { Array(innerStyle.text($0.purchaseInfo).utf8) } ?? information

@@ -1,12 +1,12 @@
-/// The ways in which the property lists of transaction receipts are found written (Reference.md V6).
+/// The styles of property lists in transaction receipts (Reference.md V6).
 public enum PropertyListStyle: String, CaseIterable, Hashable, Sendable {
     /// Apple's: one tab, everything quoted, one entry a line, no line break at the end.
     case apple
-    /// As clients write it again: four blanks, numbers and plain words unquoted, a line break at the end.
+    /// The style of clients: four blanks, numbers and plain words unquoted, a line break at the end.
     case unquoted
     /// Apple's form with the keys by the alphabet.
     case sorted
-    /// All on one line, as one old client sends it.
+    /// One line, the style of an old client.
     case oneLine
     /// The XML property list of later systems.
     case xml
