@@ -19,7 +19,8 @@ struct PayloadFieldTests {
             #"{"price":5,"future":{"a":[1,{}]},"currency":"EUR","also":null}"#, #"{"future":true}"#,
             #"{ "future" : 1.50, "price" : 5 }"#, #"{"transactionId":"é","future":"\u00e9"}"#,
         ] {
-            let model: JWSTransactionDecodedPayload = try decode(json)
+            // Digit by digit, which the decoder of Foundation does not keep.
+            let model: JWSTransactionDecodedPayload = try JSONValue.parse(Array(json.utf8)).decode()
             #expect(!model.unknownMembers.isEmpty)
             #expect(try readWritten(Array(json.utf8)) == model, "\(json)")
             #expect(try readWritten(written(model)) == model, "\(json)")
