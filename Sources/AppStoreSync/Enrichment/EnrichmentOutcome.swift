@@ -50,7 +50,7 @@ enum EnrichmentOutcome: Sendable {
     private static func outcome(
         of error: AppStoreServerAPIError, _ id: String, _ app: CustomerEnrichment.App, _ now: Int64
     ) -> EnrichmentOutcome {
-        if error.isUnknownTransaction { return .unknown }
+        if error.isUnknownPurchase { return .unknown }
         switch error.reason {
         case .rateLimited, .rateBudgetExhausted: return .limited(until: error.retryAfter ?? now + unstatedWait)
         default: break

@@ -63,7 +63,7 @@ struct AppStoreClient: Sendable {
             let history = try await inTime { try await reader.history(of: originalTransactionId) }
             breaker.succeeded()
             return history
-        } catch let error as AppStoreServerAPIError where error.isAnswer {
+        } catch let error as AppStoreServerAPIError where error.isUnknownPurchase {
             breaker.succeeded()
             return nil
         } catch  where error is TooSlow || error is CancellationError {
@@ -95,7 +95,7 @@ struct AppStoreClient: Sendable {
 extension AppStoreServerAPIError {
     /// Whether the App Store has answered: it knows no such transaction or account, or no transaction can have this id, as in
     /// edited documents.
-    fileprivate var isAnswer: Bool {
+    var isUnknownPurchase: Bool {
         switch code {
         case .transactionIdNotFound?, .originalTransactionIdNotFound?, .accountNotFound?, .invalidTransactionId?: true
         default: false

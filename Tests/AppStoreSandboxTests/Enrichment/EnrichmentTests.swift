@@ -157,6 +157,14 @@ struct EnrichmentTests {
         }
     }
 
+    @Test func anIdThatNoTransactionCanHaveIsUnknownAndNotAFailure() async throws {
+        try await playing { sandbox, store in
+            let enrichment = CustomerEnrichment(apps: [.init(try reader(WatchedTransport(), sandbox))], store: store)
+            let counts = try await enrichment.complete(ids: ["edited"])
+            #expect(counts.asked == 1 && counts.unknown == 1 && counts.failed == 0)
+        }
+    }
+
     /// So many customers with one purchase each, of which a receipt states nothing but the id.
     private func stocked(_ count: Int, _ sandbox: RunningSandbox, _ store: SQLiteTransactionStore) async throws
         -> [String]
