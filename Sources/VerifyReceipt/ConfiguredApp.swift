@@ -1,6 +1,6 @@
 internal import ProductCatalog
 
-/// What is configured for one bundle id, prepared for use with every request.
+/// The configuration of one bundle id, prepared for all requests.
 final class ConfiguredApp: Sendable {
     let secrets: [SharedSecret]
     let appleId: Int64?

@@ -9,10 +9,10 @@ public struct AppConfiguration: Sendable {
     /// The app-specific secrets. Several are valid at once, so that one can be replaced without an outage. Apple's primary
     /// secret goes to ``EndpointConfiguration/accountSecrets``.
     public var sharedSecrets: [SharedSecret]
-    /// The app's id in the App Store. A production receipt of the bundle id that states another one is refused with 21003:
-    /// it is not a receipt of this app. Receipts that state 0 or nothing are not judged by it.
+    /// The app's id in the App Store. A production receipt with another id gets 21003, because it belongs to another app.
+    /// Receipts with the id 0 or without an id are not checked.
     public var appleId: Int64?
-    /// What the products are: gives `subscription_group_identifier` where no document does.
+    /// The product catalog. It provides `subscription_group_identifier` if no document contains it.
     public var catalog: ProductCatalog?
     /// How current the app's answers have to be; nil for ``EndpointConfiguration/freshness``.
     public var freshness: Freshness?
@@ -32,16 +32,16 @@ public struct AppConfiguration: Sendable {
     }
 }
 
-/// How the endpoint answers.
+/// The configuration of the endpoint.
 ///
-/// The default answers as Apple did as far as a receipt and the store can tell, and leaves out what nobody stated.
+/// The default answers as Apple did, as far as the receipt and the store allow, and omits unknown members.
 public struct EndpointConfiguration: Sendable {
-    /// What becomes of genuine receipts of apps that are not among ``EndpointConfiguration/apps``.
+    /// The handling of genuine receipts of apps that are not in ``EndpointConfiguration/apps``.
     public enum UnknownBundleIds: String, Sendable, CaseIterable {
-        /// Answered as Apple does, which knows every app.
+        /// A normal answer.
         case accepted
-        /// Refused with 21003: to this endpoint such a receipt cannot be authenticated. 21010 would tell a client that
-        /// the customer never bought anything, and 21004 that only the secret is wrong.
+        /// 21003, because this endpoint cannot authenticate such a receipt. 21010 would mean that the customer never bought
+        /// anything, and 21004 that the secret is wrong.
         case refused
     }
 
@@ -55,12 +55,11 @@ public struct EndpointConfiguration: Sendable {
         case lenient
     }
 
-    /// What becomes of facts that nobody signed: kept replies and notifications of version 1.
+    /// The handling of unsigned facts: recorded replies and notifications of version 1.
     public enum RecordedFacts: String, Sendable, CaseIterable {
-        /// They only fill gaps of transactions that a signature stands behind; renewal infos count where such a
-        /// transaction of the subscription is known.
+        /// They only complete signed transactions. A renewal info counts if a signed transaction of its subscription is known.
         case completing
-        /// They are shown on their own too: whoever wrote the records is trusted like Apple.
+        /// They also appear on their own: the source of the records is trusted like Apple.
         case granting
     }
 
@@ -85,16 +84,16 @@ public struct EndpointConfiguration: Sendable {
         case oldestFirst = "oldest-first"
     }
 
-    /// What is answered while the store cannot be read.
+    /// The answer while the store cannot be read.
     public enum StoreFailure: String, Sendable, CaseIterable {
-        /// 21005 for what may pass, 21009 where the stored data cannot be read. Clients ask again, and nobody loses a
-        /// subscription that only the store knows to have been renewed.
+        /// 21005 for temporary failures, 21009 if the stored data is unreadable. Clients retry, so no customer loses a
+        /// subscription whose renewal is only in the store.
         case unavailable
         /// The receipt alone answers, as with no store.
         case receiptOnly
     }
 
-    /// What is answered while neither the store nor the spool takes receipts. Without a spool everything is answered.
+    /// The answer while neither the store nor the spool accepts receipts. Without a spool, every request gets a normal answer.
     public enum SpoolFailure: String, Sendable, CaseIterable {
         /// 21005: what is answered is remembered. Clients ask again.
         case unavailable
@@ -106,15 +105,14 @@ public struct EndpointConfiguration: Sendable {
     /// sent them for years; an old receipt does not hold them. All are off by default, since they state more than a
     /// signed document does.
     public struct PresumedMembers: Sendable, Hashable {
-        /// `in_app_ownership_type: "PURCHASED"` where nobody states an ownership, in every transaction. Family Sharing of
-        /// in-app purchases began with the attribute in late 2020, so for older receipts the presumption is safe.
-        /// The PyPI package `storekit-python` refuses replies without it.
+        /// `in_app_ownership_type: "PURCHASED"` in each transaction without a known ownership. Family Sharing of in-app
+        /// purchases began with the attribute in late 2020, so the default is safe for older receipts. The PyPI package
+        /// `storekit-python` rejects replies without it.
         public var ownershipType = false
-        /// `is_in_intro_offer_period: "false"` in auto-renewable subscriptions where nobody states it.
+        /// `is_in_intro_offer_period: "false"` in auto-renewable subscriptions without a known value.
         public var introductoryOfferPeriod = false
-        /// `latest_receipt_info` and `pending_renewal_info` as empty lists where the reply would leave the keys out. No
-        /// transaction and no `latest_receipt` appears because of it. The PyPI package `itunes-iap` raises an error when it
-        /// is asked for a list that is not there.
+        /// `latest_receipt_info` and `pending_renewal_info` as empty lists where the reply would omit the keys. It adds no
+        /// transaction and no `latest_receipt`. The PyPI package `itunes-iap` raises an error for a missing list.
         public var lists = false
 
         /// Nothing is presumed.
@@ -135,11 +133,10 @@ public struct EndpointConfiguration: Sendable {
     public var accountSecrets: [SharedSecret]
     public var unknownBundleIds: UnknownBundleIds
     public var base64: Base64Rule
-    /// Whose signatures count.
+    /// The trust anchors for receipts.
     public var trust: TrustPolicy
     public var limits: DecodingLimits
-    /// How much memory genuine receipts may take that were submitted lately and are not judged again, in bytes; 0 to judge
-    /// each anew.
+    /// The size of the cache of genuine receipts, in bytes; 0 to verify each receipt again.
     public var receiptCacheBytes = 32 << 20
     /// Whether each verified receipt is applied to the store before it is answered.
     public var learnsFromReceipts: Bool
@@ -152,14 +149,14 @@ public struct EndpointConfiguration: Sendable {
     public var whenStoreFails: StoreFailure
     public var whenSpoolIsFull = SpoolFailure.unavailable
     public var presumedMembers: PresumedMembers
-    /// Whether a StoreKit 2 JWS in `receipt-data` is answered in the shape of an app receipt. An extension: Apple's
-    /// endpoint gives 21002.
+    /// Whether a StoreKit 2 JWS in `receipt-data` gets a reply in the form for app receipts. This is an extension: Apple's
+    /// endpoint answers 21002.
     public var answersSignedTransactions: Bool
-    /// What checks those JWS. Without it they get 21002.
+    /// The verifier of these JWS. Without it, they get 21002.
     public var signedTransactionVerifier: (any SignedTransactionVerifying)?
     /// How current answers have to be, for apps without a rule of their own.
     public var freshness: Freshness
-    /// What asks the App Store where ``Freshness/Source/appStore`` is configured.
+    /// Queries the App Store for apps with ``Freshness/Source/appStore``.
     public var customerRefresher: (any CustomerRefreshing)?
 
     public init(

@@ -8,7 +8,7 @@ public import TransactionStore
 /// Make one per store and keep it as long as the store: endpoints that are made anew by a reload share it. It may be used
 /// from any number of threads.
 public final class StoreWriter: Sendable {
-    /// What operators need to know, when it changes.
+    /// A change of state, for operators.
     public enum Event: Sendable {
         /// The spool holds entries of an earlier run.
         case foundEntries(Int64)
@@ -71,15 +71,15 @@ public final class StoreWriter: Sendable {
     private static let spoolLimit = Duration.seconds(2)
     /// How long neither is tried after a failure, and at most between two attempts to drain.
     private static let pause = Duration.seconds(1)
-    /// What is brought to the store at once at most: little enough for the receipts that clients wait for meanwhile. Less
-    /// after a failure, since a store may have a deadline that a batch does not meet.
+    /// The maximum batch for the store, small enough that receipts of waiting clients are not delayed. After a failure, the
+    /// batch is smaller, because a store with a deadline may need more time for a large one.
     private static let batchCount = 128
     private static let batchBytes: Int64 = 4 << 20
 
     /// - Parameters:
-    ///   - store: gets the facts.
-    ///   - spool: gets what the store does not take in time. Run ``drain()`` then.
-    ///   - onEvent: is told of changes; must not block.
+    ///   - store: receives the facts.
+    ///   - spool: receives facts that the store does not write in time. It needs a running ``drain()``.
+    ///   - onEvent: called after changes; must not block.
     public init(
         store: any TransactionStore, spool: (any FactSpool)? = nil,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
@@ -96,7 +96,7 @@ public final class StoreWriter: Sendable {
         signal.yield()
     }
 
-    /// What has become of receipts.
+    /// The number of receipts by outcome.
     public var counts: Counts { state.withLock { $0.counts } }
 
     /// Whether entries wait in the spool, or neither store nor spool takes receipts.
@@ -164,7 +164,7 @@ public final class StoreWriter: Sendable {
             return !state.isSpooling
         }
         if isFirst { onEvent(.spooling(reason: reason)) }
-        // Again: the entry may have been drained before the spool was said to be in use.
+        // Signal again, because the entry may have been drained before the spool was marked as in use.
         signal.yield()
     }
 
@@ -290,8 +290,7 @@ public final class StoreWriter: Sendable {
 
     // MARK: Errors
 
-    /// Whether an error may be the fault of one receipt, or of what the store holds of its customer. It says nothing about
-    /// the next one.
+    /// Whether an error may concern only one receipt or its customer's data. The next receipt may succeed.
     private static func isOfOneReceipt(_ error: any Error) -> Bool {
         switch (error as? TransactionStoreError)?.code {
         case .corrupt, .invalidArgument, .engine: true

@@ -2,10 +2,9 @@ internal import AppStoreModels
 internal import LegacyReceipts
 public import TransactionStore
 
-/// Apple's verifyReceipt: a request's body in, a reply's body out. It knows nothing of sockets, and the time is a
-/// parameter.
+/// Apple's verifyReceipt as a function from a request body to a reply body, without sockets. The time is a parameter.
 ///
-/// Make one and keep it: it remembers certificate chains and receipts that it has judged. It may be used from any number of threads.
+/// Make one and keep it, because it caches certificate chains and receipts. Any number of threads can use it.
 ///
 /// ```swift
 /// let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)
@@ -40,17 +39,17 @@ public final class VerifyReceiptEndpoint: Sendable {
         apps = Dictionary(grouping: configuration.apps, by: \.bundleId).mapValues { ConfiguredApp($0) }
     }
 
-    /// How often a remembered certificate chain was used, and how often one had to be judged, since the endpoint was made.
+    /// The hits and misses of the certificate chain cache since the endpoint was made.
     public var chainLookups: (hits: Int, misses: Int) { reader.verifier.chainLookups }
 
     /// How often a submitted receipt was one that had been found genuine lately, and how often it was not.
     public var receiptLookups: (hits: Int, misses: Int) { reader.cache.lookups }
 
-    /// The answer to a request. Every failure is a reply with a status; nothing is thrown.
+    /// The answer to a request. Each failure is a reply with a status.
     ///
     /// - Parameters:
-    ///   - body: the request's body. Its size is not limited here; the receipt's is.
-    ///   - environment: which of the two endpoints was asked.
+    ///   - body: the request's body. Only the size of the receipt is limited here.
+    ///   - environment: the endpoint that received the request.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     public func reply(to body: [UInt8], at environment: EndpointEnvironment, now: Int64) async -> VerifyReceiptReply {
         let exchange = Exchange(environment: environment, now: now)
@@ -59,7 +58,7 @@ public final class VerifyReceiptEndpoint: Sendable {
         } catch let refusal as Refusal {
             return StatusReply.reply(refusal, at: environment, facts: exchange.facts)
         } catch {
-            // Nothing else is thrown; a failure that nobody foresaw is one of ours, not of the receipt.
+            // An unexpected error is an internal failure, not an invalid receipt.
             return StatusReply.reply(
                 Refusal(.storedDataUnreadable, "Unexpected failure: \(type(of: error))."), at: environment,
                 facts: exchange.facts)
@@ -135,10 +134,10 @@ public final class VerifyReceiptEndpoint: Sendable {
             status: StatusTable.row(reply.condition).status.lowerBound, body: reply.body, facts: exchange.facts)
     }
 
-    /// What is configured for a bundle id.
+    /// The configuration of a bundle id.
     ///
-    /// - Parameter appleId: what the receipt states; nil or 0 if nothing.
-    /// - Throws: ``Refusal`` with 21003 for apps that are refused.
+    /// - Parameter appleId: the app's id in the receipt; nil or 0 if it has none.
+    /// - Throws: ``Refusal`` with 21003 for rejected apps.
     func configuredApp(_ bundleId: String?, appleId: Int64?) throws -> ConfiguredApp? {
         guard let app = bundleId.flatMap({ apps[$0] }) else {
             guard configuration.unknownBundleIds == .accepted else {

@@ -68,7 +68,7 @@ struct BatchCounts: Sendable {
         summary.quarantinedByReason[reason.code, default: 0] += 1
     }
 
-    /// Counts something to know about a record that is no note of a mapping.
+    /// Counts a note about a record.
     mutating func note(_ name: String, count: Int = 1) {
         if count > 0 { summary.notes[name, default: 0] += count }
     }

@@ -1,7 +1,7 @@
 import AppStoreModels
 import Purchases
 
-/// What a batch of records became: bytes for each output file, and its share of the summary.
+/// The output of a batch of records: bytes for each output file, and its part of the summary.
 struct BatchOutput: Sendable {
     var transactions = JSONWriter()
     var appTransactions = JSONWriter()

@@ -8,7 +8,7 @@
 
 /// Paths without links and dots, for comparing.
 enum CanonicalPath {
-    /// The path with links resolved as far as it exists; what does not exist yet is appended as it stands.
+    /// The path with links resolved as far as it exists. The part that does not exist is appended unchanged.
     static func of(_ path: String) -> String {
         if let resolved = resolved(path) { return resolved }
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)

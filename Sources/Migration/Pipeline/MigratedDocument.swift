@@ -1,7 +1,7 @@
 public import LegacyReceipts
 public import Purchases
 
-/// A document that a migration accepted, for whoever wants more of it than the output files: a transaction store, say.
+/// An accepted document of a migration, for a transaction store.
 public indirect enum MigratedDocument: Sendable {
     /// A genuine app receipt and its bytes without transport encoding.
     case appReceipt(Verified<AppReceipt>, bytes: [UInt8])
@@ -9,6 +9,6 @@ public indirect enum MigratedDocument: Sendable {
     case transactionReceipt(Verified<TransactionReceipt>, bytes: [UInt8])
     /// A recorded reply, notification or rows of one; the genuine receipts inside it come on their own.
     case recorded(RecordedMapping)
-    /// A bare transaction id. It is in quarantine; whoever can ask the App Store may want it.
+    /// A bare transaction id. It is quarantined, but the App Store can be queried about it.
     case transactionId(String)
 }

@@ -1,12 +1,12 @@
 import AppStoreModels
 import LegacyReceipts
 
-/// A one-shot migration: records in, modern transactions out, nothing lost.
+/// A one-shot migration from records to modern transactions.
 ///
-/// Every record ends in exactly one place: its transactions in `transactions.ndjson` (or `.csv`), with
-/// `app-transactions.ndjson` and `renewal-infos.ndjson`, or itself, byte for byte and with the reason, in
-/// `quarantine.ndjson`. A record may hold several documents; those that are refused although others of the record are good
-/// go to quarantine by themselves. `summary.json` has the numbers, and what became of each column. The same inputs give the same bytes, whatever the number of jobs.
+/// Each record is either migrated to `transactions.ndjson` (or `.csv`), `app-transactions.ndjson` and `renewal-infos.ndjson`, or
+/// written to `quarantine.ndjson` with its original bytes and the reason. If a record contains valid and invalid documents, the
+/// invalid ones are quarantined separately. `summary.json` contains the counts and the handling of each column. The same inputs
+/// give the same output for any number of jobs.
 public struct Migration: Sendable {
     /// How far a migration has come.
     public struct Progress: Sendable {
@@ -23,12 +23,12 @@ public struct Migration: Sendable {
     ///
     /// - Parameters:
     ///   - inputs: paths of files and folders, and `-` for standard input, in the order in which they are read.
-    ///   - output: the path of the folder to write into; it is made if it is not there.
-    ///   - documents: is given the documents that were accepted, a batch at a time in the order of the input, before the
-    ///     output files have their final names. What it throws ends the migration.
+    ///   - output: the path of the output folder, which is created if it does not exist.
+    ///   - documents: receives the accepted documents, one batch at a time in the order of the input, before the output files
+    ///     get their final names. Its error ends the migration.
     ///   - progress: called from time to time, not more than once per batch of records.
-    /// - Throws: ``MigrationError``; then no output file has its final name. Where the task is cancelled, that is
-    ///   ``MigrationError/Code-swift.enum/interrupted``, and no file is left behind.
+    /// - Throws: ``MigrationError``; then no output file has its final name. If the task is canceled, the error is
+    ///   ``MigrationError/Code-swift.enum/interrupted``, and the files are removed.
     public func run(
         inputs: [String], output: String, documents: (@Sendable ([MigratedDocument]) async throws -> Void)? = nil,
         progress: @Sendable (Progress) -> Void = { _ in }
@@ -78,7 +78,7 @@ public struct Migration: Sendable {
         }
     }
 
-    /// The files of a migration in the order of their writing; the summary, which speaks for all, is the last.
+    /// The files of a migration in the order of writing. The summary is the last one, so its presence means that all are complete.
     private static func names(_ format: MigrationOptions.OutputFormat) -> [String] {
         [
             format == .csv ? "transactions.csv" : "transactions.ndjson", "app-transactions.ndjson",
@@ -167,7 +167,7 @@ public struct Migration: Sendable {
         MigrationError(.interrupted, path: "", "The migration was interrupted.")
     }
 
-    /// A name that is wrong should be told before hours of work, not after.
+    /// Checks the inputs first, so that a wrong name fails before hours of work.
     private func checkInputs(_ inputs: [String]) throws(MigrationError) {
         do throws(InputError) {
             for input in inputs where input != "-" { try SystemCalls.checkReadable(input) }

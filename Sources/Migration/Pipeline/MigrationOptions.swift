@@ -4,7 +4,7 @@ public import ProductCatalog
 
 /// How a migration is done.
 public struct MigrationOptions: Sendable {
-    /// How the records of the inputs are told apart.
+    /// The format of the inputs.
     public enum RecordFormat: String, Sendable, CaseIterable {
         /// Found out for each input from its contents.
         case auto
@@ -26,13 +26,13 @@ public struct MigrationOptions: Sendable {
         case csv
     }
 
-    /// Whose signatures are believed.
+    /// The trust anchors.
     public var trust: TrustPolicy
     /// Bounds on a receipt.
     public var limits: DecodingLimits
-    /// What is known about the products.
+    /// The product catalog.
     public var catalog: ProductCatalog?
-    /// How the records of the inputs are told apart.
+    /// The format of the inputs.
     public var recordFormat: RecordFormat
     /// The CSV column or JSON member that holds the receipt; detected when nil.
     public var receiptColumn: String?
@@ -43,8 +43,8 @@ public struct MigrationOptions: Sendable {
     /// Only records of these bundle ids are migrated, the others quarantined; nil for all. A recorded document that names
     /// no bundle id is not held against it.
     public var bundleIds: Set<String>?
-    /// Whether documents that nobody signed (recorded replies, rows, version 1 notifications) are migrated. If not, they
-    /// are quarantined, except for the receipts that they embed.
+    /// Whether unsigned documents (recorded replies, rows, version 1 notifications) are migrated. If not, they are
+    /// quarantined, except for their embedded receipts.
     public var acceptsRecorded: Bool
     /// The number of records worked on at once, in batches; 1 or more.
     public var jobs: Int
@@ -73,7 +73,7 @@ public struct MigrationOptions: Sendable {
 
 /// Why a migration stopped before its end. Problems of single records never stop it; they go to quarantine.
 public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What stopped the migration, for a program to branch on.
+    /// The reason why the migration stopped, to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// An input cannot be found, opened or read, or its layout is unknown. Correct the path, the permissions, or
         /// the options that name format and column.
@@ -87,13 +87,13 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         case outputConflict
         /// A certificate in the trust policy cannot be read. Give it as X.509 in DER.
         case trust
-        /// What was given the accepted documents, a store for one, could not take them. Mend it and run again.
+        /// The receiver of the accepted documents failed, for example a store. Repair it and run the migration again.
         case documents
         /// The task was cancelled. Run again.
         case interrupted
     }
 
-    /// What stopped the migration.
+    /// The reason why the migration stopped.
     public let code: Code
     /// The file or folder concerned; empty if there is none.
     public let path: String

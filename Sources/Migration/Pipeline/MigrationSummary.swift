@@ -1,6 +1,6 @@
 import AppStoreModels
 
-/// What a record was, as far as could be told.
+/// The detected kind of a record.
 public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     /// A PKCS#7 app receipt.
     case appReceipt
@@ -35,7 +35,7 @@ public struct MigrationSummary: Sendable, Equatable {
     /// reason.
     public internal(set) var documentsQuarantined = 0
     public internal(set) var documentsQuarantinedByReason: [String: Int] = [:]
-    /// Lines written: one per purchase per record, so a purchase that stands in several records is counted in each.
+    /// Written lines: one per purchase and record. A purchase in several records counts in each.
     public internal(set) var transactions = 0
     public internal(set) var appTransactions = 0
     public internal(set) var renewalInfos = 0
@@ -48,7 +48,7 @@ public struct MigrationSummary: Sendable, Equatable {
     /// Records by kind.
     public internal(set) var migratedByKind: [String: Int] = [:]
     public internal(set) var quarantinedByKind: [String: Int] = [:]
-    /// Migrated records by environment; `unknown` where a recorded document does not say.
+    /// Migrated records by environment; `unknown` if a recorded document has none.
     public internal(set) var migratedByEnvironment: [String: Int] = [:]
     /// Quarantined records by the code of the reason.
     public internal(set) var quarantinedByReason: [String: Int] = [:]
@@ -59,8 +59,8 @@ public struct MigrationSummary: Sendable, Equatable {
     /// How many transactions lack each modern field, by the field's name.
     public internal(set) var transactionFieldsNotCarried: [String: Int] = [:]
     public internal(set) var appTransactionFieldsNotCarried: [String: Int] = [:]
-    /// What became of each column and member of the records: how often which ``MemberFate``, by its raw value, by the
-    /// path. Up to ``maximumMembers`` paths, by first appearance; the rest goes under `(other)`.
+    /// The handling of each column and member of the records: by path, the number of each ``MemberFate`` by raw value. It
+    /// contains the first ``maximumMembers`` paths; the others count as `(other)`.
     public internal(set) var members: [String: [String: Int]] = [:]
     /// How often each note was made.
     public internal(set) var notes: [String: Int] = [:]
@@ -106,7 +106,7 @@ public struct MigrationSummary: Sendable, Equatable {
         addProducts(other.transactionsByProduct)
     }
 
-    /// As with products, which paths are told apart does not hang on the number of jobs.
+    /// The choice of paths does not depend on the number of jobs.
     private mutating func addMembers(_ other: [String: [String: Int]]) {
         for (path, counts) in other.sorted(by: { $0.key < $1.key }) {
             let isKnown = members[path] != nil || members.count < Self.maximumMembers

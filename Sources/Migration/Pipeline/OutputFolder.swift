@@ -14,12 +14,11 @@ final class OutputFolder {
     private let outdated: [String]
     private var files: [OutputFile] = []
 
-    /// Makes the folder, and its files empty.
+    /// Creates the folder with empty files.
     ///
     /// - Parameters:
-    ///   - names: the files, the one whose presence says that all are there last.
-    ///   - others: files that an earlier migration with other options may have left; they count as such, and go when
-    ///     this one is complete.
+    ///   - names: the files. The presence of the last one means that all are complete.
+    ///   - others: files of an earlier migration with other options. They are removed when this migration is complete.
     /// - Throws: ``MigrationError``.
     init(path: String, names: [String], others: [String] = [], overwrites: Bool) throws(MigrationError) {
         self.path = path
@@ -45,7 +44,7 @@ final class OutputFolder {
     /// Completes every file: contents to the disk, then the names.
     func complete() throws(MigrationError) {
         for file in files { try file.synchronize() }
-        // The last file of an earlier migration must not stand beside new ones if this stops halfway.
+        // If this migration stops halfway, the last file of an earlier one must not be beside the new files.
         files.last?.removeEarlier()
         for file in outdated { unlink(file) }
         do throws(MigrationError) {
@@ -80,7 +79,7 @@ private final class FolderLock {
 
     init(_ path: String) throws(MigrationError) {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // Not every file system has locks; without them nothing is said.
+        // Not every file system supports locks.
         if descriptor >= 0, lockFile(descriptor) != 0, errno == EWOULDBLOCK {
             close(descriptor)
             throw MigrationError(

@@ -8,14 +8,14 @@ struct OutputSource {
     /// The JSON of the `record` member, the caller's own columns; empty if there are none.
     let record: [UInt8]
     let isConfirmed: Bool
-    /// Of when the document speaks.
+    /// The date of the document.
     let asOf: AsOf?
 
     /// - Parameters:
     ///   - sha256: SHA-256 of the receipt's bytes, base64 removed; nil for recorded documents.
     ///   - confirmedBy: SHA-256 of a verified receipt in the same document that has the same transaction.
-    ///   - asOf: of when the document speaks.
-    ///   - carried: the caller's own columns that stand beside this document and not beside others of the record.
+    ///   - asOf: the date of the document.
+    ///   - carried: the caller's own columns beside this document.
     init(
         record: InputRecord, kind: RecordKind, sha256: String?, confirmedBy: SignedReference? = nil, asOf: AsOf?,
         carried: [CarriedColumn] = []

@@ -6,7 +6,7 @@ import Purchases
 struct QuarantineReason: Sendable {
     /// The code: of a ``ReceiptError``, of a ``RecordedReplyError``, of the input side, or one of this file.
     let code: String
-    /// What the record is: `notAReceipt`, `notGenuine`, or `notMigrated` for good records that a rule or filter kept out.
+    /// `notAReceipt`, `notGenuine`, or `notMigrated` for a valid record that a rule or filter excluded.
     let verdict: String
     /// A sentence for a person.
     let message: String
@@ -36,20 +36,21 @@ struct QuarantineReason: Sendable {
     static let otherStore = QuarantineReason(RecordedReplyError(.otherStore))
     static let bareTransactionId = QuarantineReason(
         "bareTransactionId", "notMigrated",
-        "The record is a bare transaction id: only the App Store Server API can tell what was bought.")
+        "The record is a bare transaction id: only the App Store Server API has the purchase.")
     static let recordedNotAccepted = QuarantineReason(
-        "recordedNotAccepted", "notMigrated", "The record is a document that nobody signed, and these were excluded.")
+        "recordedNotAccepted", "notMigrated", "The record is an unsigned document, and these were excluded.")
 
     static func otherEnvironment(_ environment: String?) -> QuarantineReason {
         QuarantineReason(
             "otherEnvironment", "notMigrated",
-            environment.map { "The record is of the environment \($0), which was not asked for." }
-                ?? "The record does not say its environment, and certain environments were asked for.")
+            environment.map { "The record is of the environment \($0), which is not among the requested ones." }
+                ?? "The record does not state its environment, and only certain environments were requested.")
     }
 
     static func otherBundleId(_ bundleId: String) -> QuarantineReason {
         QuarantineReason(
-            "otherBundleId", "notMigrated", "The record is of the app \(bundleId), which was not asked for.")
+            "otherBundleId", "notMigrated",
+            "The record is of the app \(bundleId), which is not among the requested ones.")
     }
 }
 

@@ -13,12 +13,12 @@ struct EnvelopeReader {
     }
 
     private let object: ObjectReader
-    /// What became of each column; nil as long as it is open.
+    /// The handling of each column; nil until it is decided.
     private var fates: [MemberFate?]
-    /// What became of members of the values of columns.
+    /// The handling of members inside the values of columns.
     private var inner: [MemberPath] = []
     private var documents: [InputDocument] = []
-    /// What is in named columns and may be a receipt, but might be anything else in that alphabet.
+    /// Values of named columns that may be receipts or other text in the same alphabet.
     private var weak: [Candidate] = []
     /// Why the first named column that holds nothing recognisable is no payload.
     private var failure: (index: Int, recognition: Recognition)?
@@ -191,7 +191,7 @@ struct EnvelopeReader {
     /// Columns whose members have fates of their own.
     private var settledInside: Set<Int> = []
 
-    /// Documents in other columns than the one that was asked for.
+    /// Omits documents in other columns than the requested one.
     private mutating func leaveOutOthers() {
         for (index, column) in object.columns.enumerated() where fates[index] == nil {
             if weak.contains(where: { $0.index == index }) || failure?.index == index { continue }
@@ -247,7 +247,7 @@ struct EnvelopeReader {
         let hasReceipt = weak.contains { $0.recognition.payload.isReceipt }
         for candidate in weak {
             if isAlone {
-                // The first id speaks, and only where no receipt does.
+                // The first id counts, and only if there is no receipt.
                 guard candidate.recognition.payload.isReceipt || (!hasReceipt && documents.isEmpty) else { continue }
             } else {
                 guard candidate.recognition.payload.isReceipt,
@@ -285,7 +285,7 @@ struct EnvelopeReader {
         }
     }
 
-    /// The original id stands for the whole chain of a subscription, so it goes first.
+    /// The original id identifies the whole subscription, so it comes first.
     private mutating func transactionID() -> InputPayload? {
         for meaning in [ColumnNames.Meaning.originalTransactionID, .transactionID] {
             for (index, column) in object.columns.enumerated() where column.meaning == meaning {

@@ -1,8 +1,7 @@
 /// The files below a folder, in the order of the bytes of their paths, one at a time.
 ///
-/// Hidden entries are passed over, and so is whatever is neither a file nor a folder (a FIFO would block). A folder
-/// is entered once, whatever the number of symbolic links to it, which also ends symbolic link loops. Only the names of the
-/// folders between the root and the current file are held.
+/// It skips hidden entries and entries that are neither files nor folders (a FIFO would block). It enters each folder once, even
+/// through several symbolic links, so link loops end. It keeps only the names of the folders from the root to the current file.
 struct FolderWalk {
     enum Entry {
         /// A file's path.

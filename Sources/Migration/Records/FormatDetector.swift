@@ -165,7 +165,7 @@ struct FormatDetector {
         var lines = 0
         while lineStart < head.count {
             let newline = head.position(of: 0x0A, from: lineStart)
-            // A line cut off by the window says nothing about ids.
+            // A line that the window cuts off cannot be checked for ids.
             let line = head[slice: lineStart..<(newline ?? head.count)]
             let text = line[slice: line.trimmed()]
             if !text.isEmpty {

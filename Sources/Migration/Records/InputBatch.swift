@@ -39,13 +39,13 @@ package struct InputBatch: Sendable {
 }
 
 extension Recognition {
-    /// What became of the columns, or of the record as a whole where it has none.
+    /// The handling of the columns, or of the whole record if it has none.
     var membersOfRecord: [MemberPath] {
         members.isEmpty ? [MemberPath(MemberPath.whole, payload.fate)] : members
     }
 }
 
-/// What the records of one input have in common.
+/// The common properties of the records of one input.
 struct FrameContext: Sendable {
     enum Unit: Sendable { case file, line, element, row }
 

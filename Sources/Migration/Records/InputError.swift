@@ -13,9 +13,9 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case nameNotUTF8
         /// The task that reads was cancelled.
         case interrupted
-        /// The table has no column of the name that was asked for.
+        /// The table has no column of the requested name.
         case columnNotFound
-        /// No column of the table could be told to hold receipts.
+        /// The receipt column of the table cannot be detected.
         case columnUndetectable
         /// The table's first row never ends, or has no columns.
         case noHeader

@@ -1,4 +1,4 @@
-/// How the records of an input are told apart.
+/// The format of an input.
 package enum InputFormat: String, Sendable, CaseIterable {
     /// Decided for each file from its first bytes; its name is only a hint.
     case auto
@@ -14,7 +14,7 @@ package enum InputFormat: String, Sendable, CaseIterable {
     case file
 }
 
-/// What the caller says about the inputs.
+/// The caller's options for the inputs.
 package struct InputOptions: Sendable {
     package var format: InputFormat
     /// The CSV column or JSON member that holds the receipt; found by name or content when nil.
@@ -38,7 +38,7 @@ package enum InputLimits {
     package static let recordSize = 16 << 20
     /// How much is kept, in bytes, of a record that is too large.
     package static let oversizeExcerpt = 64 << 10
-    /// Bytes asked for by one read.
+    /// Bytes per read.
     package static let chunkSize = 1 << 20
     /// How much of an input, in bytes, is looked at to find out its format.
     package static let detectionWindow = 1 << 20
@@ -50,9 +50,9 @@ package enum InputLimits {
     package static let detectionRows = 100
     /// How often a payload may be wrapped: JSON in a JSON string in a column and so on.
     package static let payloadNesting = 4
-    /// Bytes of a member's name that stand in the summary.
+    /// The maximum bytes of a member's name in the summary.
     package static let memberNameBytes = 100
-    /// Column and member paths that are told apart within one record; what goes beyond is counted under `(other)`.
+    /// The maximum number of column and member paths per record. The others count as `(other)`.
     package static let memberPaths = 1_000
     /// Folders inside folders.
     package static let folderDepth = 128

@@ -1,8 +1,8 @@
 package import AppStoreModels
 
-/// What people stored (Reference.md C4).
+/// The content of a record (Reference.md C4).
 package enum InputPayload: Sendable, Equatable {
-    /// What the receipt was wrapped in.
+    /// The wrapping of the receipt.
     package enum Wrapping: Sendable, Equatable {
         case none
         /// `{"Store":…,"TransactionID":…,"Payload":…}`.
@@ -22,7 +22,7 @@ package enum InputPayload: Sendable, Equatable {
     case transactions(JSONValue)
     /// The body of an App Store Server Notification version 1.
     case notification(JSONValue)
-    /// A JWS in compact form, as StoreKit 2 gives it: three base64url parts.
+    /// A compact JWS of StoreKit 2: three base64url parts.
     case jws(ArraySlice<UInt8>)
     /// A bare transaction id or original transaction id: one to twenty decimal digits.
     case transactionID(String)
@@ -33,10 +33,10 @@ package enum InputPayload: Sendable, Equatable {
 /// One of several documents in a record.
 package struct InputDocument: Sendable, Equatable {
     package let payload: InputPayload
-    /// Where in the record it stands: names of members with full stops between them, `[]` for any element. Empty where the
-    /// record itself is the document.
+    /// The path in the record: names of members separated by full stops, `[]` for any element. Empty if the record itself is
+    /// the document.
     package let path: String
-    /// The caller's own columns that stand beside this document and not beside the others.
+    /// The caller's own columns beside this document.
     package let carried: [CarriedColumn]
     /// The document as a record of its own would have it; empty where `payload` holds it already.
     let text: ArraySlice<UInt8>
@@ -57,7 +57,7 @@ package struct InputDocument: Sendable, Equatable {
 }
 
 extension InputPayload {
-    /// The documents, whatever their number; none where nothing was recognised.
+    /// The documents; empty if none was recognized.
     package var documents: [InputDocument] {
         switch self {
         case .several(let documents): documents
@@ -99,7 +99,7 @@ extension InputPayload {
         return left == right
     }
 
-    /// What becomes of the column that holds it.
+    /// The handling of its column.
     var fate: MemberFate {
         switch self {
         case .receipt: .readAsReceipt
@@ -135,7 +135,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case unterminatedQuote
         /// A CSV row that has more or fewer fields than the header.
         case columnCount
-        /// The object has no member of the name that was asked for.
+        /// The object has no member of the requested name.
         case missingColumn
         /// More wrappers around wrappers than ``InputLimits/payloadNesting``.
         case nestedTooDeep

@@ -1,4 +1,4 @@
-/// Where a record stands in the input.
+/// The place of a record in the input.
 package struct RecordPlace: Sendable, Equatable, CustomStringConvertible {
     /// All counts begin at 1.
     package enum Position: Sendable, Equatable {
@@ -34,7 +34,7 @@ package struct RecordPlace: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A column of the caller's own (a user id, say) that travels with the record.
+/// A column of the caller's own, such as a user id, that is copied to the output.
 package struct CarriedColumn: Sendable, Equatable {
     package enum Value: Sendable, Equatable {
         /// A JSON string or a CSV field, decoded.
@@ -63,7 +63,7 @@ package struct InputRecord: Sendable {
     /// The caller's own columns in the order of the input.
     package let carried: [CarriedColumn]
     package let payload: InputPayload
-    /// What became of each column or member.
+    /// The handling of each column or member.
     package let members: [MemberPath]
     /// The layout of the table of which `original` is a row.
     let table: TableLayout?

@@ -2,7 +2,7 @@ import AppStoreModels
 
 /// Finds the end of one JSON value by its quotes and brackets alone, across pieces of input.
 ///
-/// It does not validate; a value with unbalanced brackets runs on, and the reader then says what is wrong with it.
+/// It does not validate. A value with unbalanced brackets continues, and the reader then reports the error.
 struct JSONValueEnd {
     private enum Kind { case container, string, scalar }
 

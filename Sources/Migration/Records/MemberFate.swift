@@ -1,4 +1,4 @@
-/// What became of a column or member of a record, as `summary.json` says it.
+/// The handling of a column or member of a record, as in `summary.json`.
 public enum MemberFate: String, Sendable, Hashable, CaseIterable {
     /// Read as a receipt, an app receipt or one of iOS 6.
     case readAsReceipt
@@ -30,7 +30,7 @@ public enum MemberFate: String, Sendable, Hashable, CaseIterable {
 
 /// A column or member path of a record, and what became of it.
 package struct MemberPath: Sendable, Hashable {
-    /// Names with full stops between them; `[]` stands for any element of an array. Cut where it is very long.
+    /// Names separated by full stops; `[]` means any element of an array. A very long path is truncated.
     package let path: String
     package let fate: MemberFate
 

@@ -12,7 +12,7 @@ struct ObjectReader {
         let name: String
         let meaning: ColumnNames.Meaning?
         let kind: JSONKind
-        /// The whole value: a JSON string with its quotes, a field as it stands in its row.
+        /// The whole value: a JSON string with its quotes, or the unchanged field of a row.
         let value: Range<Int>
         let form: Form
     }
@@ -98,8 +98,8 @@ struct ObjectReader {
         columns.first { $0.name == name }
     }
 
-    /// What a column is; a text that holds a JSON object or array counts as that, because databases and tables keep
-    /// JSON as text.
+    /// The kind of a column. A text that contains a JSON object or array counts as that, because databases and tables store JSON
+    /// as text.
     func kind(_ name: String) -> JSONKind? {
         guard let column = column(name) else { return nil }
         guard column.kind == .string, WireVocabulary.containers.contains(name) else { return column.kind }
@@ -117,7 +117,7 @@ struct ObjectReader {
         return kind("unified_receipt") == .object
     }
 
-    /// Reference.md V2 to V4. A `status` alone could be anybody's, so then every other key has to be Apple's too.
+    /// Reference.md V2 to V4. A `status` alone is not specific, so all other keys must be Apple's too.
     var isReply: Bool {
         for key in ["latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info"] {
             if let kind = kind(key), kind == .object || kind == .array { return true }
@@ -198,7 +198,7 @@ struct ObjectReader {
         kind("in_app") == .array && (column("bundle_id") != nil || column("receipt_type") != nil)
     }
 
-    /// Whether a column says that this is a purchase of another store than Apple's.
+    /// Whether a column states another store than Apple's.
     var isOfOtherStore: Bool {
         var hasPackage = false
         var hasToken = false
@@ -217,7 +217,7 @@ struct ObjectReader {
 
     // MARK: Values
 
-    /// What the value of a column is.
+    /// The recognized value of a column.
     func value(of column: Column) -> Recognition {
         switch column.kind {
         case .string: reader.read(text: stringBytes(column), depth: depth + 1)
@@ -229,7 +229,7 @@ struct ObjectReader {
         }
     }
 
-    /// A string or field as it stands, without its quotes and with its escapes; any other value as it stands.
+    /// A string or field without its quotes, with its escapes; any other value unchanged.
     func content(of column: Column) -> Bytes {
         switch column.form {
         case .field(let field): bytes[slice: field.content(in: bytes)]
@@ -260,10 +260,10 @@ struct ObjectReader {
         text[(text.startIndex + range.lowerBound)..<(text.startIndex + range.upperBound)]
     }
 
-    /// The columns that are asked for as a JSON object. JSON in a text under one of Apple's names for objects and arrays is
-    /// read as such; empty fields of a row are left out.
+    /// The wanted columns as a JSON object. Text under one of Apple's names for objects and arrays is parsed as JSON. Empty
+    /// fields of a row are omitted.
     ///
-    /// - Parameter isWanted: asked with the place of each column.
+    /// - Parameter isWanted: whether to include the column at a place.
     func parsed(_ isWanted: (Int) -> Bool) throws(JSONReadingError) -> JSONValue {
         if !isTable, columns.indices.allSatisfy({ isWanted($0) && !isContainerText(columns[$0]) }) {
             return try JSONValue.parse(bytes)

@@ -29,10 +29,9 @@ struct QuarantineLine {
 
     private static let beginning = Array("{\"reason\":\"".utf8)
 
-    /// The record that was quarantined. It stands in the quarantine now; if it is quarantined again, its line is like this
-    /// one.
+    /// The quarantined record. If it is quarantined again, its line is the same.
     func record(place: RecordPlace, receiptColumn: String?) -> InputRecord {
-        // The option names the record's own column; that the record stands under "original" is known.
+        // The option names the record's own column. The column "original" of the quarantine is always read.
         let column = receiptColumn == "original" ? nil : receiptColumn
         let table = TableLayout(quarantined: object["table"])
         let path = object["source"]?["path"]?.string ?? ""

@@ -169,7 +169,7 @@ struct WrappedReceipt {
         return true
     }
 
-    /// The last piece may be so short that it says nothing.
+    /// The last piece may be too short for a decision.
     private static func beginsAnother(_ text: Bytes) -> Bool {
         text.count >= 20 && StoredText.beginsBase64Receipt(text)
     }

@@ -1,11 +1,11 @@
 import AppStoreModels
 import Purchases
 
-/// What a record was recognised as, and the caller's own columns beside it.
+/// The recognized content of a record, and the caller's own columns.
 struct Recognition {
     var payload: InputPayload
     var carried: [CarriedColumn]
-    /// What became of each column or member; empty where the text has none.
+    /// The handling of each column or member; empty if the text has none.
     var members: [MemberPath]
     /// Whether it may as well be something else: a bare number, or a word in the alphabet of base64.
     var isWeak: Bool
@@ -159,7 +159,7 @@ struct RecordReader {
                 text[(text.startIndex + element.value.lowerBound)..<(text.startIndex + element.value.upperBound)]
             }
             var scanner = try JSONMemberScanner(bytes)
-            // `inside` is what a row is, read as a record of its own, where it is more than a row.
+            // `inside` is the content of a row that is more than a row, read as a record of its own.
             var elements: [(element: JSONMember, isRow: Bool, inside: Recognition?)] = []
             while let element = try scanner.next() {
                 var isRow = false
@@ -203,14 +203,14 @@ struct RecordReader {
         }
     }
 
-    /// What the elements of an array are.
+    /// The recognized elements of an array.
     private struct SeveralElements {
         var rows: [JSONValue] = []
         private var documents: [InputDocument] = []
         private var members: [MemberPath] = []
 
-        /// A row that is more than a row. Where a signed document is in it, that one speaks and the row travels along, as
-        /// in a record of its own.
+        /// Adds a row that contains documents. A signed document in it counts, and the row is copied to the output, as in a
+        /// record of its own.
         mutating func add(_ row: JSONValue, holding inside: Recognition, of text: ArraySlice<UInt8>) {
             guard inside.isRecognised, !inside.isRow else {
                 rows.append(row)
@@ -272,7 +272,7 @@ struct RecordReader {
     private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout) -> Recognition {
         row.withUnsafeBufferPointer { bytes in
             let fields = TableField.split(bytes, delimiter: table.delimiter)
-            // With a field too few or too many, values stand under other names than their own.
+            // With a field too few or too many, values are under wrong names.
             guard fields.count == table.columns.count else {
                 return Recognition(
                     .unrecognised(

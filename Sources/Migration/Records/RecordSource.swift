@@ -12,7 +12,7 @@ package enum InputArgument: Sendable, Equatable {
     }
 }
 
-/// What has been read so far.
+/// The progress of reading.
 package struct InputStatistics: Sendable, Equatable {
     /// Files, pipes and so on that were opened; folders do not count.
     package var inputs = 0
@@ -27,8 +27,8 @@ package struct InputStatistics: Sendable, Equatable {
     package init() {}
 }
 
-/// Cuts inputs into batches of records, in the order of the arguments, with memory bounded by the limits whatever the
-/// size of the inputs. Not for several threads at once; the batches are.
+/// Splits inputs into batches of records, in the order of the arguments. Its memory is bounded for inputs of any size. Only one
+/// thread can use it; the batches can be processed on other threads.
 package final class RecordSource {
     package private(set) var statistics = InputStatistics()
     private let options: InputOptions
@@ -39,7 +39,7 @@ package final class RecordSource {
     private var current: OpenInput?
     private var pendingError: InputError?
 
-    /// - Parameter chunkSize: bytes asked for by one read. It never changes the records.
+    /// - Parameter chunkSize: bytes per read. It does not affect the records.
     package init(
         _ arguments: [InputArgument], options: InputOptions = InputOptions(), chunkSize: Int = InputLimits.chunkSize
     ) {
@@ -50,10 +50,10 @@ package final class RecordSource {
 
     /// The next records, or nil when everything has been read.
     ///
-    /// What cannot be read in a folder is a record with the problem ``InputProblem/Code/unreadable``.
+    /// An unreadable file in a folder is a record with the problem ``InputProblem/Code/unreadable``.
     ///
-    /// - Throws: ``InputError`` when an argument cannot be read (on), or the layout of an input cannot be told. The
-    ///   records before it have been returned by then; the next call goes on with the next input.
+    /// - Throws: ``InputError`` if an argument cannot be read, or the layout of an input cannot be detected. The records before
+    ///   it have been returned. The next call continues with the next input.
     package func nextBatch() throws(InputError) -> InputBatch? {
         if let error = pendingError {
             pendingError = nil
@@ -101,7 +101,7 @@ package final class RecordSource {
         }
     }
 
-    /// What cannot be read in a folder is a record of its own, so that it is named and the rest goes on.
+    /// Adds a record for an unreadable file in a folder, so that it is reported and the other files are read.
     private func append(_ error: InputError, at offset: Int = 0, to batch: inout BatchBuilder) {
         batch.begin(FrameContext(input: error.input, unit: .file, table: nil))
         let problem = InputProblem(.unreadable, error.message)
@@ -158,7 +158,7 @@ package final class RecordSource {
     private func open(_ stream: any ByteStream, name: String) throws(InputError) -> OpenInput {
         statistics.inputs += 1
         let buffer = InputBuffer(stream, chunkSize: chunkSize)
-        // One byte more than the window (and a byte order mark) tells whether anything follows, however it arrives.
+        // One byte more than the window (and a byte order mark) shows whether more follows.
         try buffer.fill(upTo: InputLimits.detectionWindow + 4)
         if buffer.window.starts(with: [0xEF, 0xBB, 0xBF]) { buffer.consume(3) }
         let isWhole = buffer.count <= InputLimits.detectionWindow

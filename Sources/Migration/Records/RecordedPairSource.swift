@@ -6,9 +6,9 @@ package import ReplyComparison
 /// A record is
 /// - `{"request": {…}, "response": {…}}`, see ``RecordedPair``;
 /// - a receipt beside a reply, in any form and under any names that a migration reads;
-/// - a reply alone, in a file beside which a file of the same name with another ending holds the receipt;
-/// - `{"file": "receipt.b64", "recorded_response": "reply.json"}`: relative paths from the folder of the file that the
-///   record stands in, without `..`.
+/// - a reply in one file, and its receipt in a file of the same name with another extension;
+/// - `{"file": "receipt.b64", "recorded_response": "reply.json"}`: paths relative to the folder of the record's file, without
+///   `..`.
 package final class RecordedPairSource {
     package enum Outcome: Sendable {
         case pair(RecordedPair)
@@ -16,7 +16,7 @@ package final class RecordedPairSource {
         case skipped(place: String, reason: String)
     }
 
-    /// What a receipt's file beside its reply may end with.
+    /// The extensions of receipt files beside a reply.
     private static let receiptEndings = [".b64", ".base64", ".receipt", ".der", ".p7", ".plist", ".txt", ""]
 
     private let source: RecordSource

@@ -1,4 +1,4 @@
-/// What stored text looks like, judged by its bytes and without decoding it as a whole.
+/// Classifies stored text by its bytes, without decoding all of it.
 enum StoredText {
     /// DER or BER bytes of a ContentInfo: a SEQUENCE with a long or indefinite length, then (as far as it can be seen)
     /// the object identifier of SignedData, 1.2.840.113549.1.7.2 (Reference.md V5.1). Nothing shorter will do:
@@ -59,7 +59,7 @@ enum StoredText {
             switch bytes[0] {
             case 0x30: return beginsSignedMessage(bytes)
             case UInt8(ascii: "<"): return beginsPropertyList(bytes)
-            // Two bytes alone turn up inside of wrapped receipts. `{"` may also begin JSON, whose decoder will say so.
+            // Two bytes alone occur inside wrapped receipts. `{"` may also begin JSON, which its decoder detects.
             case UInt8(ascii: "{"):
                 return (bytes[1].isWhiteSpace || bytes[1] == UInt8(ascii: "\""))
                     && bytes.allSatisfy { 0x20..<0x7F ~= $0 || $0.isWhiteSpace }
@@ -115,7 +115,7 @@ enum StoredText {
         return lastLine.position(of: 0x0A) == nil ? (start + 1)..<end : nil
     }
 
-    /// Text that a person could not tell from a receipt and that can be nothing else.
+    /// Whether the text can only be a receipt.
     static func isUnmistakable(_ text: Bytes) -> Bool {
         beginsBase64Receipt(text) || isJWS(text) || decodedHex(text) != nil
     }
@@ -124,7 +124,7 @@ enum StoredText {
         decode(text.prefix(24))
     }
 
-    /// Decodes as far as the alphabet goes; a last group of two or three characters gives its bytes too.
+    /// Decodes up to the first character that is not in the alphabet, including a last group of two or three characters.
     static func decode(_ text: some Sequence<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.underestimatedCount / 4 * 3 + 3)

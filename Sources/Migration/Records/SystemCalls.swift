@@ -40,7 +40,7 @@ enum SystemCalls {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {
             let count = poll(&request, 1, 100)
-            // What is wrong with the descriptor, reading it tells.
+            // Reading the descriptor reports its errors.
             if count > 0 || (count < 0 && errno != EINTR) { return }
             if Task.isCancelled {
                 throw InputError(code: .interrupted, input: name, message: "Reading \(name) was interrupted.")

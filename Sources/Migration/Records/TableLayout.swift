@@ -1,11 +1,11 @@
 import Purchases
 
-/// What is known of a table before its first record is read.
+/// The layout of a table, detected before its first record is read.
 struct TableLayout: Sendable, Equatable {
     let delimiter: UInt8
     /// The header's fields; "column 1", "column 2" … when the first row is data already.
     let columns: [String]
-    /// What the names of the columns mean.
+    /// The meanings of the column names.
     let meanings: [ColumnNames.Meaning?]
 
     init(delimiter: UInt8, columns: [String]) {
@@ -26,7 +26,7 @@ struct TableDetector {
 
     let input: String
     let receiptColumn: String?
-    /// The caller, or the file's name, says that it is a table: then what cannot be detected is an error.
+    /// Whether the caller or the file name states that it is a table. If so, a failed detection is an error.
     let isCertain: Bool
 
     /// Nil when the bytes are no table after all.
@@ -63,7 +63,8 @@ struct TableDetector {
         throw InputError(
             code: .columnUndetectable, input: input,
             message:
-                "No column of \(input) could be told to hold receipts; name it. The columns are: \(Self.list(names)).")
+                "The receipt column of \(input) cannot be detected; name it with --column. The columns are: \(Self.list(names))."
+        )
     }
 
     private func make(_ sample: Sample, _ names: [String], hasHeader: Bool = true) -> Table {

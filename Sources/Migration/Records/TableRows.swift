@@ -43,7 +43,7 @@ struct TableRowEnd {
 
 /// One field of a row.
 struct TableField {
-    /// The field as it stands in the row, with its quotes.
+    /// The unchanged field of the row, with its quotes.
     let range: Range<Int>
     let isQuoted: Bool
 
@@ -115,8 +115,8 @@ struct TableField {
 
 /// One record per row of a table.
 ///
-/// A quoted field that never ends would swallow everything behind it; such a row is ended at its first line feed, is
-/// reported, and reading goes on with the next line.
+/// A quoted field without an end would include all following rows. Such a row ends at its first line feed and is reported, and
+/// reading continues with the next line.
 struct TableFramer: RecordFramer {
     let limit: Int
     let delimiter: UInt8

@@ -1,4 +1,4 @@
-/// The keys of what Apple (or Unity) wrote, so that the caller's own columns beside them can be told apart.
+/// The keys of Apple's (and Unity's) documents. Other columns are the caller's own.
 enum WireVocabulary {
     /// Reference.md V1.2.
     static let request: Set<String> = ["receipt-data", "password", "exclude-old-transactions"]
@@ -21,7 +21,7 @@ enum WireVocabulary {
         "unified_receipt", "web_order_line_item_id",
     ])
 
-    /// What holds objects or arrays in a reply or notification; in databases and tables often as text.
+    /// The members with objects or arrays in a reply or notification. Databases and tables often store them as text.
     static let containers: Set<String> = [
         "receipt", "in_app", "latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info",
         "unified_receipt",

@@ -77,7 +77,7 @@ extension JSONWriter {
     }
 }
 
-/// Members that are dates, put together in a buffer that holds them whatever the date.
+/// Formats dates into a buffer that is large enough for any date.
 private struct DateLine {
     /// Three keys of at most 40 bytes with their quotes and colons, two civil times of at most 50 (a year has up to 12
     /// digits and a sign), 20 digits, and quotes: less than 300.
@@ -128,8 +128,8 @@ private struct DateLine {
         }
     }
 
-    /// `yyyy-MM-dd HH:mm:ss` and the zone's name. Years beyond 9999 and before 0 are written in full: receipts have none,
-    /// but whoever signs decides what a date says.
+    /// `yyyy-MM-dd HH:mm:ss` and the zone's name. Years beyond 9999 and before 0 are written in full: Apple's receipts have
+    /// none, but a custom trust anchor could sign any date.
     mutating func putCivilTime(_ localSeconds: Int64, zone: StaticString) {
         let (days, secondOfDay) = CivilDate.floored(localSeconds, 86_400)
         let date = CivilDate(days: days)

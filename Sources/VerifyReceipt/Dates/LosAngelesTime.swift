@@ -1,8 +1,7 @@
 /// Civil time of the zone America/Los_Angeles, history included: the `_pst` form of dates needs the real rules
 /// (Reference.md V3.4). The rules are those of the IANA time zone database.
 package enum LosAngelesTime {
-    /// When daylight saving time begins or ends, in seconds since 1970-01-01T00:00:00Z. The instants of one year are
-    /// found by arithmetic; no table has to be kept up to date while the Energy Policy Act of 2005 stands.
+    /// The offset of US Pacific time. It computes the rules of the Energy Policy Act of 2005, so it needs no time zone table.
     package static func secondsEastOfGreenwich(at seconds: Int64) -> Int64 {
         // Most dates are of the present rules.
         guard seconds < Self.firstRuledYear else { return currentRules(seconds) }

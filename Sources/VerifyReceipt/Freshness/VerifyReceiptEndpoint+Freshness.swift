@@ -34,7 +34,7 @@ extension VerifyReceiptEndpoint {
             exchange.facts.reason = reason
         } catch {
             exchange.facts.appStoreFailed = true
-            let reason = "The App Store could not be asked: \(error)."
+            let reason = "The App Store could not be queried: \(error)."
             guard !freshness.isRequired else { throw Refusal(.appStoreUnavailable, reason) }
             exchange.facts.reason = reason
             try await answerWithoutAppStore(&knowledge, facts, exchange)

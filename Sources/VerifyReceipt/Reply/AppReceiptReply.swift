@@ -6,16 +6,16 @@ internal import TransactionStore
 /// The reply to an app receipt (Reference.md V3), written straight to bytes.
 ///
 /// Presence rules:
-/// - A member whose attribute is missing or empty is left out, except `download_id`, which is null then: so are Apple's
-///   recorded replies of 2020 and later, and clients read the key. No recorded reply has another null, and none has an empty
-///   `original_application_version` or `original_purchase_date`.
-/// - `in_app` is always there, in the order of the encoding, and mirrors the submitted receipt.
-/// - `latest_receipt_info` and `latest_receipt` are there as ``EndpointConfiguration/LatestTransactions`` says.
-/// - `latest_receipt` is the newest receipt that is known, not trimmed by `exclude-old-transactions`: a receipt cannot be
-///   signed anew here.
-/// - `pending_renewal_info` is there if the store knows a renewal. No receipt holds any of it. How an older period ended is
-///   left out of it where a newer one is shown.
-/// - Apple forgets old sandbox purchases; nothing is forgotten here.
+/// - A member whose attribute is missing or empty is omitted, except `download_id`, which is null, as in Apple's recorded
+///   replies since 2020. No recorded reply has another null, and none has an empty `original_application_version` or
+///   `original_purchase_date`.
+/// - `in_app` is always present, in the order of the encoding, and mirrors the submitted receipt.
+/// - ``EndpointConfiguration/LatestTransactions`` decides about `latest_receipt_info` and `latest_receipt`.
+/// - `latest_receipt` is the newest known receipt, with all of its transactions: this endpoint cannot sign a shorter one for
+///   `exclude-old-transactions`.
+/// - `pending_renewal_info` is present if the store has renewal data. It omits the end of an older period if a newer period
+///   is shown.
+/// - Apple deletes old sandbox purchases; this endpoint does not.
 struct AppReceiptReply {
     let receipt: AppReceipt
     let submittedReceipt: ReceiptText
@@ -54,7 +54,7 @@ struct AppReceiptReply {
             now: now, configuration: configuration)
     }
 
-    /// Whether the reply shows anything about a subscription, for which a password is asked.
+    /// Whether the reply contains data of a subscription, which requires a password.
     var showsSubscriptions: Bool { latest.hasAutoRenewable || tail.showsRenewals }
 
     /// The JSON text.
@@ -171,7 +171,7 @@ extension JSONWriter {
     }
 }
 
-/// The submitted receipt, to be handed back.
+/// The submitted receipt for the reply.
 enum ReceiptText {
     /// Text that strict decoding, or the grammar of a JWS, has accepted: it needs no escapes.
     case verbatim(ArraySlice<UInt8>)

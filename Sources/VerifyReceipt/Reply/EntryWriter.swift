@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// What the configuration says of how a reply looks: all that is needed of it where one is made.
+/// The part of the configuration that affects the form of a reply.
 struct ReplyConfiguration {
     let recordedFacts: EndpointConfiguration.RecordedFacts
     let latestTransactions: EndpointConfiguration.LatestTransactions
@@ -15,7 +15,7 @@ struct ReplyConfiguration {
     }
 }
 
-/// What a list of transactions shows.
+/// The members in a list of transactions.
 struct EntryStyle {
     /// `latest_receipt_info` shows what only Apple's database knows: `is_upgraded`, `subscription_group_identifier`,
     /// `offer_code_ref_name`, `app_account_token`. `in_app` mirrors the receipt.

@@ -1,13 +1,10 @@
 /// Checks `password` (Reference.md V1.4).
 ///
-/// - Where no secret is configured for the app or the account, every password and none will do: there is nothing to
-///   compare with.
-/// - A wrong password is a mismatch, whatever the app receipt holds: so Apple has answered since 2018 once an app has a
-///   secret.
-/// - No password is a mismatch if the receipt, or what the reply would tell of its customer, has an auto-renewable
-///   subscription. Reports that even receipts without one were refused (V1.4) are few; Apple's documentation asks for the
-///   secret with auto-renewables.
-/// - Transaction receipts (iOS 6) without an end are answered with any password.
+/// - Without a configured secret for the app or the account, any password is accepted, and none.
+/// - A wrong password is a mismatch for every app receipt, as Apple has answered since 2018 for apps with a secret.
+/// - A missing password is a mismatch if the receipt or the reply contains an auto-renewable subscription. Apple's
+///   documentation requires the secret for these. Few reports say that Apple also rejected other receipts (V1.4).
+/// - Transaction receipts (iOS 6) without an expiration date are answered with any password.
 struct PasswordCheck {
     let password: VerifyReceiptRequest.Password
     let secrets: [[SharedSecret]]

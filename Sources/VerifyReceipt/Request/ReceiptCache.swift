@@ -3,21 +3,20 @@ internal import Purchases
 internal import Synchronization
 internal import TransactionStore
 
-/// Genuine receipts that were submitted lately: apps send the same one at each start, and judging it is more than
-/// half of the work of an answer without a store.
+/// A cache of genuine receipts. Apps send the same receipt at each start, and verification is more than half of the work of an
+/// answer without a store.
 ///
-/// Whether a receipt is genuine hangs on its bytes and on the trust policy alone; no clock, no store and no other receipt
-/// has a part in it (`ReceiptVerifier`). An entry is found only by the SHA-256 of the receipt's canonical form
-/// (`Verified.canonicalBytes(of:)`), and the cache goes with the trust policy that filled it. What is answered beside
-/// (environment, secrets, what the store knows) is never kept here. Variants of a receipt with unsigned bytes share its
-/// entry, so they cannot flush the cache. Refused receipts are not kept, nor Xcode's, whose key is public.
+/// The result of a verification depends only on the bytes and the trust policy, not on the time, the store or other receipts.
+/// The key is the SHA-256 of the receipt's canonical form (`Verified.canonicalBytes(of:)`), and a new trust policy gets a new
+/// cache. Environment, secrets and the store are checked for each request. Variants of a receipt with unsigned bytes share
+/// its entry, so they cannot flush the cache. Rejected receipts are not cached, and neither are Xcode's, whose key is public.
 ///
-/// Bounded by the memory that entries take: of two halves the newer one is filled, and the older one forgotten when it is
-/// full. What is asked for again moves to the newer half.
+/// Its memory is bounded. New and repeated entries go into the newer of two halves. When it is full, the older half is
+/// emptied and becomes the newer one.
 final class ReceiptCache: Sendable {
     final class Entry: Sendable {
         let receipt: Verified<LegacyReceipt>
-        /// What a store is told; nil without a store, or if there is nothing that could be filed.
+        /// The facts for the store; nil without a store, or if the receipt has none.
         let facts: FactSet?
         let bytes: [UInt8]
 
@@ -78,7 +77,7 @@ final class ReceiptCache: Sendable {
         // One customer with a very long history must not drive out all the others.
         guard size <= maximumOfHalf / 16, !entry.isForgeable else { return }
         let forgotten = state.withLock { state -> [Fingerprint: Entry] in
-            // Two threads may have judged the same receipt at the same time.
+            // Another thread may have added the same receipt at the same time.
             guard state.newer[name] == nil else { return [:] }
             var forgotten: [Fingerprint: Entry] = [:]
             if state.size + size > maximumOfHalf {

@@ -9,7 +9,7 @@ struct Submission {
     let text: ReceiptText
 
     var receipt: Verified<LegacyReceipt> { entry.receipt }
-    /// What a store is told of it; nil without a store, or if there is nothing that could be filed.
+    /// The facts for the store; nil without a store, or if the receipt has none.
     var facts: FactSet? { entry.facts }
 }
 
@@ -35,7 +35,7 @@ struct SubmissionReader: Sendable {
         }
     }
 
-    /// The text to be handed back is the submitted one only if it is the receipt's canonical form.
+    /// The reply contains the submitted text only if it is the receipt's canonical form.
     ///
     /// - Parameter name: the SHA-256 of the container's bytes.
     /// - Throws: ``Refusal``
@@ -50,7 +50,7 @@ struct SubmissionReader: Sendable {
         var (receipt, bytes, name) = (try verified(container, at: endpoint), container.bytes, name)
         let canonical = receipt.canonicalBytes(of: bytes)
         if canonical != bytes {
-            // Bytes that no one signed stay outside of everything that is kept: the receipt is read again without them.
+            // Unsigned bytes are never stored: the receipt is read again without them.
             submitted = .bytes(canonical)
             name = Fingerprint(of: canonical)
             if let known = cache.entry(name) { return Submission(entry: known, text: submitted) }
@@ -115,15 +115,12 @@ struct SubmissionReader: Sendable {
 }
 
 extension EndpointEnvironment {
-    /// The endpoint that answers for a receipt.
+    /// The endpoint for a receipt.
     ///
-    /// - `ProductionVPPSandbox` counts as sandbox, by its name (Reference.md V1.5), and so do Xcode's receipts where they are
-    ///   accepted at all.
-    /// - A receipt type that this version does not know counts as production if its name begins with `Production` and does
-    ///   not end with `Sandbox`.
-    /// - The oldest Mac receipts have no type. A sandbox receipt states 0 as the app's id, so another id makes them
-    ///   production.
-    /// - Everything else counts as sandbox: in doubt nothing becomes a real purchase.
+    /// - `ProductionVPPSandbox` is sandbox, by its name (Reference.md V1.5). Accepted receipts of Xcode are sandbox too.
+    /// - An unknown receipt type is production if its name begins with `Production` and does not end with `Sandbox`.
+    /// - The oldest Mac receipts have no type. A sandbox receipt has the app id 0, so another id means production.
+    /// - Everything else is sandbox, so a doubtful receipt never becomes a real purchase.
     /// - A transaction receipt whose unsigned environment contradicts its transaction id is sandbox (Reference.md V7.5).
     init(of receipt: LegacyReceipt) {
         if let environment = receipt.environment {

@@ -1,13 +1,13 @@
 internal import AppStoreModels
 
-/// What a request asks (Reference.md V1.2).
+/// A parsed request (Reference.md V1.2).
 struct VerifyReceiptRequest {
     /// The text of `receipt-data`, JSON escapes removed: a part of the body where it has none, so that nothing is copied.
     let receiptText: ArraySlice<UInt8>
     let password: Password
     let excludesOldTransactions: Bool
 
-    /// What the request says under `password`.
+    /// The `password` of the request.
     enum Password: Equatable {
         /// No key, `null`, or an empty text.
         case missing
@@ -18,8 +18,7 @@ struct VerifyReceiptRequest {
 }
 
 extension VerifyReceiptRequest {
-    /// Reads a body: JSON whatever the Content-Type, unknown keys ignored, of a repeated key the last one
-    /// (Reference.md C3).
+    /// Reads a JSON body. It ignores the Content-Type and unknown keys, and takes the last of repeated keys (Reference.md C3).
     static func read(_ body: [UInt8]) -> Result<VerifyReceiptRequest, Refusal> {
         let members: Members
         do throws(JSONReadingError) {

@@ -1,4 +1,4 @@
-/// What leads to a status. Each condition has one row in ``StatusTable``.
+/// The conditions that lead to a status. Each has one row in ``StatusTable``.
 package enum StatusCondition: String, Sendable, CaseIterable {
     case valid
 
@@ -53,8 +53,7 @@ struct Refusal: Error, Sendable {
     }
 }
 
-/// A refusal that a live source of facts hands on: a ``SignedTransactionVerifying``, or a store that asks the App Store.
-/// The endpoint repeats it to the client with the status it has.
+/// A failure of a ``SignedTransactionVerifying`` or a ``CustomerRefreshing``. The client gets its status.
 public enum BackendFailure: Error, Hashable, Sendable {
     /// The account was not found or deleted: 21010.
     case accountNotFound

@@ -2,8 +2,7 @@ internal import AppStoreModels
 
 /// Replies without a receipt, made from ``StatusTable``.
 enum StatusReply {
-    /// - Parameter environment: of the endpoint that was asked. A receipt of another one never gets as far as a body with
-    ///   an environment.
+    /// - Parameter environment: the environment of the endpoint. A receipt of the other one gets a reply without it.
     static func reply(
         _ refusal: Refusal, at environment: EndpointEnvironment, facts: ReplyFacts = ReplyFacts()
     ) -> VerifyReceiptReply {

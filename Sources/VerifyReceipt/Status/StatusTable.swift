@@ -1,14 +1,14 @@
-/// Which condition gives which status, and which members the body has beside `status` (Reference.md V2).
-/// Replies are made from it, and so is the coverage table of the documentation.
+/// The status of each condition, and the other members of its body (Reference.md V2). Replies and the coverage table of the
+/// documentation use it.
 package struct StatusTable {
     package struct Row: Sendable {
         package let condition: StatusCondition
         package let status: ClosedRange<Int>
-        /// What the condition is, for people.
+        /// A description of the condition, for documentation.
         package let meaning: String
         /// The members beside `status`, in their order. A member in parentheses is there where something is known for it.
         package let members: [String]
-        /// Whether the body says `is_retryable` and `is-retryable`: a fixed value, the one of a backend, or no such members.
+        /// The value of `is_retryable` and `is-retryable`: fixed, from a backend, or no such members.
         package let retryable: Retryable
         package let support: Support
     }
