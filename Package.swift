@@ -178,7 +178,9 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "legacy-receipts-fixtures",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog", "Migration", "ReceiptForge"],
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Migration", "ReceiptForge", "ForgedTrust",
+            ],
             path: "tools/fixtures",
             swiftSettings: settings),
 
@@ -200,6 +202,10 @@ let package = Package(
         .target(name: "SharedReceipts", path: "Tests/SharedReceipts", swiftSettings: settings),
         // What several test targets share. It imports no test framework.
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        // Trust in what ReceiptForge signs.
+        .target(
+            name: "ForgedTrust", dependencies: ["LegacyReceipts", "ReceiptForge"], path: "Tests/ForgedTrust",
+            swiftSettings: settings),
         .target(name: "TestDatabase", path: "Tests/TestDatabase", swiftSettings: settings),
 
         .testTarget(
@@ -207,7 +213,7 @@ let package = Package(
         .testTarget(
             name: "LegacyReceiptsTests",
             dependencies: [
-                "TestSupport",
+                "TestSupport", "ForgedTrust",
                 "LegacyReceipts", "ReceiptForge", "OpenSSLOracle", "SharedReceipts",
                 crypto,
             ],
@@ -264,7 +270,7 @@ let package = Package(
         .testTarget(
             name: "VerifyReceiptTests",
             dependencies: [
-                "TestSupport",
+                "TestSupport", "ForgedTrust",
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "Purchases", "TransactionStore",
                 "SQLiteTransactionStore", "VerifyReceipt", "ReplyComparison", "Migration",
                 "SharedReceipts", crypto,

@@ -1,4 +1,5 @@
 import AppStoreModels
+import ForgedTrust
 import Foundation
 import LegacyReceipts
 import Purchases
@@ -175,7 +176,7 @@ import VerifyReceipt
 
     @Test func storeLedgerReplyAndMappingAgreeInAnyOrder() async throws {
         var generator = SeededGenerator(seed: 12)
-        let verifier = try ReceiptVerifier(trust: try testTrust())
+        let verifier = try ReceiptVerifier(trust: try forgedTrust())
         let stories = try (0..<Self.count).map { try Self.story($0, &generator) }
         let all = try stories.map { try Self.statements($0, verifier) }
         try await Self.withStore { first in

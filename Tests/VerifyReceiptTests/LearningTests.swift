@@ -1,3 +1,4 @@
+import ForgedTrust
 import Foundation
 import Purchases
 import SQLiteTransactionStore
@@ -48,7 +49,7 @@ import VerifyReceipt
         _ store: any TransactionStore, _ writer: StoreWriter?,
         _ change: (inout EndpointConfiguration) -> Void = { _ in }
     ) throws -> VerifyReceiptEndpoint {
-        var configuration = EndpointConfiguration(trust: try testTrust())
+        var configuration = EndpointConfiguration(trust: try forgedTrust())
         configuration.learningLimit = .milliseconds(250)
         change(&configuration)
         return try VerifyReceiptEndpoint(configuration: configuration, store: store, writer: writer)

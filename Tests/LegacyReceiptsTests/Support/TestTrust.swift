@@ -1,24 +1,12 @@
+import ForgedTrust
 import LegacyReceipts
 import OpenSSLOracle
 import ReceiptForge
 
-/// A policy that believes the test authority and nobody else.
-func testPolicy(_ change: (inout TrustPolicy) -> Void = { _ in }) throws -> TrustPolicy {
-    var policy = TrustPolicy(
-        roots: [], additionalRoots: [try TestCertificateAuthority.rootDER],
-        additionalIntermediates: [
-            try TestCertificateAuthority.iTunesStoreIntermediateDER,
-            try TestCertificateAuthority.version3IntermediateDER,
-        ],
-        transactionReceiptLeaves: [], transactionReceiptIntermediates: [])
-    change(&policy)
-    return policy
-}
-
 func testVerifier(
     limits: DecodingLimits = .standard, _ change: (inout TrustPolicy) -> Void = { _ in }
 ) throws -> ReceiptVerifier {
-    try ReceiptVerifier(trust: testPolicy(change), limits: limits)
+    try ReceiptVerifier(trust: forgedTrust(change), limits: limits)
 }
 
 /// A date at which the certificates of the test authority's G5 generation are valid.

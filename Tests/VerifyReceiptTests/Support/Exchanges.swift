@@ -1,4 +1,5 @@
 import AppStoreModels
+import ForgedTrust
 import Foundation
 import LegacyReceipts
 import Purchases
@@ -8,24 +9,11 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// Trust in the test authority and nobody else.
-func testTrust(_ change: (inout TrustPolicy) -> Void = { _ in }) throws -> TrustPolicy {
-    var policy = TrustPolicy(
-        roots: [], additionalRoots: [try TestCertificateAuthority.rootDER],
-        additionalIntermediates: [
-            try TestCertificateAuthority.iTunesStoreIntermediateDER,
-            try TestCertificateAuthority.version3IntermediateDER,
-        ],
-        transactionReceiptLeaves: [], transactionReceiptIntermediates: [])
-    change(&policy)
-    return policy
-}
-
 /// An endpoint that trusts the test authority.
 func testEndpoint(
     store: (any TransactionStore)? = nil, _ change: (inout EndpointConfiguration) throws -> Void = { _ in }
 ) throws -> VerifyReceiptEndpoint {
-    var configuration = EndpointConfiguration(trust: try testTrust())
+    var configuration = EndpointConfiguration(trust: try forgedTrust())
     // Other tests keep the disk and the processor busy.
     configuration.learningLimit = .seconds(60)
     try change(&configuration)
@@ -138,7 +126,7 @@ func damaged(_ bytes: [UInt8]) -> [UInt8] {
 extension VerifyReceiptEndpoint {
     /// The facts of a receipt, as a store gets them.
     static func facts(of bytes: [UInt8]) throws -> FactSet {
-        let verifier = try ReceiptVerifier(trust: testTrust())
+        let verifier = try ReceiptVerifier(trust: forgedTrust())
         return try unwrap(FactSet(try verifier.verify(stored: bytes), octets: bytes))
     }
 }

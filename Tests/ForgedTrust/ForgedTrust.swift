@@ -1,0 +1,15 @@
+package import LegacyReceipts
+import ReceiptForge
+
+/// Trust in the test authority of `ReceiptForge` and in no other root.
+package func forgedTrust(_ change: (inout TrustPolicy) -> Void = { _ in }) throws -> TrustPolicy {
+    var policy = TrustPolicy(
+        roots: [], additionalRoots: [try TestCertificateAuthority.rootDER],
+        additionalIntermediates: [
+            try TestCertificateAuthority.iTunesStoreIntermediateDER,
+            try TestCertificateAuthority.version3IntermediateDER,
+        ],
+        transactionReceiptLeaves: [], transactionReceiptIntermediates: [])
+    change(&policy)
+    return policy
+}
