@@ -1,0 +1,228 @@
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import Purchases
+import ReceiptForge
+import SQLiteTransactionStore
+import SharedReceipts
+import TestSupport
+import Testing
+import TransactionStore
+import VerifyReceipt
+
+/// All answers about a purchase agree for the receipts of LegacyFixtures and for the real documents beside the package, and the
+/// order of the documents changes none of them.
+@Suite struct DocumentAgreementTests {
+    private struct Receipt {
+        let name: String
+        let bytes: [UInt8]
+        let verified: Verified<LegacyReceipt>
+    }
+
+    /// What a store says of one transaction in the end.
+    private struct Told: Equatable {
+        let payload: JWSTransactionDecodedPayload
+        let legacy: LegacyTransactionFields
+        let isSigned: Bool
+        var event: LedgerEntry.Event?
+    }
+
+    private struct Key: Hashable {
+        let scope: StoreScope
+        let id: String
+    }
+
+    /// Apple's roots and the test authority.
+    private static func trust() throws -> TrustPolicy {
+        TrustPolicy(
+            additionalRoots: [try TestCertificateAuthority.rootDER],
+            additionalIntermediates: [
+                try TestCertificateAuthority.iTunesStoreIntermediateDER,
+                try TestCertificateAuthority.version3IntermediateDER,
+            ])
+    }
+
+    private static func fixtures() throws -> [(String, [UInt8])] {
+        var root = URL(filePath: #filePath)
+        while !FileManager.default.fileExists(atPath: root.appending(path: "Package.swift").path) {
+            root.deleteLastPathComponent()
+        }
+        let folder = root.appending(path: "LegacyFixtures")
+        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).flatMap {
+            place in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
+            return try names.filter { $0.hasPrefix("receipt.") }.map {
+                ("\(place.lastPathComponent)/\($0)", Array(try Data(contentsOf: place.appending(path: $0))))
+            }
+        }.sorted { $0.0 < $1.0 }
+    }
+
+    /// The stored receipts, and the receipts and the rows of the recorded documents.
+    private static func shared() throws -> (receipts: [(String, [UInt8])], recorded: [RecordedReply]) {
+        var receipts: [(String, [UInt8])] = []
+        for kind in ["production", "sandbox", "ios6", "mac-2010"] {
+            for file in try SharedReceipts.files(kind) {
+                receipts.append(("\(kind)/\(file.lastPathComponent)", try SharedReceipts.bytes(file)))
+            }
+        }
+        var recorded: [RecordedReply] = []
+        for kind in ["pairs", "responses", "notifications-v1"] {
+            for file in try SharedReceipts.files(kind) where file.pathExtension == "json" {
+                guard let reply = try? RecordedReply(json: try SharedReceipts.bytes(file)) else { continue }
+                recorded.append(reply)
+                receipts += reply.embeddedReceipts.map { ("\(kind)/\(file.lastPathComponent)", Array($0.text.utf8)) }
+            }
+        }
+        return (receipts, recorded)
+    }
+
+    private static func verified(_ stored: [(String, [UInt8])], _ verifier: ReceiptVerifier) -> [Receipt] {
+        stored.compactMap { name, stored in
+            guard let container = try? ReceiptContainer(stored: stored), let verified = try? verifier.verify(container)
+            else { return nil }
+            return Receipt(name: name, bytes: container.bytes, verified: verified)
+        }
+    }
+
+    private static func told(by store: SQLiteTransactionStore, in scopes: Set<StoreScope>) async throws -> [Key: Told] {
+        var told: [Key: Told] = [:]
+        for scope in scopes {
+            try await store.forEachCustomer(in: scope) { customer in
+                for transaction in customer.transactions {
+                    let key = Key(scope: scope, id: transaction.payload.transactionId ?? "")
+                    #expect(told[key] == nil, "\(key.id) belongs to two customers")
+                    told[key] = Told(
+                        payload: transaction.payload, legacy: transaction.legacy, isSigned: transaction.isSigned)
+                }
+            }
+        }
+        var position: Int64 = 0
+        while true {
+            let entries = try await store.changes(after: position, limit: 10_000)
+            guard let last = entries.last else { return told }
+            for entry in entries { told[Key(scope: entry.scope, id: entry.transactionId)]?.event = entry.event }
+            position = last.position
+        }
+    }
+
+    private static func withStore<Result>(
+        _ body: (SQLiteTransactionStore) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "documents-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try SQLiteTransactionStore.open(
+            path: folder.appending(path: "store.sqlite").path, options: .init(durability: .normal))
+        let result = try await body(store)
+        try await store.close()
+        return result
+    }
+
+    private static func expectAgreement(
+        _ receipts: [Receipt], recorded: [RecordedReply], _ trust: TrustPolicy, seed: UInt64
+    ) async throws {
+        let statements =
+            receipts.compactMap { FactSet($0.verified, octets: $0.bytes) }
+            + recorded.flatMap { [FactSet](recorded: ReceiptMapper().map($0)) }
+        #expect(statements.contains { !$0.transactions.isEmpty })
+        let scopes = Set(statements.map(\.scope))
+        try await withStore { first in
+            for statement in statements { _ = try await first.apply([statement]) }
+            let told = try await told(by: first, in: scopes)
+            var generator = SeededGenerator(seed: seed)
+            for _ in 0..<3 {
+                let other = try await withStore { second in
+                    for statement in statements.shuffled(using: &generator) { _ = try await second.apply([statement]) }
+                    return try await Self.told(by: second, in: scopes)
+                }
+                #expect(Set(told.keys) == Set(other.keys))
+                for (key, one) in told { #expect(one == other[key], "\(key.id): the order of the documents matters") }
+            }
+            for (key, one) in told { expectLedger(one, key.id) }
+            for receipt in receipts {
+                try expectMapping(receipt)
+                try await expectReply(receipt, told, first, trust)
+            }
+        }
+    }
+
+    private static func expectLedger(_ told: Told, _ id: String) {
+        guard told.isSigned else {
+            #expect(told.event == nil, "\(id): an unsigned purchase is in the ledger")
+            return
+        }
+        let expected: Set<LedgerEntry.Event> =
+            if told.payload.isUpgraded == true {
+                [.upgraded]
+            } else if told.payload.revocationDate != nil {
+                [.revoked]
+            } else {
+                [.purchased, .reinstated]
+            }
+        #expect(told.event.map { expected.contains($0) } == true, "\(id): \(String(describing: told.event))")
+    }
+
+    /// The mapping of one receipt concludes what a store does that knows nothing else, and states what the store states.
+    private static func expectMapping(_ receipt: Receipt) throws {
+        guard let facts = FactSet(receipt.verified, octets: receipt.bytes), let customer = try Customer(statedBy: facts)
+        else { return }
+        var known: [String: JWSTransactionDecodedPayload] = [:]
+        for transaction in customer.transactions {
+            known[transaction.payload.transactionId ?? ""] = transaction.payload
+        }
+        for transaction in ReceiptMapper().map(receipt.verified).transactions {
+            let mapped = transaction.payload
+            guard let id = mapped.transactionId, let stored = known[id] else { continue }
+            let place = "\(receipt.name) \(id)"
+            #expect(mapped.isUpgraded == stored.isUpgraded, "\(place)")
+            #expect(mapped.revocationDate == stored.revocationDate, "\(place)")
+            #expect(mapped.revocationReason == stored.revocationReason, "\(place)")
+            #expect(mapped.productId == stored.productId, "\(place)")
+            #expect(mapped.purchaseDate == stored.purchaseDate, "\(place)")
+            #expect(mapped.originalPurchaseDate == stored.originalPurchaseDate, "\(place)")
+            #expect(mapped.expiresDate == stored.expiresDate, "\(place)")
+            #expect(mapped.offerType == stored.offerType, "\(place)")
+            #expect(mapped.quantity == stored.quantity, "\(place)")
+        }
+    }
+
+    /// The reply lists purchases as the store tells them.
+    private static func expectReply(
+        _ receipt: Receipt, _ told: [Key: Told], _ store: SQLiteTransactionStore, _ trust: TrustPolicy
+    ) async throws {
+        guard let facts = FactSet(receipt.verified, octets: receipt.bytes) else { return }
+        var configuration = EndpointConfiguration(trust: trust)
+        configuration.learnsFromReceipts = false
+        let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)
+        let reply = try await endpoint.ask(
+            body(receipt.bytes), at: facts.scope.environment == .production ? .production : .sandbox)
+        for row in reply.latest ?? [] {
+            guard let id = row.text("transaction_id"), let one = told[Key(scope: facts.scope, id: id)], one.isSigned
+            else { continue }
+            #expect((row.text("is_upgraded") == "true") == (one.payload.isUpgraded == true), "\(receipt.name) \(id)")
+            let cancelled = one.payload.revocationDate ?? one.legacy.cancellationDate
+            #expect(row.text("cancellation_date_ms") == cancelled.map { String($0) }, "\(receipt.name) \(id)")
+        }
+    }
+
+    @Test func everyFixtureAgreesWithItself() async throws {
+        let trust = try Self.trust()
+        let receipts = Self.verified(try Self.fixtures(), try ReceiptVerifier(trust: trust))
+        #expect(receipts.contains { $0.name.hasPrefix("upgraded/") })
+        // Fixtures repeat ids, so each is a store of its own.
+        for receipt in receipts {
+            guard let facts = FactSet(receipt.verified, octets: receipt.bytes), !facts.transactions.isEmpty else {
+                continue
+            }
+            try await Self.expectAgreement([receipt], recorded: [], trust, seed: 1)
+        }
+    }
+
+    @Test(.enabled(if: SharedReceipts.arePresent)) func allRealDocumentsAgree() async throws {
+        let trust = try Self.trust()
+        let (stored, recorded) = try Self.shared()
+        let receipts = Self.verified(stored, try ReceiptVerifier(trust: trust))
+        #expect(receipts.count > 10 && recorded.count > 10)
+        try await Self.expectAgreement(receipts, recorded: recorded, trust, seed: 13)
+    }
+}
