@@ -9,7 +9,7 @@ import Synchronization
 /// another thread and back, which costs as much as a small look-up.
 ///
 /// One thread more than there are processors works. Each further one would cost switches between them; it runs only while
-/// others have waited (``wait(_:)``) for ``patience``.
+/// others have waited (``wait(_:)``) for two milliseconds.
 public final class BlockingThreads: TaskExecutor {
     private struct State {
         var jobs = Jobs()
@@ -18,7 +18,7 @@ public final class BlockingThreads: TaskExecutor {
         var workers: [Worker] = []
         /// How many workers are on their way to a job. The system may take its time with each of them.
         var coming = 0
-        /// Whether somebody will look at the jobs again after ``patience``.
+        /// Whether somebody will look at the jobs again after `patience`.
         var isWatched = false
     }
 
