@@ -35,7 +35,7 @@ package enum CatalogDocument {
     /// before it. Without anchors there are no aliases, so no alias can multiply the document.
     ///
     /// Looks at the bytes and not at the syntax, on purpose: nothing that the parser takes for an anchor can slip
-    /// through. `R&D` and `Tom & Jerry` pass; `"&x"` has to be written `"\x26x"` (JSON: `"\u0026x"`).
+    /// through. `R&D` and `Tom & Jerry` pass; `"&x"` must be written `"\x26x"` (JSON: `"\u0026x"`).
     private static func refuseAnchors(_ data: Data, file: String) throws(CatalogError) {
         var line = 1
         var previous: UInt8 = 0x0A

@@ -81,7 +81,7 @@ public enum CatalogFileReader {
         var top = try CatalogMapping(root, file: file, element: "")
         let whole = CatalogSource(file: file, line: root.line)
         guard let version = try top.takeInteger("version", in: 0...Int64.max) else {
-            throw CatalogError(.missingValue, at: whole, "the catalogue has to begin with version: \(formatVersion)")
+            throw CatalogError(.missingValue, at: whole, "the catalogue must begin with version: \(formatVersion)")
         }
         guard version == formatVersion else {
             throw CatalogError(
@@ -198,7 +198,7 @@ public enum CatalogFileReader {
         guard let member = facts.take("offers") else { return [] }
         let place = facts.place("offers", line: member.line)
         guard case .sequence(let nodes) = member.node.value else {
-            throw CatalogError(.wrongType, at: place, "offers has to be a list")
+            throw CatalogError(.wrongType, at: place, "offers must be a list")
         }
         var offers: [CatalogOffer] = []
         var seen: [CatalogOffer.Identity: CatalogSource] = [:]
@@ -218,7 +218,7 @@ public enum CatalogFileReader {
     private static func offer(_ mapping: inout CatalogMapping) throws(CatalogError) -> CatalogOffer {
         let place = CatalogSource(file: mapping.file, line: mapping.line, element: mapping.element)
         guard let type = try mapping.takeText("type") else {
-            throw CatalogError(.missingValue, at: place, "an offer has to have a type")
+            throw CatalogError(.missingValue, at: place, "an offer must have a type")
         }
         guard let known = offerTypes[type.text] else {
             throw CatalogError(
@@ -231,7 +231,7 @@ public enum CatalogFileReader {
         guard (offer.identifier == nil) == (known == .introductory) else {
             throw CatalogError(
                 offer.identifier == nil ? .missingValue : .badValue, at: place,
-                "an introductory offer has no id, every other offer has to have one")
+                "an introductory offer has no id, every other offer must have one")
         }
         if let mode = try mapping.takeText("paymentMode") {
             guard let known = CatalogPaymentMode.discountType(mode.text) else {

@@ -25,7 +25,7 @@ package struct CatalogMapping {
         for (key, value) in pairs {
             let place = CatalogSource(file: file, line: key.line, element: element)
             guard case .scalar(let name, _) = key.value else {
-                throw CatalogError(.wrongType, at: place, "a key has to be text")
+                throw CatalogError(.wrongType, at: place, "a key must be text")
             }
             if let first = members.updateValue(Member(line: key.line, node: value), forKey: name) {
                 let firstPlace = CatalogSource(file: file, line: first.line, element: element)
@@ -62,7 +62,7 @@ package struct CatalogMapping {
         guard let member = take(key) else { return nil }
         let place = place(key, line: member.line)
         guard case .scalar(let text, let isPlain) = member.node.value else {
-            throw CatalogError(.wrongType, at: place, "\(key) has to be one value, not a list or a mapping")
+            throw CatalogError(.wrongType, at: place, "\(key) must be one value, not a list or a mapping")
         }
         guard !text.isEmpty, !(isPlain && ["null", "Null", "NULL", "~"].contains(text)) else {
             throw CatalogError(.wrongType, at: place, "\(key) has no value; leave the key out instead")
@@ -84,7 +84,7 @@ package struct CatalogMapping {
         case ("false", true): return false
         default:
             let shown = CatalogText.quoted(value.text)
-            throw CatalogError(.wrongType, at: value.place, "\(key) has to be true or false, not \(shown)")
+            throw CatalogError(.wrongType, at: value.place, "\(key) must be true or false, not \(shown)")
         }
     }
 
@@ -92,11 +92,11 @@ package struct CatalogMapping {
         guard let value = try takeText(key) else { return nil }
         guard let number = Int64(value.text), value.isPlain else {
             let shown = CatalogText.quoted(value.text)
-            throw CatalogError(.wrongType, at: value.place, "\(key) has to be a whole number, not \(shown)")
+            throw CatalogError(.wrongType, at: value.place, "\(key) must be a whole number, not \(shown)")
         }
         guard range.contains(number) else {
             throw CatalogError(
-                .badValue, at: value.place, "\(key) has to be \(range.lowerBound) to \(range.upperBound)")
+                .badValue, at: value.place, "\(key) must be \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
@@ -106,7 +106,7 @@ package struct CatalogMapping {
         guard let period = SubscriptionPeriod(iso8601: value.text) else {
             let shown = CatalogText.quoted(value.text)
             throw CatalogError(
-                .badPeriod, at: value.place, "\(key) has to be a period like P7D, P1W, P1M or P1Y, not \(shown)")
+                .badPeriod, at: value.place, "\(key) must be a period like P7D, P1W, P1M or P1Y, not \(shown)")
         }
         return period
     }
@@ -118,7 +118,7 @@ package struct CatalogMapping {
         guard let day = CivilDay(iso8601: value.text), (1_970...9_998).contains(day.year) else {
             throw CatalogError(
                 .badValue, at: value.place,
-                "\(key) has to be a day like 2026-03-01, not \(CatalogText.quoted(value.text))")
+                "\(key) must be a day like 2026-03-01, not \(CatalogText.quoted(value.text))")
         }
         return PacificTime.instant(local: (day.daysSince1970 + days) * .millisecondsPerDay)
     }
@@ -131,7 +131,7 @@ package struct CatalogMapping {
         guard let choice = Choice(rawValue: value.text) else {
             let known = Choice.allCases.map(\.rawValue).joined(separator: " or ")
             throw CatalogError(
-                .badValue, at: value.place, "\(key) has to be \(known), not \(CatalogText.quoted(value.text))")
+                .badValue, at: value.place, "\(key) must be \(known), not \(CatalogText.quoted(value.text))")
         }
         return choice
     }
@@ -141,7 +141,7 @@ package struct CatalogMapping {
         guard let member = take(key) else { return nil }
         let place = place(key, line: member.line)
         guard case .sequence(let nodes) = member.node.value else {
-            throw CatalogError(.wrongType, at: place, "\(key) has to be a list of storefronts such as [USA, CAN]")
+            throw CatalogError(.wrongType, at: place, "\(key) must be a list of storefronts such as [USA, CAN]")
         }
         guard !nodes.isEmpty else {
             throw CatalogError(.missingValue, at: place, "\(key) is empty; leave the key out for all storefronts")
@@ -150,7 +150,7 @@ package struct CatalogMapping {
         for node in nodes {
             let place = self.place(key, line: node.line)
             guard case .scalar(let code, _) = node.value else {
-                throw CatalogError(.wrongType, at: place, "a storefront has to be text such as USA")
+                throw CatalogError(.wrongType, at: place, "a storefront must be text such as USA")
             }
             guard code.utf8.count == 3, code.utf8.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
             else {
@@ -166,7 +166,7 @@ package struct CatalogMapping {
     }
 
     /// The rules of a win-back offer, from the keys of the offer's own mapping; nil if it has none of them. With one of them,
-    /// `paidMonths` and `monthsSince` with its `minimum` have to be there.
+    /// `paidMonths` and `monthsSince` with its `minimum` must be there.
     package mutating func takeWinBackRules() throws(CatalogError) -> WinBackRules? {
         guard Self.winBackKeys.contains(where: { members[$0] != nil }) else { return nil }
         let months = 0...Int64(WinBackRules.maximumMonths)
@@ -180,7 +180,7 @@ package struct CatalogMapping {
         let maximum = try since.takeInteger("maximum", in: months)
         if let maximum, maximum <= minimum {
             throw CatalogError(
-                .badValue, at: since.place("maximum", line: since.line), "maximum has to be more than minimum")
+                .badValue, at: since.place("maximum", line: since.line), "maximum must be more than minimum")
         }
         try since.requireAllTaken()
         var rules = WinBackRules(

@@ -114,7 +114,7 @@ struct CatalogMerger {
         case (false, true):
             remark(field, "\(new) instead of the local \(known)", entry)
             facts.subscriptionGroupIdentifier = new
-            // The source named for the fact has to be the one whose value is kept.
+            // The source named for the fact must be the one whose value is kept.
             for index in contributions.indices { contributions[index].subscriptionGroupIdentifier = nil }
         default:
             throw contradiction(field, "\(field.rawValue) is \(new) here and \(known) there", entry)

@@ -11,7 +11,7 @@ enum MetadataFeedProlog {
         // UTF-16, UTF-32 and other encodings of the XML library could hide a declaration from a look at the bytes.
         scanner.skip(prefix: [0xEF, 0xBB, 0xBF])
         if let first = head.first, first >= 0xFE || head.prefix(4).contains(0) {
-            throw scanner.error(.badEncoding, "the feed has to be UTF-8 text")
+            throw scanner.error(.badEncoding, "the feed must be UTF-8 text")
         }
         if scanner.has("<?xml") {
             let declaration = try scanner.take(through: "?>")

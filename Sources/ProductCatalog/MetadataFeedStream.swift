@@ -74,7 +74,7 @@ final class MetadataFeedStream: InputStream {
             case .unfinished where !isSourceAtEnd: return
             case .unfinished, .invalid:
                 throw CatalogError(
-                    .badEncoding, at: CatalogSource(file: file, line: line), "the feed has to be UTF-8 text")
+                    .badEncoding, at: CatalogSource(file: file, line: line), "the feed must be UTF-8 text")
             }
         }
     }

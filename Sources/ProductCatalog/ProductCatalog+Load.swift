@@ -33,7 +33,7 @@ extension ProductCatalog {
             let feed = (path.hasSuffix("/") ? String(path.dropLast()) : path) + "/metadata.xml"
             guard FileManager.default.fileExists(atPath: feed) else {
                 throw CatalogError(
-                    .unknownFormat, at: CatalogSource(file: path), "a folder has to hold a metadata.xml")
+                    .unknownFormat, at: CatalogSource(file: path), "a folder must contain a metadata.xml")
             }
             return try MetadataFeedReader.entries(path: feed)
         }

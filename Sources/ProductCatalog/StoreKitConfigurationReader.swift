@@ -20,7 +20,7 @@ public enum StoreKitConfigurationReader {
         let configuration = try decode(data, file: file)
         var builder = StoreKitEntryBuilder(file: file)
         guard let version = configuration.version else {
-            throw builder.error(.missingValue, "version", "a StoreKit configuration has to have a version")
+            throw builder.error(.missingValue, "version", "a StoreKit configuration must have a version")
         }
         guard majorVersions.contains(version.major) else {
             throw builder.error(

@@ -40,7 +40,7 @@ struct StoreKitEntryBuilder {
         entry.subscriptionGroupName = nonEmpty(group.name)
         if let level = subscription.groupNumber {
             guard (1...1_000).contains(level) else {
-                throw error(.badValue, "\(path).groupNumber", "a level of service has to be 1 to 1000")
+                throw error(.badValue, "\(path).groupNumber", "a level of service must be 1 to 1000")
             }
             entry.level = level
         }
@@ -117,7 +117,7 @@ struct StoreKitEntryBuilder {
         }
         let count = offer.numberOfPeriods ?? 1
         guard (1...1_000).contains(count) else {
-            throw error(.badValue, "\(path).numberOfPeriods", "the number of periods has to be 1 to 1000")
+            throw error(.badValue, "\(path).numberOfPeriods", "the number of periods must be 1 to 1000")
         }
         return CatalogOffer(
             type: type, identifier: identifier, paymentMode: mode,

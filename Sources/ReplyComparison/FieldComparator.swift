@@ -19,7 +19,7 @@ struct FieldComparator {
         }
     }
 
-    /// Whether the receipt or the store determines the value, so that ours has to be equal.
+    /// Whether the receipt or the store determines the value, so that ours must be equal.
     func isDerivable(_ apples: JSONValue?, _ ours: JSONValue?) -> Bool {
         switch rule?.origin {
         case .answer: true

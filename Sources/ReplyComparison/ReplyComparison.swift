@@ -2,7 +2,7 @@ package import AppStoreModels
 
 /// What two replies are compared under.
 public struct ComparisonContext: Sendable {
-    /// Whether our reply was made for the very moment of Apple's: then `request_date` has to be equal too.
+    /// Whether our reply was made for the very moment of Apple's: then `request_date` must be equal too.
     public var isSameMoment: Bool
     /// The moment of the comparison in milliseconds since 1970-01-01T00:00:00Z; decides whether a subscription that
     /// Apple calls expired is expired by our reply too. Nil if not known.

@@ -37,7 +37,7 @@ final class ReadTurns: Sendable {
 
     init(maximum: Int) { self.maximum = maximum }
 
-    /// Waits for a turn. Each that came has to be followed by one ``end()``.
+    /// Waits for a turn. Each that came must be followed by one ``end()``.
     /// - Throws: `CancellationError`.
     func wait() async throws {
         if state.withLock({ enter(&$0) }) { return }

@@ -157,7 +157,7 @@ public final class SQLiteTransactionStore: TransactionStore {
     public func counts() async throws -> StoreCounts { try await read { db in try Self.counts(db) } }
 
     /// Writes one row: nothing less shows that the disk takes it. One row may find room in a file whose disk is full, so
-    /// there has to be room on the disk too.
+    /// there must be room on the disk too.
     public func checkReadiness() async throws {
         try file.checkSpace()
         try await write { db in

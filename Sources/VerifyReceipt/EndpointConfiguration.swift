@@ -14,7 +14,7 @@ public struct AppConfiguration: Sendable {
     public var appleId: Int64?
     /// The product catalog. It provides `subscription_group_identifier` if no document contains it.
     public var catalog: ProductCatalog?
-    /// How current the app's answers have to be; nil for ``EndpointConfiguration/freshness``.
+    /// How current the app's answers must be; nil for ``EndpointConfiguration/freshness``.
     public var freshness: Freshness?
     /// The order of `latest_receipt_info`; nil for ``EndpointConfiguration/order``.
     public var order: EndpointConfiguration.Order?
@@ -154,7 +154,7 @@ public struct EndpointConfiguration: Sendable {
     public var answersSignedTransactions: Bool
     /// The verifier of these JWS. Without it, they get 21002.
     public var signedTransactionVerifier: (any SignedTransactionVerifying)?
-    /// How current answers have to be, for apps without a rule of their own.
+    /// How current answers must be, for apps without a rule of their own.
     public var freshness: Freshness
     /// Queries the App Store for apps with ``Freshness/Source/appStore``.
     public var customerRefresher: (any CustomerRefreshing)?

@@ -1,8 +1,8 @@
 import AppStoreSync
 import ServiceLifecycle
 
-/// Runs services, but does not wait for ever once they are told to stop: what calls a store that neither answers nor heeds
-/// cancellation would otherwise keep the process from ending.
+/// Runs services, and waits for their shutdown for a limited time. A call of a store that neither answers nor reacts to
+/// cancellation would otherwise keep the process alive.
 struct BoundedStop: Sendable {
     /// For what was cancelled to end.
     private static let afterCancellation = Duration.seconds(2)

@@ -5,9 +5,9 @@ import Synchronization
 
 /// Ends a process that should have ended: a store that hangs and hears of no cancellation would keep it for ever.
 ///
-/// Services are stopped in reverse, so this one has to be the last of its group to hear of the stop first.
+/// Services are stopped in reverse, so this one must be the last of its group to hear of the stop first.
 package final class ShutdownLimit: Service {
-    /// What there is beyond the time for requests in flight: cancelling them and closing the store.
+    /// The time after the requests in flight, for cancellation and closing the store.
     package static let grace = Duration.seconds(5)
 
     private let duration: Duration

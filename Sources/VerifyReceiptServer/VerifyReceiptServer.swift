@@ -18,11 +18,11 @@ import VerifyReceipt
 /// try await server.run()
 /// ```
 ///
-/// Told to stop (graceful shutdown of swift-service-lifecycle), it says so in `/readyz`, and ends each connection with its
-/// next answer, while it goes on accepting for ``VerifyReceiptServerConfiguration/Timeouts/drain``. Then it takes no more
-/// connections, finishes what is in flight within ``VerifyReceiptServerConfiguration/Timeouts/shutdown``, and closes what is
-/// left. Work that does not end even then, as that of a store that hangs, is left behind. The store stays open: its owner
-/// closes it.
+/// On graceful shutdown (swift-service-lifecycle), `/readyz` turns to 503. For
+/// ``VerifyReceiptServerConfiguration/Timeouts/drain``, the server continues to accept connections, and closes each one after its
+/// next answer. It then accepts no more connections, finishes requests in flight within
+/// ``VerifyReceiptServerConfiguration/Timeouts/shutdown``, and closes the remaining connections. It abandons work that does not end,
+/// such as a call of a store that hangs. It does not close the store.
 public final class VerifyReceiptServer: Service {
     /// Where the server listens.
     public struct Addresses: Sendable, Hashable {
@@ -49,12 +49,12 @@ public final class VerifyReceiptServer: Service {
     private let sockets: [Int: ListeningSocket]
 
     /// - Parameters:
-    ///   - configuration: sockets, limits, apps, and what is answered.
-    ///   - store: what remembers purchases; nil to answer from receipts alone.
-    ///   - spool: what keeps receipts that the store does not take in time; nil to answer them and forget them. It stays
-    ///     open, as the store does.
-    ///   - logger: gets a line per request and what operators need to know.
-    ///   - observer: is told of each answered request.
+    ///   - configuration: sockets, limits, apps and replies.
+    ///   - store: the store of purchases; nil to answer from receipts alone.
+    ///   - spool: stores receipts that the store does not write in time; nil to answer without storing them. The server does
+    ///     not close it.
+    ///   - logger: receives a line per request, and messages for operators.
+    ///   - observer: receives each answered request.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - onListening: called once when every socket accepts connections.
     /// - Throws: `ReceiptError` for a certificate of the trust policy, or an error that names a TLS file.
@@ -109,7 +109,7 @@ public final class VerifyReceiptServer: Service {
                 additionalChannelHandlers: [RequestTimeouts(timeouts: state.timeouts, metrics: state.metrics)]))
     }
 
-    /// Serves until told to stop.
+    /// Serves until graceful shutdown.
     public func run() async throws {
         for warning in configuration.warnings { logger.warning("\(warning)") }
         let listening = ListeningService(
@@ -124,7 +124,7 @@ public final class VerifyReceiptServer: Service {
                     ])
             })
         var services: [any Service] = []
-        // First, since services are stopped in reverse: health is told until the last request is answered.
+        // The admin listener is first, because services stop in reverse order: it answers until the last request is finished.
         if let admin = configuration.admin {
             let server = Server(
                 childChannelSetup: adminChannel,
@@ -147,7 +147,7 @@ public final class VerifyReceiptServer: Service {
         }
         let trying = Task { await tryStore() }
         defer { trying.cancel() }
-        // Not awaited: a store that hangs would hold it. What it has not done is done at the next start.
+        // Not awaited, because a store can hang. The next start continues with the spool.
         let draining = Task { [writer] in await writer?.drain() }
         defer { draining.cancel() }
         try await stopping.run(ServiceGroup(configuration: group))
@@ -163,7 +163,7 @@ public final class VerifyReceiptServer: Service {
             onChange: { kind, isHanging in
                 let metadata: Logger.Metadata = ["calls": "\(kind.rawValue)"]
                 if isHanging {
-                    // Receipts are taken care of by the writer, which says so itself.
+                    // The writer handles receipts and logs it.
                     let effect = kind == .write ? "notifications get 503" : meanwhile
                     logger.error("the store does not answer in time: \(effect) until it does", metadata: metadata)
                 } else {
@@ -224,7 +224,7 @@ public final class VerifyReceiptServer: Service {
             bound[index] = channel.localAddress?.port ?? 0
             return bound.count == channels.count + (configuration.admin == nil ? 0 : 1) ? bound : nil
         }
-        // Not before all are open: where one cannot be, the others have nothing to say.
+        // Report the ports only if all sockets are open.
         guard let ports else { return }
         for index in Array(channels.indices) + [-1] {
             guard let port = ports[index] else { continue }
@@ -249,11 +249,11 @@ public final class VerifyReceiptServer: Service {
 }
 
 extension VerifyReceiptServer {
-    /// Takes over what may change while running: apps, secrets, catalogues, trust, what is answered, notifications, and
-    /// TLS certificates. Connections stay, requests in flight are finished with the old configuration. Whatever is wrong
-    /// with the new one keeps the old one whole.
+    /// Applies a new configuration: apps, secrets, catalogs, trust, replies, notifications and TLS certificates. Connections
+    /// stay open, and requests in flight finish with the old configuration. If the new configuration is invalid, the old one
+    /// stays in use.
     ///
-    /// - Returns: names of what differs and needs a restart.
+    /// - Returns: the names of changed settings that need a restart.
     /// - Throws: what ``init(configuration:store:spool:logger:observer:clock:onListening:)`` throws.
     @discardableResult
     public func reload(_ new: VerifyReceiptServerConfiguration) throws -> [String] {
@@ -280,16 +280,19 @@ extension VerifyReceiptServer {
         return remaining
     }
 
-    /// A file that was cut off while it was read can be valid and open everything. What takes away the last app or the
-    /// last secret needs a restart.
+    /// Rejects a reload that removes the last app or the last secret: a truncated file can be valid and would remove all
+    /// protection. Such a change needs a restart.
     private func checkReload(_ new: EndpointConfiguration, after old: EndpointConfiguration) throws {
         var problems: [ConfigurationError.Problem] = []
         if new.apps.isEmpty, !old.apps.isEmpty {
-            problems.append(.init(key: "apps", place: nil, "would all be taken away by the reload; restart for that"))
+            problems.append(
+                .init(key: "apps", place: nil, "the reload would remove all apps; restart the server for that"))
         }
         if !new.hasSecrets, old.hasSecrets {
             problems.append(
-                .init(key: "shared-secrets", place: nil, "would all be taken away by the reload; restart for that"))
+                .init(
+                    key: "shared-secrets", place: nil,
+                    "the reload would remove all secrets; restart the server for that"))
         }
         guard problems.isEmpty else { throw ConfigurationError(problems) }
     }
@@ -297,7 +300,7 @@ extension VerifyReceiptServer {
     /// Counts and logs a configuration that could not be read.
     public func noteFailedReload(_ error: any Error) {
         state.metrics.reloads.add("failure")
-        logger.error("the new configuration is not used, the old one stays", metadata: ["error": "\(error)"])
+        logger.error("the new configuration is invalid; the old one stays in use", metadata: ["error": "\(error)"])
     }
 
     private func differences(_ new: VerifyReceiptServerConfiguration) -> [String] {

@@ -105,9 +105,9 @@ struct OffersTests {
                 "offers.yaml:4: winBackOffers.a.group: group is missing"
             ),
             (yaml + "\n    paid: 3", "the key \"paid\" is not known"),
-            (yaml.replacing("maximum: 24", with: "maximum: 2"), "maximum has to be more than minimum"),
-            (yaml + "\n    priority: low", "offers.yaml:13: winBackOffers.sooner.priority: priority has to be high or"),
-            (yaml.replacing("paidMonths: 3", with: "paidMonths: 9999"), "has to be 0 to 1200"),
+            (yaml.replacing("maximum: 24", with: "maximum: 2"), "maximum must be more than minimum"),
+            (yaml + "\n    priority: low", "offers.yaml:13: winBackOffers.sooner.priority: priority must be high or"),
+            (yaml.replacing("paidMonths: 3", with: "paidMonths: 9999"), "must be 0 to 1200"),
         ] {
             try folder.write("offers.yaml", text.utf8)
             let outcome = try await offers(arguments, in: folder)

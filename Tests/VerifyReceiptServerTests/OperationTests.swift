@@ -159,7 +159,7 @@ extension ServerTests {
                 try Data("nothing".utf8).write(to: URL(fileURLWithPath: files.tls.certificate))
                 #expect(throws: (any Error).self) { try server.server.reload(configuration) }
                 #expect(try await Self.ask(server.port, trusting: other, .automatic).status == 0)
-                #expect(server.log.text.contains("the old one stays"))
+                #expect(server.log.text.contains("the old one stays in use"))
             }
         }
 
@@ -279,7 +279,7 @@ extension ServerTests {
                     #expect(try await status("first") == 0)
                     #expect(try await status("other") == 21004)
                     #expect(try await status(nil) == 21004)
-                    #expect(server.log.text.contains("the old one stays"))
+                    #expect(server.log.text.contains("the old one stays in use"))
                     // A secret may move between the apps and the account.
                     var moved = open
                     moved.endpoint.accountSecrets = [SharedSecret("second")]

@@ -81,7 +81,7 @@ extension SandboxState {
     func history(_ id: String, _ request: APIRequest, version: Int) throws -> APIResponse {
         let filter = try HistoryFilter(request)
         let customer = try customer(anyId: id)
-        // The parameters have to be repeated with each page (Reference.md S2.2); another question has other pages.
+        // The parameters must be repeated with each page (Reference.md S2.2); another question has other pages.
         let question = request.query.filter { $0.name != "revision" }.map { "\($0.name)=\($0.value)" }.sorted()
         let context = PageToken.context([customer.name, String(version)] + question)
         var position: Int64?

@@ -95,7 +95,7 @@ package final class RecordedPairSource {
             return (folder + parts).joined(separator: "/")
         }
         guard let receiptPath = path(receipt), let replyPath = path(reply) else {
-            return .skipped(place: place, reason: "file names have to be relative, without ..")
+            return .skipped(place: place, reason: "file names must be relative, without ..")
         }
         guard case .receipt(let bytes, _)? = Self.whole(receiptPath)?.payload else {
             return .skipped(place: place, reason: "the receipt's file is missing or holds no receipt")

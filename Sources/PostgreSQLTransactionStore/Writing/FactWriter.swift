@@ -1,7 +1,7 @@
 import Purchases
 import TransactionStore
 
-/// Why a transaction has to begin again from the start.
+/// Why a transaction must begin again from the start.
 enum WriteObstacle: Error {
     /// Customers of these scopes are to be joined, for which the scopes must be locked exclusively.
     case joining(Set<Int32>)

@@ -62,7 +62,7 @@ struct AppStoreCoverage {
         if let end { ends[id] = max(ends[id] ?? .min, end) }
     }
 
-    /// How an answer that has to be current is refused where the App Store does not know these purchases; nil where what it
+    /// How an answer that must be current is refused where the App Store does not know these purchases; nil where what it
     /// knows is enough.
     ///
     /// One old purchase that it has no record of must not take from customers what it has just confirmed. It is not

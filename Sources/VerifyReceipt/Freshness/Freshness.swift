@@ -1,4 +1,4 @@
-/// How current the answers for an app have to be.
+/// How current the answers for an app must be.
 public struct Freshness: Sendable, Hashable {
     /// The sources of a reply beside the receipt.
     public enum Source: String, Sendable, CaseIterable {

@@ -7,8 +7,8 @@ import NIOCore
 /// | path | answer |
 /// |---|---|
 /// | `/livez` | 200 while the process answers at all |
-/// | `/readyz` | 200 if requests can be answered; 503 while stopping, while the store cannot be read and answers need it, or while neither the store nor the spool takes receipts and that is answered with 21005. The text says what is wrong with the store in both cases |
-/// | `/metrics` | Prometheus text; whether the store can be written to is tried for it |
+/// | `/readyz` | 200 if requests can be answered; 503 during shutdown, while the store cannot be read and answers need it, or while neither the store nor the spool accepts receipts and the answer is 21005. The text describes the problem of the store |
+/// | `/metrics` | Prometheus text; the server tests for it whether the store accepts writes |
 /// | `/openapi.json` | the description of the verifyReceipt listeners |
 struct AdminResponder: Sendable {
     let state: ServerState

@@ -15,7 +15,7 @@ package enum OpenAPIDescription {
               "post": {
                 "operationId": "verifyReceipt",
                 "summary": "Verify a receipt (production).",
-                "description": "Answers as buy.itunes.apple.com; with a sandbox host name as sandbox.itunes.apple.com. The body is read as JSON whatever its Content-Type says.",
+                "description": "Answers as buy.itunes.apple.com; with a sandbox host name as sandbox.itunes.apple.com. The body is read as JSON; the Content-Type is ignored.",
                 "parameters": [{"$ref": "#/components/parameters/RequestId"}],
                 "requestBody": {"$ref": "#/components/requestBodies/Request"},
                 "responses": {
@@ -38,7 +38,7 @@ package enum OpenAPIDescription {
               "post": {
                 "operationId": "verifyReceiptWebObjects",
                 "summary": "Verify a receipt (production).",
-                "description": "The path behind /verifyReceipt, which some old clients use. The body is read as JSON whatever its Content-Type says.",
+                "description": "The path behind /verifyReceipt, which some old clients use. The body is read as JSON; the Content-Type is ignored.",
                 "parameters": [{"$ref": "#/components/parameters/RequestId"}],
                 "requestBody": {"$ref": "#/components/requestBodies/Request"},
                 "responses": {
@@ -61,7 +61,7 @@ package enum OpenAPIDescription {
               "post": {
                 "operationId": "verifyReceiptSandbox",
                 "summary": "Verify a receipt (sandbox).",
-                "description": "Answers as sandbox.itunes.apple.com. The body is read as JSON whatever its Content-Type says.",
+                "description": "Answers as sandbox.itunes.apple.com. The body is read as JSON; the Content-Type is ignored.",
                 "parameters": [{"$ref": "#/components/parameters/RequestId"}],
                 "requestBody": {"$ref": "#/components/requestBodies/Request"},
                 "responses": {
@@ -207,7 +207,7 @@ package enum OpenAPIDescription {
                 "properties": {
                   "status": {"$ref": "#/components/schemas/Status"},
                   "environment": {"$ref": "#/components/schemas/Environment"},
-                  "receipt": {"type": "object", "description": "What the receipt says."},
+                  "receipt": {"type": "object", "description": "The content of the receipt."},
                   "latest_receipt": {"type": "string", "description": "The newest receipt known, in base64."},
                   "latest_receipt_info": {
                     "description": "The customer's transactions in the order of endpoint.order; one object for iOS 6 receipts.",

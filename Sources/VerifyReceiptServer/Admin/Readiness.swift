@@ -41,7 +41,7 @@ final class Readiness: Sendable {
         await reading?.problem(within: patience)
     }
 
-    /// Finds out what the metrics say. What real writes ran into counts for more than the trial, which is smaller.
+    /// Tests whether the store accepts writes. A failure of a real write counts more than the test, which writes less.
     func tryWriting() async {
         guard let writing else { return }
         let fails = writer?.storeFailsWrites == true
@@ -67,7 +67,7 @@ final class Readiness: Sendable {
     }
 }
 
-/// Asks the store one thing: at most once a second however often one asks.
+/// Tests the store at most once per second.
 actor StoreProbe {
     static let patience = Duration.seconds(2)
     private static let validity = Duration.seconds(1)
@@ -79,7 +79,7 @@ actor StoreProbe {
 
     init(_ question: @escaping @Sendable () async throws -> Void) { self.question = question }
 
-    /// What is wrong, in words that hold no address; nil if nothing is.
+    /// The problem, without an address; nil if there is none.
     func problem(within patience: Duration = StoreProbe.patience) async -> String? {
         if let last, last.instant.duration(to: .now) < Self.validity { return last.problem }
         // One at a time: a store that hangs must not collect questions.
@@ -110,7 +110,7 @@ extension EndpointConfiguration {
         return freshness.source != .local || apps.contains { ($0.freshness ?? freshness).source != .local }
     }
 
-    /// What happens to requests while the store cannot be read.
+    /// The handling of requests while the store cannot be read, for the log.
     var meanwhile: String {
         switch whenStoreFails {
         case .unavailable: "requests that need it get status 21005"

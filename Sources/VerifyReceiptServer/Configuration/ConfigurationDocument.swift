@@ -1,7 +1,7 @@
 import Foundation
 import Yams
 
-/// A node of a configuration file with the line it stands on.
+/// A node of a configuration file with its line.
 struct ConfigurationNode {
     enum Value {
         /// Nothing after the key, `~` or `null`.
@@ -50,11 +50,11 @@ struct ConfigurationNode {
     }
 }
 
-/// Reads a configuration file. JSON is read as YAML, which holds it, so that both give the line of a mistake; JSON
-/// strings must not hold surrogate escapes (`\ud83d\ude00`): write such characters themselves.
+/// Reads a configuration file. JSON is read as YAML, its superset, so errors of both contain the line. JSON strings must not
+/// contain surrogate escapes (`\ud83d\ude00`): write such characters directly.
 ///
-/// The library swift-configuration reads the scalars (see ``ConfigurationValues``) but refuses files with lists of
-/// objects, and does not report keys that nobody asks for. Both are needed here, hence a reader of our own.
+/// The library swift-configuration reads the scalars (see ``ConfigurationValues``). It rejects files with lists of objects and
+/// does not report unknown keys, so this reader does both.
 enum ConfigurationDocument {
     /// Bytes. A configuration with ten thousand apps is smaller.
     static let maximumSize = 4 << 20
@@ -75,8 +75,8 @@ enum ConfigurationDocument {
 
     static func parse(_ text: String, file: String) throws -> ConfigurationNode {
         do {
-            // An editor that is about to write, or a redirection that failed, leaves an empty file: the defaults are not
-            // what anybody meant. Nothing but comments is somebody's wish.
+            // An empty file is an error: an editor during a save or a failed redirection leaves one, and the defaults are
+            // then not intended. A file with comments only is valid.
             guard text.contains(where: { !$0.isWhitespace }) else {
                 throw ConfigurationError([.init(key: "", place: file, "is empty")])
             }
@@ -119,7 +119,7 @@ enum ConfigurationDocument {
             let members = try mapping.map { key, value in
                 guard let name = key.scalar?.string else {
                     throw ConfigurationError([
-                        .init(key: "", place: "\(file):\(key.mark?.line ?? line)", "a key has to be a text")
+                        .init(key: "", place: "\(file):\(key.mark?.line ?? line)", "a key must be text")
                     ])
                 }
                 return ConfigurationNode.Member(
@@ -160,8 +160,8 @@ enum BoundedFile {
         return data
     }
 
-    /// Why a file cannot be appended to, or made, by this process; nil if nothing is known to be against it. Makes none:
-    /// a check by another user would leave a file that the server may not write to.
+    /// The reason why this process cannot append to a file or create it; nil if none is found. It creates no file, because a
+    /// check by another user would leave a file that the server cannot write.
     static func obstacleToWriting(_ path: String) -> String? {
         var information = stat()
         guard stat(path, &information) == 0 else {

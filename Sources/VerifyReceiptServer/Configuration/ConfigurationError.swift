@@ -1,8 +1,8 @@
-/// What is wrong with a configuration. Every problem found is reported, not only the first.
+/// An invalid configuration, with all problems.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One setting that cannot be used. Branch on ``key``; show ``message``; correct the setting at ``place``.
     public struct Problem: Sendable, Hashable, CustomStringConvertible {
-        /// The key as it stands in a configuration file, levels joined by dots: `timeouts.idle`, `apps[2].bundle-id`.
+        /// The key in the configuration file, with dots between levels: `timeouts.idle`, `apps[2].bundle-id`.
         public let key: String
         /// Where the value came from: `serve.yaml:12`, `LEGACY_RECEIPTS_TIMEOUTS_IDLE`, `--port`.
         public let place: String?
@@ -15,7 +15,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
             self.message = message
         }
 
-        /// Two problems are equal when they concern the same key, in whatever place and words.
+        /// Two problems with the same key are equal.
         public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
 
         public func hash(into hasher: inout Hasher) { hasher.combine(key) }

@@ -9,7 +9,7 @@ struct ConfigurationFileEntry {
     let line: Int
 }
 
-/// What a configuration file holds.
+/// The content of a configuration file.
 struct ConfigurationFile {
     let path: String
     private(set) var entries: [ConfigurationFileEntry] = []
@@ -19,7 +19,7 @@ struct ConfigurationFile {
     private(set) var listenersLine: Int?
     private(set) var problems: [ConfigurationError.Problem] = []
 
-    /// Whether secrets stand in the file itself.
+    /// Whether the file itself contains secrets.
     var holdsSecrets: Bool {
         apps.contains { !$0.secrets.isEmpty } || entries.contains { $0.setting.kind == .secrets }
     }
@@ -32,7 +32,7 @@ struct ConfigurationFile {
     init(path: String, root: ConfigurationNode) throws {
         self.path = path
         guard let members = root.members else {
-            throw ConfigurationError([.init(key: "", place: path, "has to hold keys and values at its top")])
+            throw ConfigurationError([.init(key: "", place: path, "must contain keys and values at its top")])
         }
         read(members, prefix: "")
     }
@@ -48,7 +48,7 @@ struct ConfigurationFile {
                     read(member, as: setting)
                 } else if Setting.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
                     guard let inner = member.value.members else {
-                        note(key, member.line, "has to hold keys and values")
+                        note(key, member.line, "must contain keys and values")
                         continue
                     }
                     read(inner, prefix: key + ".")
@@ -65,7 +65,7 @@ struct ConfigurationFile {
             return note(setting.key, member.line, ConfigurationValues.isEmpty)
         }
         guard let value = content(of: member.value, as: setting.kind) else {
-            note(setting.key, member.line, "has to be \(setting.kind.expectation)")
+            note(setting.key, member.line, "must be \(setting.kind.expectation)")
             return
         }
         entries.append(ConfigurationFileEntry(setting: setting, value: value, line: member.line))
@@ -108,14 +108,14 @@ extension ConfigurationFile {
     private mutating func readListeners(_ member: ConfigurationNode.Member) {
         listenersLine = member.line
         guard let elements = member.value.elements, !elements.isEmpty else {
-            note("listeners", member.line, "has to be a list with at least one listener")
+            note("listeners", member.line, "must be a list with at least one listener")
             return
         }
         var result: [VerifyReceiptServerConfiguration.Listener] = []
         for (index, element) in elements.enumerated() {
             let key = "listeners[\(index)]"
             guard let members = element.members else {
-                note(key, element.line, "has to hold keys and values")
+                note(key, element.line, "must contain keys and values")
                 continue
             }
             var listener = VerifyReceiptServerConfiguration.Listener()
@@ -139,18 +139,18 @@ extension ConfigurationFile {
         switch member.key {
         case "host":
             guard let text = member.value.text, !text.isEmpty else {
-                return note(key, member.line, "has to be a host name or an address")
+                return note(key, member.line, "must be a host name or an address")
             }
             listener.host = text
         case "port":
             guard let port = member.value.word.flatMap({ Int($0) }), (0...65_535).contains(port) else {
-                return note(key, member.line, "has to be a whole number from 0 to 65535")
+                return note(key, member.line, "must be a whole number from 0 to 65535")
             }
             listener.port = port
         case "role":
             guard let role = member.value.text.flatMap(VerifyReceiptServerConfiguration.Role.init(rawValue:)) else {
                 let roles = VerifyReceiptServerConfiguration.Role.allCases.map(\.rawValue)
-                return note(key, member.line, "has to be one of \(roles.joined(separator: ", "))")
+                return note(key, member.line, "must be one of \(roles.joined(separator: ", "))")
             }
             listener.role = role
         case "tls":
@@ -172,7 +172,7 @@ extension ConfigurationFile {
             if let text = inner.value.text { paths[inner.key] = resolved(text) }
         }
         guard let certificate = paths["certificate"], let privateKey = paths["private-key"] else {
-            note(key, member.line, "has to hold certificate and private-key, both paths")
+            note(key, member.line, "must contain the paths certificate and private-key")
             return nil
         }
         return VerifyReceiptServerConfiguration.TLSFiles(certificate: certificate, privateKey: privateKey)
@@ -196,7 +196,7 @@ extension ConfigurationFile {
         let place: String
     }
 
-    /// How current an app's answers have to be, as far as its entry says.
+    /// The freshness settings in an app's entry.
     struct FreshnessEntry {
         var mode: Freshness.Source?
         /// Seconds.
@@ -204,7 +204,7 @@ extension ConfigurationFile {
         var isRequired: Bool?
     }
 
-    /// The In-App Purchase key of an app, as far as its entry says.
+    /// The settings of the In-App Purchase key in an app's entry.
     struct AppStoreServerEntry {
         var issuerID: String?
         var keyID: String?
@@ -213,14 +213,14 @@ extension ConfigurationFile {
 
     mutating func readApps(_ member: ConfigurationNode.Member) {
         guard let elements = member.value.elements else {
-            note("apps", member.line, "has to be a list")
+            note("apps", member.line, "must be a list")
             return
         }
         guard !elements.isEmpty else { return note("apps", member.line, ConfigurationValues.isEmpty) }
         for (index, element) in elements.enumerated() {
             let key = "apps[\(index)]"
             guard let members = element.members else {
-                note(key, element.line, "has to hold keys and values")
+                note(key, element.line, "must contain keys and values")
                 continue
             }
             var app = AppEntry(key: key, place: "\(path):\(element.line)")
@@ -239,19 +239,19 @@ extension ConfigurationFile {
         switch member.key {
         case "bundle-id":
             guard let text = member.value.text, Self.isBundleId(text) else {
-                note(key, member.line, "has to be a bundle id: letters, digits, dots and hyphens")
+                note(key, member.line, "must be a bundle id: letters, digits, dots and hyphens")
                 return
             }
             app.bundleId = text
         case "apple-id":
             guard let number = member.value.word.flatMap({ Int64($0) }), number > 0 else {
-                note(key, member.line, "has to be a whole number above 0")
+                note(key, member.line, "must be a whole number above 0")
                 return
             }
             app.appleId = number
         case "shared-secrets", "shared-secret-files", "catalogs":
             guard let texts = texts(member.value), !texts.contains("") else {
-                return note(key, member.line, "has to be a list of texts")
+                return note(key, member.line, "must be a list of strings")
             }
             // An app without a secret takes every password.
             let mayBeEmpty = member.key == "catalogs" && !member.value.isAbsent
@@ -266,7 +266,7 @@ extension ConfigurationFile {
         case "order":
             guard let order = member.value.text.flatMap(EndpointConfiguration.Order.init(rawValue:)) else {
                 let orders = EndpointConfiguration.Order.allCases.map(\.rawValue).joined(separator: ", ")
-                return note(key, member.line, "has to be one of \(orders)")
+                return note(key, member.line, "must be one of \(orders)")
             }
             app.order = order
         case "freshness":
@@ -283,7 +283,7 @@ extension ConfigurationFile {
         _ read: (ConfigurationNode.Member, String, inout ConfigurationFile) -> Void
     ) {
         guard let members = member.value.members else {
-            return note(key, member.line, "has to hold keys and values")
+            return note(key, member.line, "must contain keys and values")
         }
         for inner in members { read(inner, "\(key).\(inner.key)", &self) }
     }
@@ -293,17 +293,17 @@ extension ConfigurationFile {
         case "mode":
             guard let mode = member.value.text.flatMap(Freshness.Source.init(rawValue:)) else {
                 let modes = Freshness.Source.allCases.map(\.rawValue).joined(separator: ", ")
-                return note(key, member.line, "has to be one of \(modes)")
+                return note(key, member.line, "must be one of \(modes)")
             }
             entry.mode = mode
         case "maximum-age":
             guard let seconds = member.value.word.flatMap({ Double($0) }), Setting.maximumAges.contains(seconds) else {
-                return note(key, member.line, "has to be \(Setting.Kind.seconds(Setting.maximumAges).expectation)")
+                return note(key, member.line, "must be \(Setting.Kind.seconds(Setting.maximumAges).expectation)")
             }
             entry.maximumAge = seconds
         case "required":
             guard let isRequired = member.value.word.flatMap({ Bool($0) }) else {
-                return note(key, member.line, "has to be true or false")
+                return note(key, member.line, "must be true or false")
             }
             entry.isRequired = isRequired
         default: note(key, member.line, "there is no such key")
@@ -315,7 +315,7 @@ extension ConfigurationFile {
             return note(key, member.line, "there is no such key")
         }
         guard let text = member.value.text, !text.isEmpty else {
-            return note(key, member.line, "has to be a text")
+            return note(key, member.line, "must be text")
         }
         switch member.key {
         case "issuer-id": entry.issuerID = text
@@ -324,7 +324,7 @@ extension ConfigurationFile {
         }
     }
 
-    static let secretExpectation = "has to hold secrets that are not blank, without blanks at their ends"
+    static let secretExpectation = "must contain non-blank secrets without leading or trailing blanks"
 
     /// Whether a text can be what App Store Connect shows. Blanks at its ends come from copying; in files they do not count.
     static func isSecret(_ text: String) -> Bool {

@@ -79,7 +79,7 @@ struct ConfigurationLoader {
         configuration.appStore = appStore()
         checkFreshness(configuration)
         configuration.notifications = notifications(configuration)
-        warnOfWhatIsOpen(configuration)
+        warnOfMissingProtection(configuration)
         for listener in configuration.listeners { check(listener.tls) }
         let all = problems + values.problems
         guard all.isEmpty else { throw ConfigurationError(all) }
@@ -91,7 +91,7 @@ struct ConfigurationLoader {
 // Sockets, where requests are sent on to, and the bounds of both.
 
 extension ConfigurationLoader {
-    /// What is asked for outside of the file would replace all the listeners in it, those with TLS too: nobody means that.
+    /// A listener from flags or variables would replace all listeners of the file, including those with TLS, so it is an error.
     mutating func listeners() -> [VerifyReceiptServerConfiguration.Listener] {
         let keys = Setting.all.map(\.key).filter { $0.hasPrefix("listen.") }
         if let listeners = file?.listeners {
@@ -125,12 +125,12 @@ extension ConfigurationLoader {
         }
     }
 
-    /// Names as they stand in `Host`, without its port: what has more than a name would never match.
+    /// Host names without a port. A name with more parts would never match `Host`.
     mutating func sandboxHosts() -> [String] {
         let hosts = values.texts("sandbox-hosts").map { $0.lowercased() }
         if !hosts.allSatisfy(Self.isHostName) {
             values.note(
-                "sandbox-hosts", "has to be a list of host names alone, without scheme, port, path or final dot")
+                "sandbox-hosts", "must be a list of host names alone, without scheme, port, path or final dot")
         }
         return hosts
     }
@@ -147,7 +147,8 @@ extension ConfigurationLoader {
         let networks = texts.compactMap(IPNetwork.init)
         if networks.count != texts.count {
             values.note(
-                "trusted-proxies", "has to be a list of networks as 10.0.0.0/8 or addresses, without host names")
+                "trusted-proxies",
+                "must be a list of networks such as 10.0.0.0/8 or addresses; host names are not supported")
         }
         return networks
     }
@@ -207,7 +208,7 @@ extension ConfigurationLoader {
     }
 }
 
-// What is answered, and which notifications are taken in.
+// Replies and notifications.
 
 extension ConfigurationLoader {
     mutating func endpoint() -> EndpointConfiguration {
@@ -253,8 +254,8 @@ extension ConfigurationLoader {
         return endpoint
     }
 
-    /// What is open because nothing was configured, in one line each.
-    mutating func warnOfWhatIsOpen(_ configuration: VerifyReceiptServerConfiguration) {
+    /// Adds a warning for each protection that is not configured.
+    mutating func warnOfMissingProtection(_ configuration: VerifyReceiptServerConfiguration) {
         let endpoint = configuration.endpoint
         guard endpoint.apps.isEmpty else { return }
         if endpoint.accountSecrets.isEmpty {
@@ -360,7 +361,7 @@ extension ConfigurationLoader {
     }
 }
 
-// Whose signatures count under receipts, and reading of certificates.
+// Trust anchors of receipts, and certificates.
 
 extension ConfigurationLoader {
     mutating func trust() -> TrustPolicy {
@@ -408,7 +409,7 @@ extension ConfigurationLoader {
 }
 
 extension ConfigurationLoader {
-    /// Whose signatures count under the App Store's JWS.
+    /// The trust anchors of the App Store's JWS.
     mutating func signedDataTrust() -> SignedDataTrust {
         let roots = values.texts("trust.signed-data-roots").flatMap { path in
             certificates(path, key: "trust.signed-data-roots") { encoded in
@@ -421,7 +422,7 @@ extension ConfigurationLoader {
         return SignedDataTrust(additionalRoots: roots, acceptsXcode: values.boolean("trust.accept-xcode"))
     }
 
-    /// One checker for everything that is verified, so that a verdict is asked for once.
+    /// One checker for all JWS, so that they share its cache.
     mutating func revocation() -> (any RevocationChecking)? {
         guard values.boolean("trust.revocation-check") else { return nil }
         return OCSPRevocationChecker(transport: AsyncHTTPClientTransport())
@@ -440,7 +441,7 @@ extension ConfigurationLoader {
     }
 }
 
-// How current answers have to be, and with what the App Store is asked.
+// Freshness of replies, and the App Store Server API.
 
 extension ConfigurationLoader {
     mutating func freshness() -> Freshness {
@@ -450,7 +451,7 @@ extension ConfigurationLoader {
             isRequired: values.boolean("endpoint.freshness.required"))
     }
 
-    /// Nil if the entry says nothing of its own.
+    /// Nil if the entry has no settings of its own.
     mutating func freshness(of entry: ConfigurationFile.AppEntry) -> Freshness? {
         let own = entry.freshness
         guard own.mode != nil || own.maximumAge != nil || own.isRequired != nil else { return nil }
@@ -491,7 +492,7 @@ extension ConfigurationLoader {
         guard let text = values.text(key) else { return nil }
         guard let url = URL(string: text), url.scheme == "https" || url.scheme == "http", url.host()?.isEmpty == false
         else {
-            values.note(key, "has to be an address with https:// or http://")
+            values.note(key, "must be an address with https:// or http://")
             return nil
         }
         return text
@@ -525,7 +526,7 @@ extension ConfigurationLoader {
         return nil
     }
 
-    /// What is to be asked of the App Store needs a key for the app and a store for the answers.
+    /// Queries of the App Store need a key for the app and a store for the answers.
     mutating func checkFreshness(_ configuration: VerifyReceiptServerConfiguration) {
         let known = Set(configuration.appStore.map(\.bundleID))
         let general = configuration.endpoint.freshness.source

@@ -24,7 +24,7 @@ struct ConfigurationValues {
                 continue
             }
             guard let content = Self.content(of: text, as: setting.kind) else {
-                problems.append(.init(key: key, place: "--set", "has to be \(setting.kind.expectation)"))
+                problems.append(.init(key: key, place: "--set", "must be \(setting.kind.expectation)"))
                 continue
             }
             flagValues[AbsoluteConfigKey(key.split(separator: ".").map(String.init))] = content
@@ -54,7 +54,7 @@ struct ConfigurationValues {
         self.problems = problems
     }
 
-    /// Where the value of a key comes from; nil if nobody gave one.
+    /// The source of a key's value; nil for the default.
     func place(of key: String) -> String? {
         if flags.contains(key) { return "--set" }
         guard let setting = Setting.all.first(where: { $0.key == key }) else { return nil }
@@ -64,7 +64,7 @@ struct ConfigurationValues {
 
     func isGiven(_ key: String) -> Bool { place(of: key) != nil }
 
-    /// Whether a flag or a variable gives the key, which then beats the file.
+    /// Whether a flag or a variable sets the key and overrides the file.
     func isGivenOutsideOfFile(_ key: String) -> Bool {
         guard let setting = Setting.all.first(where: { $0.key == key }) else { return false }
         return flags.contains(key) || variables.contains(setting.variable)
@@ -92,8 +92,8 @@ struct ConfigurationValues {
         return texts?.filter { !$0.isEmpty } ?? (fallback.isEmpty ? [] : [fallback])
     }
 
-    /// An unset variable of a deployment gives an empty text, and what it was to hold is then missing without a sign.
-    static let isEmpty = "is given and empty; leave it away for the default"
+    /// An empty value is an error, because an unset variable of a deployment becomes an empty text.
+    static let isEmpty = "is empty; remove it to use the default"
 
     mutating func integer(_ key: String) -> Int {
         guard let setting = Setting.all.first(where: { $0.key == key }), case .integer(let range) = setting.kind else {
@@ -102,7 +102,7 @@ struct ConfigurationValues {
         let fallback = Int(setting.fallback) ?? range.lowerBound
         let number = value(key) { try $0.requiredInt(forKey: ConfigKey(key)) } ?? fallback
         guard range.contains(number) else {
-            note(key, "has to be \(setting.kind.expectation)")
+            note(key, "must be \(setting.kind.expectation)")
             return fallback
         }
         return number
@@ -115,7 +115,7 @@ struct ConfigurationValues {
         let fallback = Double(setting.fallback) ?? range.lowerBound
         let number = value(key) { try $0.requiredDouble(forKey: ConfigKey(key)) } ?? fallback
         guard range.contains(number) else {
-            note(key, "has to be \(setting.kind.expectation)")
+            note(key, "must be \(setting.kind.expectation)")
             return .seconds(fallback)
         }
         return .milliseconds(Int64(number * 1_000))
@@ -133,7 +133,7 @@ struct ConfigurationValues {
         }
         let word = text(key) ?? setting.fallback
         guard words.contains(word) else {
-            note(key, "has to be \(setting.kind.expectation)")
+            note(key, "must be \(setting.kind.expectation)")
             return setting.fallback
         }
         return word
@@ -144,18 +144,18 @@ struct ConfigurationValues {
             return []
         }
         let given = texts(key)
-        for word in given where !words.contains(word) { note(key, "has to be \(setting.kind.expectation)") }
+        for word in given where !words.contains(word) { note(key, "must be \(setting.kind.expectation)") }
         return Set(given)
     }
 
-    /// The value, or nil if nobody gave one; a value of the wrong type is a problem.
+    /// The value, or nil if there is none; a value of the wrong type is a problem.
     private mutating func value<Value>(_ key: String, _ read: (ConfigReader) throws -> Value) -> Value? {
         guard isGiven(key) else { return nil }
         do {
             return try read(reader)
         } catch {
             let kind = Setting.all.first { $0.key == key }?.kind
-            note(key, "has to be \(kind?.expectation ?? "another type")")
+            note(key, "must be \(kind?.expectation ?? "another type")")
             return nil
         }
     }
@@ -191,7 +191,7 @@ extension ConfigurationValues {
 }
 
 extension Setting.Kind {
-    /// What a value has to be, in words.
+    /// The expected form of a value, in words.
     var expectation: String {
         switch self {
         case .text: "a text"

@@ -8,7 +8,7 @@ package import TransactionStore
 /// Tries everything that a configuration connects to, without changing anything there: store, App Store keys, TLS
 /// certificates, catalogues.
 package struct ConnectionTrial: Sendable {
-    /// What became of one thing that was tried.
+    /// The result of one test.
     package struct Finding: Sendable, Hashable {
         package let subject: String
         /// Nil if it works. It holds no secret.

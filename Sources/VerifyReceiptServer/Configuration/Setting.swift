@@ -21,10 +21,10 @@ package struct Setting: Sendable {
     /// Levels joined by dots.
     package let key: String
     package let kind: Kind
-    /// What stands if nobody gives a value, as one would write it; empty for nothing.
+    /// The default in the form of a configuration file; empty for none.
     package let fallback: String
 
-    /// Whether an empty value would open what somebody wanted closed: without a secret every password is accepted.
+    /// Whether the key contains secrets. An empty value is then an error, because without a secret every password is accepted.
     var holdsSecrets: Bool { kind == .secrets || key.hasSuffix("secret-files") }
 
     /// The environment variable of the key.

@@ -9,9 +9,9 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public enum Role: String, Sendable, CaseIterable {
         /// By path and host name.
         case both
-        /// `buy.itunes.apple.com`, whatever the path and the host name.
+        /// `buy.itunes.apple.com`, for every path and host name.
         case production
-        /// `sandbox.itunes.apple.com`, whatever the path and the host name.
+        /// `sandbox.itunes.apple.com`, for every path and host name.
         case sandbox
     }
 
@@ -96,12 +96,13 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var write = Duration.seconds(30)
         /// From an answer to the end of the next request's header.
         public var idle = Duration.seconds(75)
-        /// How long sockets go on accepting once the server is told to stop: for load balancers to learn it from `/readyz`.
+        /// The time for which sockets continue to accept connections after the shutdown has begun, so that load balancers can
+        /// detect it with `/readyz`.
         public var drain = Duration.seconds(5)
         /// For requests in flight to be finished after that.
         public var shutdown = Duration.seconds(25)
-        /// For the store. Once it has answered nothing for so long, requests that need it get what
-        /// `EndpointConfiguration.whenStoreFails` says at once, and notifications 503, until it answers again.
+        /// The timeout of the store. If the store has not answered for this time, requests that need it get the result of
+        /// `EndpointConfiguration.whenStoreFails` at once, and notifications 503, until it answers again.
         public var store = Duration.seconds(1)
         /// From the stop until requests that do not end are left behind.
         package var untilAbandoned: Duration { drain + shutdown }
@@ -125,7 +126,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public init() {}
     }
 
-    /// What keeps receipts that the store does not take in time.
+    /// The spool for receipts that the store does not write in time.
     public struct Spool: Sendable, Hashable {
         /// The path of its file, which no other server may use; nil for none.
         public var path: String?
@@ -149,7 +150,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public struct Notifications: Sendable, Hashable {
         /// Whether `/notifications/v2` exists.
         public var enabled = true
-        /// Whether `/notifications/v1` exists too. Only the shared secret says that these come from the App Store.
+        /// Whether `/notifications/v1` exists too. Only the shared secret authenticates these notifications.
         public var version1 = false
 
         public init() {}
@@ -171,15 +172,14 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public var shadow: ShadowConfiguration?
     public var endpoint: EndpointConfiguration
     public var notifications = Notifications()
-    /// Whose signatures count for data that the App Store signs today (JWS): notifications, the App Store Server API, and
-    /// transactions in `receipt-data`.
+    /// The trust anchors for JWS: notifications, the App Store Server API, and transactions in `receipt-data`.
     public var signedDataTrust = SignedDataTrust.apple
     /// Asks online whether the certificates under such data were revoked; nil for not at all. With it the certificates must
     /// be valid when they are checked, not only when they signed.
     public var revocation: (any RevocationChecking)?
-    /// With what the App Store Server API is asked, by app. Apps without are never asked about.
+    /// The credentials for the App Store Server API by app. Without them, the server does not query the App Store about an app.
     public var appStore: [AppStoreCredentials] = []
-    /// What is allowed and unwise, for the log.
+    /// Warnings about valid but unsafe settings, for the log.
     public var warnings: [String] = []
 
     public init(endpoint: EndpointConfiguration = EndpointConfiguration()) { self.endpoint = endpoint }

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// How fast a large body has to come: each 16 KiB within ``VerifyReceiptServerConfiguration/Timeouts/bodyStep``, once the
-/// body is known to be larger than ``BufferBudget/smallSize``. Large bodies share a part of the memory; without a rate a
-/// few clients that stop in the middle would keep it for the whole time that a body may take.
+/// The minimum rate of a body larger than ``BufferBudget/smallSize``: 16 KiB per
+/// ``VerifyReceiptServerConfiguration/Timeouts/bodyStep``. Large bodies share a part of the memory. Without a rate, a few clients
+/// that stop in the middle could block it until the timeout of the body.
 struct BodyRate {
     /// Bytes.
     static let step = 16 << 10
@@ -10,9 +10,9 @@ struct BodyRate {
     private let duration: TimeAmount
     private var received = 0
     private var isLarge = false
-    /// What had come when the present step began.
+    /// The bytes received before the current step.
     private var base = 0
-    /// By when the present step has to be complete; nil if nothing is asked of the body.
+    /// The deadline of the current step; nil without a minimum rate.
     private(set) var deadline: NIODeadline?
 
     init(_ duration: Duration) { self.duration = .nanoseconds(duration.wholeNanoseconds) }

@@ -58,7 +58,7 @@ package final class ConnectionTable: Sendable {
         var free: [Int] = []
         /// Those that are not being answered, the longest waiting one first.
         var waiting = Queue()
-        /// Connections that were told to close and have not closed.
+        /// Connections that are closing.
         var leaving = 0
 
         var open: Int { slots.count - free.count }
@@ -190,10 +190,9 @@ package final class AddressCounter: Sendable {
     }
 }
 
-/// Tells the table what the requests of one connection do, and whether anything of a header has come.
+/// Reports the state of one connection's requests and headers to the table.
 ///
-/// It stands before the HTTP decoder, behind TLS. The handlers of requests, of which HTTP/2 has one for each stream, find it
-/// in the pipeline.
+/// It is between TLS and the HTTP decoder. The handlers of requests find it in the pipeline; HTTP/2 has one for each stream.
 package final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = NIOAny
 

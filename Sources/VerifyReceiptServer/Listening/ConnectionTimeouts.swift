@@ -2,11 +2,11 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Closes an HTTP/2 connection on which nothing is asked.
+/// Closes an HTTP/2 connection without requests.
 ///
-/// After the idle time Hummingbird says so (GOAWAY and PING; RFC 9113, 6.7 and 6.8) and closes once the client has
-/// acknowledged. A client that never does, or that opened TLS and then said nothing, would keep its place for ever. This
-/// handler asks for nothing: with no stream open it closes after a time that nothing but a stream extends.
+/// After the idle time, Hummingbird sends GOAWAY and PING (RFC 9113, 6.7 and 6.8) and closes after the acknowledgment. A client
+/// that never acknowledges, or that is silent after the TLS handshake, would keep its connection forever. This handler closes a
+/// connection without a stream after a time that only a stream extends.
 ///
 /// | state | time |
 /// |---|---|
@@ -33,7 +33,7 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
         self.metrics = metrics
     }
 
-    /// What a client gets to acknowledge the farewell.
+    /// The time for the acknowledgment.
     static func grace(_ timeouts: VerifyReceiptServerConfiguration.Timeouts) -> Duration {
         min(timeouts.idle, .seconds(5))
     }

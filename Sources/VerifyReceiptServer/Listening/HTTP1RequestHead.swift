@@ -2,16 +2,16 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Rules of HTTP/1 that need the request's first line and its header as they came: past the codec the version, the form of
-/// the target and the number of `Host` fields are gone.
+/// Rules of HTTP/1 that need the original request line and header: the codec drops the version, the form of the target and the
+/// number of `Host` fields.
 ///
-/// | what came | what is handed on |
+/// | request | forwarded request |
 /// |---|---|
 /// | HTTP/1.0 that does not ask to keep the connection | `Connection: close`: such clients read to the end of the connection (RFC 9112, 9.3) |
 /// | HTTP/1.0 without `Host` | an empty `Host`, since it needs none |
 /// | a target in absolute form | its path, and its host in place of the one in `Host` (RFC 9112, 3.2.2) |
 ///
-/// ``RequestResponder`` refuses what is left: no `Host`, several, or one that is none.
+/// ``RequestResponder`` rejects other requests with no `Host`, several, or an invalid one.
 final class HTTP1RequestHead: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
 
@@ -54,7 +54,7 @@ private final class HTTP1RequestHeadReader: ChannelInboundHandler {
         else { return }
         let rest = head.uri[separator.upperBound...]
         let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
-        // What is wrong about Host stays wrong.
+        // An invalid Host is not repaired.
         if head.headers["Host"].count == 1 {
             head.headers.replaceOrAdd(name: "Host", value: String(rest[..<end]))
         }

@@ -3,7 +3,7 @@ import NIOCore
 
 /// An address of IPv4 or IPv6. An IPv4 address that is mapped into IPv6 is the IPv4 address (RFC 4291, 2.5.5.2).
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The 128 bits; IPv4 stands behind `::ffff:0:0`.
+    /// The high half of the 128 bits; IPv4 is mapped to `::ffff:0:0/96`.
     let high: UInt64
     let low: UInt64
 
@@ -54,7 +54,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
-    /// What counts as one client: of IPv6 the network of 64 bits, all of whose addresses a client has for itself.
+    /// The address that identifies a client: for IPv6 the /64 network, whose addresses belong to one client.
     var client: IPAddress { isIPv4 ? self : IPAddress(high, 0) }
 
     /// Without what is behind the first `length` bits.

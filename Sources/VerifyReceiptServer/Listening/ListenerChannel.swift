@@ -7,8 +7,8 @@ import NIOTLS
 import Synchronization
 import TransactionStore
 
-/// Sets up the connections of one listener: finds a place for each, bounds the TLS handshake, speaks HTTP/1.1 or, by ALPN,
-/// HTTP/2.
+/// Sets up the connections of one listener: adds each to the table, bounds the TLS handshake, and supports HTTP/1.1 and, by
+/// ALPN, HTTP/2.
 final class ListenerChannel: ServerChildChannel {
     enum Value: ServerChildChannelValue {
         case plain(HTTP1Channel.Value)
@@ -107,7 +107,7 @@ final class ListenerChannel: ServerChildChannel {
         return future
     }
 
-    /// What counts against `limits.connections-per-address`. The connections of a proxy are those of many clients.
+    /// The address for `limits.connections-per-address`; nil for a trusted proxy, whose connections belong to many clients.
     private func limitedAddress(of channel: any Channel) -> IPAddress? {
         guard let address = IPAddress(channel.remoteAddress), !state.isTrustedProxy(address) else { return nil }
         return address

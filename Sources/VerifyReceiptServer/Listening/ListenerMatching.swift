@@ -1,5 +1,4 @@
-/// Which listener of a new configuration is which that runs: the one of the same host, port and role. Their order says
-/// nothing.
+/// Matches the listeners of a new configuration with the running ones, by host, port and role.
 struct ListenerMatching {
     /// A running listener that gets the contents of these files.
     struct Certificate {

@@ -9,7 +9,7 @@ struct ListenError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A server of the framework, whatever its connections are.
+/// A server of the framework, with any type of connections.
 protocol StoppableServer: Sendable {
     func run() async throws
     /// Closes the listening socket and idle connections, and waits for the others.
@@ -18,8 +18,8 @@ protocol StoppableServer: Sendable {
 
 extension Server: StoppableServer {}
 
-/// One listening socket. Says which one it is that cannot be opened, and stops in two steps: told to stop, it goes on
-/// accepting for the drain time, so that a load balancer can learn that it is about to go; then it closes.
+/// One listening socket. Its errors name the socket. It stops in two steps: it continues to accept connections for the drain
+/// time, so that load balancers can detect the shutdown, and then closes.
 struct NamedListener: Service, CustomStringConvertible {
     let description: String
     let drain: Duration
@@ -58,7 +58,7 @@ struct NamedListener: Service, CustomStringConvertible {
 final class ListeningSocket: Sendable {
     private struct State {
         var channel: (any Channel)?
-        /// Called when the socket is closed; set when it has to be.
+        /// Called when the socket is closed; set when it must be.
         var onClose: (@Sendable () -> Void)?
     }
 
@@ -94,7 +94,7 @@ struct ListeningService: Service {
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for server in servers { group.addTask { try await server.run() } }
-                // The first that fails ends all; `waitForAll` would wait for the others before it says so.
+                // The first failure ends all. `waitForAll` would wait for the others before it throws.
                 while try await group.next() != nil {}
             }
         } onGracefulShutdown: {

@@ -3,22 +3,22 @@ import NIOCore
 import NIOHTTPTypes
 import NIOSSL
 
-/// Closes a connection (HTTP/1) or a stream (HTTP/2) whose client is too slow: each phase of a request has a time of its
-/// own that dripping bytes do not extend.
+/// Closes a connection (HTTP/1) or a stream (HTTP/2) whose client is too slow. Each phase of a request has a time limit, which
+/// single bytes do not extend.
 ///
 /// | phase | begins | ends |
 /// |---|---|---|
 /// | headers | connection | header of the first request |
 /// | body | header | end of the body |
 /// | body_rate | 16 KiB of a large body | the next 16 KiB (``BodyRate``) |
-/// | write | answer handed to the socket | answer taken by it |
-/// | idle | answer taken | header of the next request |
+/// | write | answer written to the socket | answer accepted by it |
+/// | idle | answer accepted | header of the next request |
 ///
 /// A client that has begun a request and does not finish its header or body in time gets 408 (RFC 9110, 15.5.9), unless
 /// the answer to it has begun already.
 ///
-/// A stream tells the handler of its connection, ``ConnectionTimeouts``, that it is there. What the request does is told to
-/// the ``ConnectionPlace`` of the connection.
+/// A stream registers with the ``ConnectionTimeouts`` of its connection. The state of the request is reported to the
+/// ``ConnectionPlace`` of the connection.
 final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -35,12 +35,12 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let timeouts: VerifyReceiptServerConfiguration.Timeouts
     private let metrics: ServerMetrics
-    /// What the client owes us: bytes of a request. Nil while it waits for us.
+    /// The phase in which the server waits for bytes of the client; nil while the client waits for the server.
     private var inbound: (phase: Phase, deadline: NIODeadline)?
-    /// By when the client has to have taken the oldest answer that it has not.
+    /// By when the client must have taken the oldest answer that it has not.
     private var outbound: NIODeadline?
     private var bodyRate: BodyRate
-    /// Whether we have asked for bytes that have not come. If not, it is not the client that is slow.
+    /// Whether the server waits for requested bytes. If not, the client is not slow.
     private var isAsking = false
     private var connection: ConnectionTimeouts?
     private var place: ConnectionPlace?
@@ -113,7 +113,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // What still comes is thrown away.
+        // Discard further bytes.
         if isCut { context.read() }
         notePhase()
         context.fireChannelReadComplete()
@@ -143,7 +143,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: written)
     }
 
-    /// What the system took at once has been taken by now, so that only an answer that stays behind changes the phase.
+    /// The system has accepted a part of the answer at once, so only an unfinished answer changes the phase.
     func flush(context: ChannelHandlerContext) {
         context.flush()
         notePhase()
@@ -164,7 +164,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func notePhase() {
-        // An answer that only waits to be taken is the client's delay and no work of ours, nor is what is behind it.
+        // An answer that waits for the client is the client's delay, and so are the requests behind it.
         let new: ConnectionTable.Phase =
             if unwritten > 0 || isReading && unanswered < 2 {
                 .waitingForClient

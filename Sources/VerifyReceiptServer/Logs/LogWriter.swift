@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Writes lines to a file descriptor from a thread of its own: a reader of the log that does not keep up must not stop
-/// requests. What exceeds the buffer is dropped and counted in the log itself.
+/// Writes lines to a file descriptor from its own thread, so a slow reader of the log does not block requests. Lines that exceed
+/// the buffer are dropped and counted in the log.
 public final class LogWriter: Sendable {
     /// Bytes.
     private static let maximumBuffer = 4 << 20
@@ -13,7 +13,7 @@ public final class LogWriter: Sendable {
 
     private struct State {
         var buffer: [UInt8] = []
-        /// An empty buffer that has memory: whoever writes a line must not hold the others up to get more.
+        /// An empty buffer with allocated memory, so that writing a line does not allocate under the lock.
         var spare: [UInt8] = []
         var isScheduled = false
         var dropped = 0
@@ -28,9 +28,9 @@ public final class LogWriter: Sendable {
     private let queue = DispatchQueue(label: "log")
 
     /// - Parameters:
-    ///   - descriptor: is written to as long as any logger holds the writer.
-    ///   - closesDescriptor: whether the writer closes it when nobody can write any more. Who closes it earlier has later
-    ///     lines written to whatever file the number is given to next.
+    ///   - descriptor: the file descriptor, which must stay open as long as a logger references the writer. Otherwise, later
+    ///     lines go to another file with the same number.
+    ///   - closesDescriptor: whether the writer closes it at the end of its life.
     public init(descriptor: Int32, closesDescriptor: Bool = false) {
         self.descriptor = descriptor
         self.closesDescriptor = closesDescriptor
@@ -63,7 +63,7 @@ public final class LogWriter: Sendable {
         _ = done.wait(timeout: .now() + 2)
     }
 
-    /// Writes what has come so far. What comes meanwhile waits for the next time, so that it is written together too.
+    /// Writes the buffered lines together. Lines that arrive meanwhile are written next.
     private func drain() {
         var (bytes, dropped) = state.withLock { state -> ([UInt8], Int) in
             var taken = state.spare

@@ -3,7 +3,7 @@ import Foundation
 public import Logging
 import Synchronization
 
-/// Writes one line per event: a JSON object, or a text for people. What does not print is escaped in both.
+/// Writes one line per event: a JSON object, or text. Unprintable characters are escaped in both.
 public struct ServerLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?

@@ -31,7 +31,7 @@ final class MetricsRegistry: Sendable {
         return counters
     }
 
-    /// A number that goes up and down, asked for when it is shown.
+    /// A number that goes up and down, read for each output.
     func gauge(_ name: String, _ help: String, _ value: @escaping @Sendable () -> MetricValue) {
         add(name, help, "gauge") { [MetricSample(value: value())] }
     }
@@ -41,7 +41,7 @@ final class MetricsRegistry: Sendable {
         add(name, help, "counter") { [MetricSample(value: .integer(value()))] }
     }
 
-    /// Counters that somebody else keeps, by one label.
+    /// External counters by one label.
     func readings(
         _ name: String, _ help: String, label: String, _ values: @escaping @Sendable () -> [(String, UInt64)]
     ) {
@@ -136,7 +136,7 @@ final class MetricCounters: Sendable {
 
 /// Durations in buckets from a tenth of a millisecond to ten seconds.
 final class MetricHistogram: Sendable {
-    /// Upper bounds in nanoseconds, with what stands in the label.
+    /// Upper bounds in nanoseconds, and their labels.
     private static let bounds: [(UInt64, String)] = [
         (100_000, "0.0001"), (250_000, "0.00025"), (500_000, "0.0005"), (1_000_000, "0.001"), (2_500_000, "0.0025"),
         (5_000_000, "0.005"), (10_000_000, "0.01"), (25_000_000, "0.025"), (50_000_000, "0.05"),

@@ -81,7 +81,7 @@ final class ServerMetrics: Sendable {
         abandoned = registry.counter(
             prefix + "requests_abandoned_total", "Requests whose client went away before the answer.")
         refreshes = registry.counters(
-            prefix + "app_store_refreshes_total", "Customers that the App Store was asked about, by outcome.",
+            prefix + "app_store_refreshes_total", "App Store queries about a customer, by outcome.",
             labels: ["outcome"])
         reloads = registry.counters(
             prefix + "configuration_reloads_total", "Reloads of the configuration by result.", labels: ["result"])
@@ -135,7 +135,7 @@ final class ServerMetrics: Sendable {
         registry.reading(prefix + "timeouts_total", "Calls of the store that were given up.") { store.timeouts }
     }
 
-    /// What has become of requests in shadow mode.
+    /// The requests in shadow mode, by outcome.
     func add(_ shadow: ShadowForwarder) {
         registry.readings(
             "legacy_receipts_shadow_requests_total", "Requests in shadow mode by what has become of them.",

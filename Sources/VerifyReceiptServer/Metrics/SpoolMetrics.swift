@@ -3,7 +3,7 @@ import TransactionStore
 import VerifyReceipt
 
 extension ServerMetrics {
-    /// What waits for the store, and what has become of receipts that the store did not take in time.
+    /// The receipts in the spool, and all spooled receipts by outcome.
     func add(_ writer: StoreWriter) {
         let prefix = "legacy_receipts_"
         registry.readings(

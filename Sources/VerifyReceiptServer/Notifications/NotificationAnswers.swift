@@ -4,7 +4,7 @@ import HTTPTypes
 import Logging
 import VerifyReceipt
 
-/// What a request asks for, with what answers it.
+/// The work of a request.
 enum Work: Sendable {
     case verifyReceipt(EndpointEnvironment, VerifyReceiptEndpoint)
     case notifications(NotificationVersion, NotificationIntake)
@@ -57,8 +57,7 @@ extension Answer {
 }
 
 extension ServerMetrics {
-    /// Counts a request to `/notifications/…`. Types that this version does not know are one, so that what is counted
-    /// stays few.
+    /// Counts a request to `/notifications/…`. Unknown types count as one, so the number of labels is bounded.
     func count(_ answer: Answer, _ version: NotificationVersion, _ duration: Duration) {
         let report = answer.notification
         let type: String
@@ -78,7 +77,7 @@ extension ServerMetrics {
         if report.outcome == .storeFailed { storeFailures.add() }
     }
 
-    /// `notification_type` of version 1 as it stands in recorded notifications and Apple's documentation.
+    /// The values of `notification_type` in version 1, from recorded notifications and Apple's documentation.
     private static let version1Types: Set<String> = [
         "CANCEL", "CONSUMPTION_REQUEST", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS", "DID_FAIL_TO_RENEW",
         "DID_RECOVER", "DID_RENEW", "INITIAL_BUY", "INTERACTIVE_RENEWAL", "PRICE_INCREASE_CONSENT", "REFUND", "RENEWAL",
@@ -87,7 +86,7 @@ extension ServerMetrics {
 }
 
 extension NotificationReport {
-    /// What stands in the one line of the log: never what was signed.
+    /// The fields of the log line. It never contains signed data.
     func describe(in fields: inout LogFields) {
         fields.set("bundleId", bundleId)
         fields.set("environment", environment)

@@ -1,6 +1,6 @@
 public import VerifyReceipt
 
-/// Is told of each answered verifyReceipt request, after the answer was written.
+/// Receives each answered verifyReceipt request after its answer was written.
 public protocol AnswerObserving: Sendable {
     /// Called on the path of requests: has to return at once and to leave its work to the background.
     ///

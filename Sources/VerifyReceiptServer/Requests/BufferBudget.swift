@@ -1,9 +1,8 @@
 import Synchronization
 
-/// How many bytes of request bodies and of answers are in memory.
+/// Bounds the bytes of request bodies and answers in memory.
 ///
-/// A quarter is kept for small ones, which is what nearly all are: a few clients with large bodies cannot shut everybody
-/// else out.
+/// A quarter is reserved for small ones, so a few clients with large bodies cannot lock out the others.
 final class BufferBudget: Sendable {
     /// Bytes. Bodies and answers up to this count as small.
     static let smallSize = 128 << 10
@@ -17,10 +16,10 @@ final class BufferBudget: Sendable {
         maximumForLarge = Self.maximumForLarge(maximum)
     }
 
-    /// What those may use together that are not small: the largest one that ever fits.
+    /// The bound for all large ones together, and for the largest one.
     static func maximumForLarge(_ maximum: Int) -> Int { maximum - maximum / 4 }
 
-    /// Whether there was room; then it has to be given back with ``release(_:)``.
+    /// Whether there was room; then it must be given back with ``release(_:)``.
     ///
     /// - Parameter total: the size of the whole body or answer, as far as it is known.
     func take(_ bytes: Int, of total: Int) -> Bool {

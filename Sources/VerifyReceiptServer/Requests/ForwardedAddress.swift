@@ -2,8 +2,8 @@ package import HTTPTypes
 
 /// The client of a request that proxies have handed on, as `X-Forwarded-For` or `Forwarded` (RFC 7239) states it.
 ///
-/// Each proxy appends the address that it was connected from, and anything before that is the client's own invention. So the
-/// list is read from its end, as far as the addresses are those of trusted proxies; the first other one is the client.
+/// Each proxy appends the address of its peer; a client can invent everything before it. So the list is read from its end. The
+/// first address that is not a trusted proxy is the client.
 package enum ForwardedAddress: Equatable {
     case client(IPAddress)
     /// No header names a client: the request is a proxy's own, or comes from one of the trusted networks.

@@ -35,7 +35,7 @@ struct RequestResponder: Sendable {
         var reader = RequestBodyReader(request.body, declared: declared, budget: state.budget)
         if let refusal = RequestRules.refusal(of: request, isHTTP2: exchange.isHTTP2) {
             try await send(refusal, request, writer, channel, exchange)
-            // What follows CONNECT is no body.
+            // CONNECT has no body.
             if !isExpecting, request.method != .connect { try await reader.discard() }
             throw ConnectionMustClose()
         }
@@ -53,21 +53,21 @@ struct RequestResponder: Sendable {
             }
             outcome = try await self.outcome(&reader, work, channel, exchange)
         }
-        // What is held here goes over to those who write the answer and who observe it.
+        // The budget is released after the answer is written and observed.
         defer { state.budget.release(outcome.held) }
         try await send(outcome.answer, request, writer, channel, exchange)
         if let body = outcome.body, case .verifyReceipt(let environment, _) = work {
             observe(body, request, environment, outcome.answer.reply)
         }
         guard outcome.answer.closes else { return }
-        // Who waits for 100 (Continue) has not sent the body and will not.
+        // A client that waits for 100 (Continue) does not send the body.
         if !isExpecting { try await reader.discard() }
         throw ConnectionMustClose()
     }
 
-    /// The client of a request that a trusted proxy has handed on, and the address that the request counts for.
+    /// The client of a request from a trusted proxy, and the address to which the request counts.
     ///
-    /// Where the headers do not tell the client, the request counts for the proxy: a client must not escape its bound by a
+    /// If the headers do not identify the client, the request counts to the proxy, so a client cannot avoid its limit with a
     /// header that contradicts the proxy's.
     private func sender(_ request: Request, _ channel: any Channel) -> (client: IPAddress?, bounded: IPAddress?) {
         guard !state.trustedProxies.isEmpty, let peer = IPAddress(channel.remoteAddress), state.isTrustedProxy(peer)
@@ -89,18 +89,18 @@ struct RequestResponder: Sendable {
         shadow.submit(request: body, environment: environment, reply: reply, marks: received)
     }
 
-    /// What becomes of a POST.
+    /// The result of a POST.
     private struct Outcome {
         let answer: Answer
-        /// The request's body, if the endpoint saw it and somebody wants to be told of it.
+        /// The request's body, if the endpoint read it and there is an observer.
         var body: [UInt8]?
         /// Bytes of the budget.
         var held = 0
     }
 
-    /// What is answered to a POST.
+    /// The answer to a POST.
     ///
-    /// - Throws: if there is nobody to answer.
+    /// - Throws: an error if the client has disconnected.
     private func outcome(
         _ reader: inout RequestBodyReader, _ work: Work, _ channel: any Channel, _ exchange: Exchange
     ) async throws -> Outcome {
@@ -187,16 +187,16 @@ struct RequestResponder: Sendable {
         } else {
             try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.reply.body)))
         }
-        // What `Connection: close` is in HTTP/1 is GOAWAY in HTTP/2, which the handler of the connection sends.
+        // HTTP/2 has GOAWAY instead of `Connection: close`. The handler of the connection sends it.
         if isDraining, exchange.isHTTP2 {
             channel.parent?.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
         }
-        // Hummingbird itself only knows the lower-case form.
+        // Hummingbird recognizes only the lower-case form.
         if closes, !answer.closes, request.headers.value(of: .connection) != "close" { throw ConnectionMustClose() }
     }
 
-    /// What the answer rests on, where it was asked how current it is: `Age` (RFC 9111, 5.1), seconds since the App Store
-    /// said so, and our own `Legacy-Receipts-Source`.
+    /// Adds the source of an answer with a freshness requirement: `Age` (RFC 9111, 5.1), the seconds since the App Store query,
+    /// and our own `Legacy-Receipts-Source`.
     private static func state(_ facts: ReplyFacts, in head: inout HTTPResponse) {
         if let age = facts.ageMilliseconds { head.headerFields[.age] = String(age / 1_000) }
         if let source = facts.source, let name = sourceHeader { head.headerFields[name] = source.rawValue }
@@ -262,15 +262,15 @@ struct RequestResponder: Sendable {
     }
 }
 
-/// What is known of a request beside its content.
+/// The metadata of a request.
 struct Exchange {
     let name: String
     let route: Route
     let begin: ContinuousClock.Instant
     let isHTTP2: Bool
-    /// The client, where a trusted proxy has handed the request on.
+    /// The client of a request from a trusted proxy.
     let client: IPAddress?
-    /// What the request counts for in `limits.connections-per-address`.
+    /// The address to which the request counts for `limits.connections-per-address`.
     let bounded: IPAddress?
 }
 
@@ -287,7 +287,7 @@ struct Answer {
     var closes = false
     /// Whether the endpoint itself answered.
     var isVerified = false
-    /// What became of a notification.
+    /// The result of a notification.
     var notification: NotificationReport?
 
     init(status: HTTPResponse.Status, reply: VerifyReceiptReply) {

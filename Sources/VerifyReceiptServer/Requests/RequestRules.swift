@@ -1,7 +1,7 @@
 import HTTPTypes
 import HummingbirdCore
 
-/// What HTTP itself demands of a request, whatever it asks for.
+/// The requirements of HTTP for every request.
 enum RequestRules {
     /// The answer to a request that breaks a rule; the connection ends with it. Nil for one that breaks none.
     static func refusal(of request: Request, isHTTP2: Bool) -> Answer? {
@@ -30,7 +30,7 @@ enum RequestRules {
 
     private static let host = HTTPField.Name("Host")
 
-    /// Whether a byte can stand in a host and port (RFC 3986, 3.2.2 and 3.2.3).
+    /// Whether a byte is allowed in a host and port (RFC 3986, 3.2.2 and 3.2.3).
     private static func isOfAuthority(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

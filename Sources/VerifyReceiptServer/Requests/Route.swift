@@ -2,17 +2,17 @@ import AppStoreSync
 import HTTPTypes
 import VerifyReceipt
 
-/// What a path leads to.
+/// The target of a path.
 ///
 /// | path | listener `both` | listener `production` | listener `sandbox` |
 /// |---|---|---|---|
 /// | `/verifyReceipt`, `/WebObjects/MZFinance.woa/wa/verifyReceipt` | production; sandbox with a sandbox host name | production | sandbox |
 /// | `/sandbox/verifyReceipt` | sandbox | production | sandbox |
-/// | `/notifications/v2`, `/notifications/v1` | App Store Server Notifications, whatever the listener: they say themselves which environment they are of |||
+/// | `/notifications/v2`, `/notifications/v1` | App Store Server Notifications on every listener: they contain their environment |||
 /// | anything else | 404 | 404 | 404 |
 ///
-/// A query is ignored. A trailing slash and repeated slashes, which come from clients that join a base address with a path,
-/// do no harm. Upper and lower case differ, as at Apple's.
+/// A query is ignored, and so are a trailing slash and repeated slashes, because some clients join a base URL with a path. Paths
+/// are case-sensitive, like Apple's.
 enum Route: Sendable, Equatable {
     case verifyReceipt(EndpointEnvironment)
     case notifications(NotificationVersion)
@@ -43,7 +43,7 @@ enum Route: Sendable, Equatable {
 
     private static func place(_ path: String) -> Place? {
         if path == "/verifyReceipt" { return .plain }
-        // Longer ones cannot be ours, whatever is dropped.
+        // No valid path is longer.
         guard path.utf8.count <= 4_096 else { return nil }
         // The absolute form (RFC 9112, 3.2.2) has become a path and an authority already: ``HTTP1RequestHead``.
         var rest = path[...]
@@ -67,7 +67,7 @@ enum Route: Sendable, Equatable {
     }
 }
 
-/// Names that may stand in a log: nothing that a client made up.
+/// Names for the log, which no client can choose freely.
 enum LogName {
     private static let methods: Set<String> = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT",

@@ -4,13 +4,13 @@ import Synchronization
 import TransactionStore
 import VerifyReceipt
 
-/// What all requests share.
+/// The shared state of all requests.
 final class ServerState: Sendable {
     let metrics: ServerMetrics
     let queue: WorkQueue
     let budget: BufferBudget
     let connections: ConnectionTable
-    /// What each client has at the same time: connections of its own, and requests that trusted proxies hand on.
+    /// The connections of each client, and its requests through trusted proxies.
     let clients: AddressCounter
     let trustedProxies: [IPNetwork]
     let logger: Logger
@@ -28,7 +28,7 @@ final class ServerState: Sendable {
     private let refusedLine = RateLimitedLine()
     private let date = LastSecond { Timestamp.http(seconds: $0) }
 
-    /// What a reload exchanges. A class, since every request takes a copy.
+    /// The state that a reload replaces. It is a class, because every request copies it.
     final class Replaceable: Sendable {
         let endpoint: VerifyReceiptEndpoint
         let sandboxHosts: [String]
@@ -93,10 +93,10 @@ final class ServerState: Sendable {
         }
     }
 
-    /// Whether anybody is told of answered requests.
+    /// Whether there are observers.
     var isObserved: Bool { shadow != nil || !observers.isEmpty }
 
-    /// What answers now.
+    /// The current state.
     var current: Replaceable { replaceable.withLock { $0 } }
 
     func replace(with replacement: Replaceable) {

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Lets a bounded number of requests work and a bounded number wait, first come, first served. Who finds no place is told
-/// at once.
+/// Processes a bounded number of requests at the same time, and queues a bounded number in order. A request beyond both is
+/// rejected at once.
 ///
-/// A request that waits for something outside the server is away: it gives its place to another request and takes one again
-/// without waiting. So a store that hangs does not keep requests from working that need none. The number of requests that
-/// are away is bounded too; beyond it they keep their places, so that a store that is only slow fills the queue.
+/// A request that waits for an external system is suspended: another request takes its slot, and it continues later without
+/// queueing. So requests that need no store continue while a store hangs. The number of suspended requests is bounded too.
+/// Beyond it, requests keep their slots, so that a slow store fills the queue.
 final class WorkQueue: Sendable {
     private struct State {
         /// May exceed the maximum by requests that came back.
@@ -49,7 +49,7 @@ final class WorkQueue: Sendable {
     var away: Int { state.withLock { $0.away } }
     var inFlight: Int { state.withLock { $0.working + $0.away } }
 
-    /// Waits for a place. Each `true` has to be followed by one ``leave()``; ``WorkPlace`` sees to it.
+    /// Waits for a place. Each `true` must be followed by one ``leave()``; ``WorkPlace`` sees to it.
     ///
     /// - Returns: false if there is no place to wait either.
     func enter() async -> Bool {

@@ -2,9 +2,9 @@ import Foundation
 
 /// Where requests are forwarded in shadow mode, and how much it may cost.
 public struct ShadowConfiguration: Sendable, Hashable {
-    /// What gets the requests that we answered as production.
+    /// The URL for requests that we answered as production.
     public let productionURL: String
-    /// What gets the requests that we answered as sandbox.
+    /// The URL for requests that we answered as sandbox.
     public let sandboxURL: String
     /// The file that differences are written to, one JSON object per line; nil writes none. Created readable by its owner
     /// only.
@@ -78,7 +78,7 @@ public struct ShadowConfiguration: Sendable, Hashable {
 
 /// Why nothing can be forwarded to an address.
 public struct ShadowConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong with the address, for a program to branch on.
+    /// The reason why the address is invalid, to branch on.
     public enum Code: String, Sendable, CaseIterable {
         /// The address is not an absolute `http` or `https` URL. Write it with scheme and host.
         case notAnAddress
@@ -88,7 +88,7 @@ public struct ShadowConfigurationError: Error, Sendable, Equatable, CustomString
         case plaintext
     }
 
-    /// What is wrong with the address.
+    /// The reason why the address is invalid.
     public let code: Code
 
     init(_ code: Code) { self.code = code }
@@ -99,7 +99,7 @@ public struct ShadowConfigurationError: Error, Sendable, Equatable, CustomString
         case .notAnAddress: "The shadow address is no absolute http or https URL."
         case .hasMoreThanAPath: "The shadow address must not have a user, a query or a fragment."
         case .plaintext:
-            "The shadow address has to be https: requests hold receipts and shared secrets. Only this machine may be http."
+            "The shadow address must be https, because requests contain receipts and shared secrets. http is allowed for this machine only."
         }
     }
 }

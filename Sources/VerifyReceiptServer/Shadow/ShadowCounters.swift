@@ -1,7 +1,7 @@
 public import ReplyComparison
 public import VerifyReceipt
 
-/// What has become of the requests in shadow mode. Each submitted request is, in the end, in one of the others.
+/// The requests in shadow mode by outcome. Each submitted request ends in one of the other counters.
 public struct ShadowCounters: Sendable, Hashable {
     public var submitted = 0
     /// Not among the submitted: requests that this server has forwarded itself and that came back to it.

@@ -69,7 +69,7 @@ public final class ShadowForwarder: Service, AnswerObserving {
             of: Job.self, bufferingPolicy: .bufferingOldest(max(1, configuration.maximumQueueLength)))
     }
 
-    /// What has happened so far.
+    /// The counts so far.
     public var counters: ShadowCounters { state.withLock { $0.counters } }
 
     // MARK: Taking in
@@ -112,8 +112,8 @@ public final class ShadowForwarder: Service, AnswerObserving {
 
     // MARK: Running
 
-    /// Forwards until told to stop (graceful shutdown of swift-service-lifecycle, or cancellation). A graceful shutdown
-    /// takes nothing more and finishes what waits, within ``ShadowConfiguration/drainTimeout``. Call it once.
+    /// Forwards requests until graceful shutdown (swift-service-lifecycle) or cancellation. During a graceful shutdown, it
+    /// accepts no more requests and finishes the waiting ones within ``ShadowConfiguration/drainTimeout``. Call it once.
     public func run() async throws {
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: clientConfiguration)
         await withGracefulShutdownHandler {

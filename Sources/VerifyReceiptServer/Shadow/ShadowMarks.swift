@@ -1,8 +1,8 @@
-/// Knows the requests that a server in shadow mode has sent itself, however many servers they came through.
+/// Detects requests that this server has forwarded itself, through any number of servers.
 ///
-/// Each server has a random mark, and puts it behind those of the servers before it, as in `Via` (RFC 9110, 7.6.3). Two
-/// servers that shadow each other, or one that shadows itself, come to an end where a server meets its own mark. Nobody
-/// else knows the mark: a client that sends the header by itself is forwarded like all others.
+/// Each server has a random mark and appends it to the header, like `Via` (RFC 9110, 7.6.3). If a server receives its own mark,
+/// it does not forward the request, so servers that shadow each other do not loop. The mark is secret, so a client cannot use the
+/// header to avoid the comparison.
 struct ShadowMarks: Sendable {
     /// Servers in a circle. The oldest marks are left out of a longer list, so that a client cannot fill it.
     static let maximumCount = 16
@@ -25,7 +25,7 @@ struct ShadowMarks: Sendable {
         (Self.marks(received).suffix(Self.maximumCount - 1).map { String($0) } + [own]).joined(separator: ", ")
     }
 
-    /// What else stands in the header is not handed on.
+    /// Other content of the header is not forwarded.
     private static func marks(_ received: String?) -> [Substring] {
         guard let received else { return [] }
         return received.split { $0 == "," || $0 == " " }.filter { mark in

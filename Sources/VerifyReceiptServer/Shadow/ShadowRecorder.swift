@@ -14,9 +14,9 @@ import VerifyReceipt
 ///  "originalTransactionId":…,"grantedBy":"apple","reason":"expired","status":0}]},
 ///  "differences":[{"path":…,"kind":…,"rule":…,"transactionId":…,"apple":…,"ours":…}],"differencesLeftOut":0}
 /// ```
-/// `time` is in milliseconds since 1970-01-01T00:00:00Z. What is quoted of a value is ``ReplyDifference``'s decision: no
-/// receipt, no shared secret, no account token. What differs every time (`request_date`, the bytes of `latest_receipt`)
-/// is counted and not listed; a comparison with nothing else to tell is not written.
+/// `time` is in milliseconds since 1970-01-01T00:00:00Z. ``ReplyDifference`` redacts values: a line contains no receipt, no shared
+/// secret and no account token. Expected differences (`request_date`, the bytes of `latest_receipt`) are counted but not listed. A
+/// comparison without other differences is not written.
 final class ShadowRecorder: Sendable {
     private struct File {
         var descriptor: Int32 = -1
@@ -36,7 +36,7 @@ final class ShadowRecorder: Sendable {
 
     deinit { file.withLock { Self.close(&$0) } }
 
-    /// The line for a comparison; nil if there is nothing to tell.
+    /// The line for a comparison; nil without differences.
     static func line(
         _ comparison: ReplyComparison, _ facts: ReplyFacts, _ environment: EndpointEnvironment, time: Int64
     ) -> [UInt8]? {

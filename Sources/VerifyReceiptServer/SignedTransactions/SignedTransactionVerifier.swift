@@ -4,15 +4,15 @@ public import VerifyReceipt
 
 /// Checks a StoreKit 2 JWS in `receipt-data` with `SignedDataVerifier`.
 ///
-/// Which app it may be of is for the endpoint to say, as for receipts; environments are Production and Sandbox, and those
-/// of Xcode where it is accepted.
+/// The endpoint decides which apps are accepted, as for receipts. The environments are Production and Sandbox, and those of Xcode
+/// if it is accepted.
 public struct SignedTransactionVerifier: SignedTransactionVerifying {
     private let verifier: SignedDataVerifier
     private let expectation: SignedDataExpectation
 
     /// - Parameters:
-    ///   - trust: whose signatures are believed.
-    ///   - revocation: asks whether certificates were revoked; nil for not at all.
+    ///   - trust: the trust anchors.
+    ///   - revocation: checks certificates for revocation; nil for no check.
     /// - Throws: `SignedDataError` if an additional root cannot be read.
     public init(trust: SignedDataTrust = .apple, revocation: (any RevocationChecking)? = nil) throws {
         verifier = try SignedDataVerifier(trust: trust, revocation: revocation)

@@ -138,7 +138,7 @@ private final class EnrichmentProgress {
     private let isQuiet: Bool
     private let isTerminal = Terminal.isErrorTerminal
 
-    /// - Parameter total: customers and ids that the App Store has to be asked about.
+    /// - Parameter total: customers and ids that the App Store must be asked about.
     init(total: Int, isQuiet: Bool) {
         self.total = total
         self.isQuiet = isQuiet

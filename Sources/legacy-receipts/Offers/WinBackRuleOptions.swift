@@ -62,7 +62,7 @@ struct WinBackRuleOptions: ParsableArguments {
             }
         }
         if let maximumMonthsSince, maximumMonthsSince <= minimumMonthsSince ?? 0 {
-            throw ValidationError("--maximum-months-since has to be more than --minimum-months-since.")
+            throw ValidationError("--maximum-months-since must be more than --minimum-months-since.")
         }
     }
 
@@ -119,7 +119,7 @@ enum WinBackOfferFile {
         var top = try CatalogMapping(root, file: file, element: "")
         guard try top.takeInteger("version", in: 1...1) != nil else {
             throw CatalogError(
-                .missingValue, at: CatalogSource(file: file, line: 1), "the file has to begin with version: 1")
+                .missingValue, at: CatalogSource(file: file, line: 1), "the file must begin with version: 1")
         }
         guard let member = top.take("winBackOffers") else {
             throw CatalogError(.missingValue, at: CatalogSource(file: file, line: 1), "winBackOffers is missing")

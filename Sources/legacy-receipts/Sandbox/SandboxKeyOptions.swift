@@ -2,7 +2,7 @@ import AppStoreSandbox
 import ArgumentParser
 import Foundation
 
-/// The developer's key, and the roots that have to be trusted.
+/// The developer's key, and the roots that must be trusted.
 struct SandboxKeyOptions: ParsableArguments {
     @Option(
         name: .customLong("root-out"),

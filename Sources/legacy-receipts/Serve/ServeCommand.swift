@@ -48,7 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("test-clock-from"),
         help: ArgumentHelp(
-            "For tests: take the time from this sandbox. Its root has to be among trust.signed-data-roots.",
+            "For tests: take the time from this sandbox. Its root must be among trust.signed-data-roots.",
             valueName: "url"))
     var testClock: String?
 

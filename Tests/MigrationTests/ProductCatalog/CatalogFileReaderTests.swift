@@ -80,17 +80,17 @@ import Testing
     @Test(
         "Rules of a win-back offer that are wrong are refused with their line and what is wanted",
         arguments: [
-            ("priority: low", .badValue, "priority has to be high or normal, not \"low\""),
-            ("waitScope: product", .badValue, "waitScope has to be offer or group, not \"product\""),
-            ("startDate: 2026-02-30", .badValue, "startDate has to be a day like 2026-03-01"),
-            ("endDate: tomorrow", .badValue, "endDate has to be a day like 2026-03-01"),
-            ("{}", nil, ""), ("storefronts: USA", .wrongType, "storefronts has to be a list"),
+            ("priority: low", .badValue, "priority must be high or normal, not \"low\""),
+            ("waitScope: product", .badValue, "waitScope must be offer or group, not \"product\""),
+            ("startDate: 2026-02-30", .badValue, "startDate must be a day like 2026-03-01"),
+            ("endDate: tomorrow", .badValue, "endDate must be a day like 2026-03-01"),
+            ("{}", nil, ""), ("storefronts: USA", .wrongType, "storefronts must be a list"),
             ("storefronts: []", .missingValue, "leave the key out for all storefronts"),
             ("storefronts: [usa]", .badValue, "three capital letters such as USA, not \"usa\""),
             ("storefronts: [USA, USA]", .duplicate, "the storefront USA is there twice"),
-            ("storefronts: [[USA]]", .wrongType, "a storefront has to be text"),
-            ("monthsBetweenOffers: 1201", .badValue, "monthsBetweenOffers has to be 0 to 1200"),
-            ("monthsBetweenOffers: six", .wrongType, "monthsBetweenOffers has to be a whole number"),
+            ("storefronts: [[USA]]", .wrongType, "a storefront must be text"),
+            ("monthsBetweenOffers: 1201", .badValue, "monthsBetweenOffers must be 0 to 1200"),
+            ("monthsBetweenOffers: six", .wrongType, "monthsBetweenOffers must be a whole number"),
         ] as [(String, CatalogError.Code?, String)])
     func winBackRulesAreChecked(_ key: String, _ code: CatalogError.Code?, _ message: String) throws {
         let text = """
@@ -114,14 +114,14 @@ import Testing
     }
 
     @Test(
-        "Rules of a win-back offer have to be whole and in order, and other offers have none",
+        "Rules of a win-back offer must be whole and in order, and other offers have none",
         arguments: [
             ("{type: winBack, id: x, priority: high}", .missingValue, "paidMonths is missing"),
             ("{type: winBack, id: x, paidMonths: 1}", .missingValue, "monthsSince is missing"),
             ("{type: winBack, id: x, paidMonths: 1, monthsSince: {}}", .missingValue, "monthsSince.minimum is missing"),
             (
                 "{type: winBack, id: x, paidMonths: 1, monthsSince: {minimum: 2, maximum: 2}}", .badValue,
-                "maximum has to be more than minimum"
+                "maximum must be more than minimum"
             ),
             (
                 "{type: winBack, id: x, paidMonths: 1, monthsSince: {minimum: 2}, startDate: 2026-03-02, endDate: 2026-03-01}",
