@@ -22,7 +22,7 @@ extension VerifyReceiptEndpoint {
                 return known.map { StoreKnowledge(customer: $0, hasLearnedSubmission: isKnown) }
             }
             // Of a customer whom the store did not know it knows now what the receipt states.
-            if known == nil, let customer = try? Customer(statedBy: facts) {
+            if known == nil, let customer = Customer(resolving: [facts]) {
                 return StoreKnowledge(customer: customer, hasLearnedSubmission: true)
             }
             let customer = try await store.customer(facts.identities, in: facts.scope)

@@ -242,7 +242,7 @@ import VerifyReceipt
             let verified = try verifier.verify(ReceiptContainer(stored: bytes))
             let mapped = ReceiptMapper().map(verified)
             let facts = try unwrap(FactSet(verified, octets: bytes))
-            let customer = try unwrap(try Customer(statedBy: facts))
+            let customer = try unwrap(Customer(resolving: [facts]))
             var known: [String: StoredTransaction] = [:]
             for transaction in customer.transactions { known[transaction.payload.transactionId ?? ""] = transaction }
             for transaction in mapped.transactions {

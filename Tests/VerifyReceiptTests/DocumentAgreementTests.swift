@@ -164,7 +164,7 @@ import VerifyReceipt
 
     /// The mapping of one receipt concludes what a store does that knows nothing else, and states what the store states.
     private static func expectMapping(_ receipt: Receipt) throws {
-        guard let facts = FactSet(receipt.verified, octets: receipt.bytes), let customer = try Customer(statedBy: facts)
+        guard let facts = FactSet(receipt.verified, octets: receipt.bytes), let customer = Customer(resolving: [facts])
         else { return }
         var known: [String: JWSTransactionDecodedPayload] = [:]
         for transaction in customer.transactions {

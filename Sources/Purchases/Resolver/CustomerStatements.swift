@@ -90,6 +90,109 @@ package struct CustomerStatements {
     }
 }
 
+// MARK: Without a store
+
+extension Customer {
+    /// What the documents about one customer resolve to. A store that has taken in these sets and no others gives the same
+    /// customer; the order of the sets changes nothing.
+    ///
+    /// Nil if the sets identify no customer, or are of several apps or environments.
+    /// - Parameter sets: all about one customer. Nothing checks that.
+    public init?(resolving sets: [FactSet]) {
+        guard let scope = sets.first?.scope, sets.allSatisfy({ $0.scope == scope }) else { return nil }
+        var statements = CustomerStatements(scope: scope)
+        var transactions = NewestStatements<TransactionFact>()
+        var renewals = NewestStatements<RenewalInfoFact>()
+        var apps = NewestStatements<AppTransactionFact>()
+        for set in sets {
+            statements.identities.formUnion(set.identities)
+            for fact in set.transactions {
+                transactions.add(fact, fact.storedOriginalTransactionId, fact.payload.transactionId ?? "")
+            }
+            for fact in set.renewalInfos { renewals.add(fact, fact.payload.originalTransactionId ?? "") }
+            if let fact = set.appTransaction { apps.add(fact, "") }
+            if let receipt = set.receipt { statements.add(receipt) }
+        }
+        statements.transactions = transactions.all
+        for fact in renewals.all {
+            statements.renewalInfos[fact.payload.originalTransactionId ?? "", default: ByKind()][
+                fact.origin.source.kind] = fact
+        }
+        for fact in apps.all { statements.appTransactions[fact.origin.source.kind] = fact }
+        guard let customer = statements.resolved() else { return nil }
+        self = customer
+    }
+}
+
+/// A statement of a document, as far as it competes with others about the same.
+private protocol CompetingStatement {
+    var origin: FactOrigin { get }
+    /// Of two statements of one date, the one that revokes stands.
+    var revokes: Bool { get }
+    /// The stored form: of two that are alike in all else, the greater one stands.
+    func encoded(by encoder: inout FactEncoder) -> [UInt8]
+}
+
+extension TransactionFact: CompetingStatement {
+    fileprivate func encoded(by encoder: inout FactEncoder) -> [UInt8] {
+        encoder.encode(self)
+        return encoder.payload.bytes
+    }
+}
+
+extension RenewalInfoFact: CompetingStatement {
+    fileprivate var revokes: Bool { false }
+
+    fileprivate func encoded(by encoder: inout FactEncoder) -> [UInt8] {
+        encoder.encode(self)
+        return encoder.payload.bytes
+    }
+}
+
+extension AppTransactionFact: CompetingStatement {
+    fileprivate var revokes: Bool { false }
+
+    fileprivate func encoded(by encoder: inout FactEncoder) -> [UInt8] {
+        encoder.encode(self)
+        return encoder.payload.bytes
+    }
+}
+
+/// The newest statement of each kind about each subject, by the order in which engines compare their rows.
+private struct NewestStatements<Statement: CompetingStatement> {
+    private struct Key: Hashable {
+        let kind: FactKind
+        let subject: String
+        let transactionId: String
+    }
+
+    private var places: [Key: Int] = [:]
+    private(set) var all: [Statement] = []
+    private var encoder = FactEncoder()
+
+    init() {}
+
+    mutating func add(_ statement: Statement, _ subject: String, _ transactionId: String = "") {
+        let key = Key(kind: statement.origin.source.kind, subject: subject, transactionId: transactionId)
+        guard let place = places[key] else {
+            places[key] = all.count
+            all.append(statement)
+            return
+        }
+        if replaces(statement, all[place]) { all[place] = statement }
+    }
+
+    private mutating func replaces(_ new: Statement, _ known: Statement) -> Bool {
+        if new.origin.signedDate != known.origin.signedDate { return new.origin.signedDate > known.origin.signedDate }
+        if new.revokes != known.revokes { return new.revokes }
+        let bytes = (new.encoded(by: &encoder), encoder.legacy.bytes)
+        let knownBytes = (known.encoded(by: &encoder), encoder.legacy.bytes)
+        if bytes.0 != knownBytes.0 { return knownBytes.0.lexicographicallyPrecedes(bytes.0) }
+        if bytes.1 != knownBytes.1 { return knownBytes.1.lexicographicallyPrecedes(bytes.1) }
+        return new.origin.source.code > known.origin.source.code
+    }
+}
+
 extension KnownReceipt {
     /// Whether the receipt is the one to keep of two of the same form: by date, then by bytes, so that the order in which
     /// they come does not matter.
