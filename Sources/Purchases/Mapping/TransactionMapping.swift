@@ -56,7 +56,7 @@ extension MappedTransaction {
         setOffer(facts, source, depth)
         setGroup(facts, source, depth)
         if case .conclusions = depth { setReason() }
-        setContext(context)
+        setContext(context, depth)
     }
 }
 
@@ -247,8 +247,9 @@ extension MappedTransaction {
         provenance.set(&payload.transactionReason, to: reason, .transactionReason, .inferred(rule))
     }
 
-    fileprivate mutating func setContext(_ context: borrowing RecordContext) {
+    fileprivate mutating func setContext(_ context: borrowing RecordContext, _ depth: ReadingDepth) {
         provenance.set(&payload.bundleId, to: context.bundleId, .bundleId, context.bundleIdProvenance)
+        if case .statements = depth, case .inferred = context.environmentProvenance { return }
         provenance.set(&payload.environment, to: context.environment, .environment, context.environmentProvenance)
     }
 }
