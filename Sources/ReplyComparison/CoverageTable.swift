@@ -1,7 +1,7 @@
 internal import VerifyReceipt
 
-/// What the endpoint answers, status by status and member by member, as Documentation/Replies.md shows it. It is printed from the data
-/// that the endpoint and the comparison work with.
+/// The coverage table of Documentation/Replies.md: each status and each member. It is generated from the data of the endpoint and
+/// the comparison.
 package enum CoverageTable {
     /// Two Markdown tables with a line feed at the end.
     package static func markdown() -> String {

@@ -1,6 +1,6 @@
-/// Whose business a difference between Apple's reply and ours is.
+/// The cause of a difference between Apple's reply and ours.
 public enum DifferenceKind: String, Sendable, CaseIterable, Comparable {
-    /// The receipt or the store states the value and our reply does not have it, or has something that nobody stated.
+    /// The receipt or the store contains the value and our reply does not, or our reply has a value without a source.
     case weAreWrong
     /// The value comes from Apple's database and from nowhere else, or from the moment of asking.
     case serverState
@@ -42,14 +42,14 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     case encodedOrder
     /// A list that a receipt with auto-renewable subscriptions always brings is missing (V3.5).
     case missingList
-    /// `exclude-old-transactions` was asked for and an older renewal is listed (V3.5).
+    /// The request has `exclude-old-transactions`, and an older renewal is listed (V3.5).
     case excludeOldTransactions
-    /// In production we list a period that runs, and Apple's reply has neither it nor another one that runs of the same
-    /// subscription: it is somebody else's, or nobody's (V3.5).
+    /// In production, our reply lists an active period, and Apple's reply has no active period of the subscription: it may
+    /// belong to another customer (V3.5).
     case activeNotListed
 
-    // Only their database can know.
-    /// The status tells of an outage (V2): 21005, 21009, 21100 to 21199, an HTTP server error; or it may, as 21002.
+    // Only Apple's database has the value.
+    /// The status indicates an outage (V2): 21005, 21009, 21100 to 21199, an HTTP server error, or possibly 21002.
     case temporaryFailure
     /// 21010: the account (V2).
     case accountState
@@ -69,9 +69,9 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     case listWithoutSubscription
     /// `latest_receipt` is issued at each request and never equals another (V3.3).
     case reissuedReceipt
-    /// The two were asked at different moments.
+    /// The two requests have different dates.
     case requestDate
-    /// A member that Reference.md does not know.
+    /// A member that is not in Reference.md.
     case unknownField
 
     // Formatting.

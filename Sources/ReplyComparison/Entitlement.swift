@@ -1,6 +1,6 @@
 package import AppStoreModels
 
-/// Whose reply alone would make a client grant access.
+/// The reply that alone grants access.
 public enum EntitlementSide: String, Sendable, CaseIterable {
     /// Ours grants what Apple's does not: a risk of theft.
     case ours
@@ -24,7 +24,7 @@ public enum EntitlementReason: String, Sendable, CaseIterable {
     case cancelled
     /// The newest period that it lists is over (V3.5).
     case expired
-    /// The period is over in both, and only one tells of a grace period (V3.6).
+    /// The period has ended in both, and only one has a grace period (V3.6).
     case gracePeriod
     /// It does not list the purchase.
     case notListed
@@ -32,7 +32,7 @@ public enum EntitlementReason: String, Sendable, CaseIterable {
 
 /// One purchase that the two replies grant differently, or the receipt as a whole.
 ///
-/// What it quotes can be shown to operators and kept in files, as ``ReplyDifference``.
+/// Its values are redacted like those of ``ReplyDifference``, so it can be shown to operators and stored.
 public struct EntitlementDifference: Sendable, Hashable {
     /// Nil where one reply accepts the receipt and the other does not, and no purchase in it is active.
     public let productId: String?
@@ -76,13 +76,13 @@ public struct EntitlementDifference: Sendable, Hashable {
     }
 }
 
-/// Why it cannot be said whether two replies grant the same.
+/// The reason why the access of two replies cannot be compared.
 public enum EntitlementObstacle: String, Sendable, CaseIterable {
-    /// Apple's reply tells of trouble that passes: 21005, 21009, 21100 to 21199 unless it says that asking again is of no
-    /// use, or the number of an HTTP server error (Reference.md V2).
+    /// Apple's reply is a temporary failure: 21005, 21009, 21100 to 21199 unless it is marked as not retryable, or the number of
+    /// an HTTP server error (Reference.md V2).
     case temporaryFailure
     /// One of the replies has no status.
     case noStatus
-    /// A reply lists periods, and nobody knows when Apple was asked.
+    /// A reply lists periods, and the date of the request is unknown.
     case unknownMoment
 }

@@ -1,14 +1,13 @@
 package import AppStoreModels
 
-/// Whether a client would grant the same by Apple's reply and by ours, purchase by purchase.
+/// Whether Apple's reply and ours grant the same access, purchase by purchase.
 ///
-/// This is another question than whose business a difference is (``DifferenceKind``): that only their database can know of
-/// a refund does not make it right to grant. A purchase is what shares product and original transaction id. It is active
-/// at the moment of Apple's reply if an entry of it is neither cancelled nor over, or within its grace period. Of a
-/// transaction in both lists, `latest_receipt_info` counts, and periods count there only where a reply has that list
-/// (Reference.md V3.5). With another status than 0 nothing is active.
+/// The cause of a difference (``DifferenceKind``) does not matter: a refund that only Apple's database has is still a wrong grant.
+/// A purchase is identified by its product and original transaction id. It is active at the date of Apple's reply if one of its
+/// entries is neither canceled nor expired, or in its grace period. For a transaction in both lists, `latest_receipt_info` counts.
+/// If a reply has that list, only its periods count (Reference.md V3.5). With another status than 0, no purchase is active.
 public struct EntitlementComparison: Sendable, Hashable {
-    /// Why nothing can be said; nil if the two can be compared.
+    /// The reason why the two cannot be compared; nil if they can.
     public let obstacle: EntitlementObstacle?
     /// How many purchases only ours grants.
     public let grantedByOursOnly: Int
@@ -54,7 +53,7 @@ public struct EntitlementComparison: Sendable, Hashable {
         differences = Array((byOurs + byApple).prefix(max(0, maximumDifferences)))
     }
 
-    /// When Apple was asked, as far as the reply or the context tells; milliseconds since 1970-01-01T00:00:00Z.
+    /// The date of Apple's reply, from the reply or the context; milliseconds since 1970-01-01T00:00:00Z.
     static func moment(_ apples: JSONObject, _ context: ComparisonContext) -> Int64? {
         apples["receipt"]?["request_date_ms"]?.wholeNumber ?? context.now
     }
@@ -73,7 +72,7 @@ public struct EntitlementComparison: Sendable, Hashable {
     }
 }
 
-/// What a reply's status means to a client.
+/// The meaning of a reply's status for a client.
 enum ReplyStatus {
     /// Some kept replies were stripped of their status; what has a receipt had one.
     static func number(_ reply: JSONObject) -> Int64? {

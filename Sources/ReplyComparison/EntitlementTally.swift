@@ -16,7 +16,7 @@ public struct EntitlementTally: Sendable {
         }
     }
 
-    /// Pairs of which can be said whether they grant the same.
+    /// Pairs whose access can be compared.
     public private(set) var pairsCompared = 0
     /// Of them, those that do not.
     public private(set) var pairsDiffering = 0
@@ -24,7 +24,7 @@ public struct EntitlementTally: Sendable {
     public private(set) var pairsGrantedByOursOnly = 0
     /// Pairs with something that only Apple's reply grants.
     public private(set) var pairsGrantedByAppleOnly = 0
-    /// Pairs of which nothing can be said, by the reason.
+    /// Pairs whose access cannot be compared, by reason.
     public private(set) var obstacles: [EntitlementObstacle: Int] = [:]
     /// The first ones of each pair, up to the limit.
     public private(set) var examples: [Example] = []

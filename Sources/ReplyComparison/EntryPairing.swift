@@ -6,7 +6,7 @@ struct EntryPairing {
     private(set) var pairs: [(JSONObject, JSONObject)] = []
     private(set) var onlyApples: [JSONObject] = []
     private(set) var onlyOurs: [JSONObject] = []
-    /// Whether what both lists have stands in the same order.
+    /// Whether the common entries of both lists have the same order.
     private(set) var isSameOrder = true
     /// The order of what both lists have, in our list.
     private(set) var orderOfOurs = ""

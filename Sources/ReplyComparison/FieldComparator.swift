@@ -1,16 +1,15 @@
 internal import AppStoreModels
 
-/// Decides what a difference in one member means.
+/// Determines the cause of a difference in one member.
 struct FieldComparator {
     let key: String
     let rule: FieldRule?
     let place: MemberPlace
     let context: ComparisonContext
-    /// When Apple was asked; nil if not known.
+    /// The date of Apple's reply; nil if unknown.
     let request: Int64?
 
-    /// Whether a value that both replies have rests on the receipt or the store. What ours has of the signed members came
-    /// from one of them.
+    /// Whether an equal value comes from the receipt or the store. The signed members in our reply always do.
     var isEqualDerivable: Bool {
         switch rule?.origin {
         case .answer, .signed, .signedWhereStated: true
@@ -40,7 +39,7 @@ struct FieldComparator {
     /// In `latest_receipt_info` a value follows from the receipt if Apple's reply repeats it from there.
     private func isDerivableInLatest(_ apples: JSONValue?) -> Bool {
         if let mirrored = place.mirrored { return apples != nil && mirrored[key] == apples }
-        // A purchase that only the store knows. What can change later may have changed since the store learned it.
+        // A purchase that is only in the store. A member that can change may have changed since it was stored.
         return rule?.origin == .signed && !key.hasPrefix("expires_date")
     }
 
@@ -89,7 +88,7 @@ struct FieldComparator {
         }
     }
 
-    /// What clients demand of every reply and old receipts do not state.
+    /// Defaults that clients require and old receipts do not contain.
     private func isPresumption(_ ours: JSONValue) -> Bool {
         switch key {
         case "in_app_ownership_type": ours.string == "PURCHASED"
@@ -131,7 +130,7 @@ private struct ReceiptCreationForms {
         case "receipt_creation_date_ms":
             return Int64(text).map { $0 / 1000 == milliseconds / 1000 } ?? false
         default:
-            // Minute and second are the same in every zone that the forms know.
+            // Minute and second are the same in all time zones of the formats.
             let second = (milliseconds / 1000) % 60
             let minute = (milliseconds / 60_000) % 60
             let parts = text.split(separator: " ")

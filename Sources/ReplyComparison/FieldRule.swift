@@ -1,12 +1,12 @@
-/// What is known of one member of a reply: where its value comes from. The comparison sorts differences by it, and the
-/// coverage table of Documentation/Replies.md is printed from it.
+/// The source of one member of a reply. The comparison classifies differences by it, and the coverage table of
+/// Documentation/Replies.md is generated from it.
 package struct FieldRule: Sendable {
     package enum Origin: Sendable, Equatable {
         /// The endpoint itself decides: status, environment.
         case answer
         /// Whoever signed the receipt stated it.
         case signed
-        /// The receipt states it where it has the attribute; Apple's database knows it in any case.
+        /// From the receipt, if it has the attribute. Apple's database always has it.
         case signedWhereStated
         /// The moment of the request.
         case clock
@@ -32,7 +32,7 @@ package struct FieldRule: Sendable {
     /// How far our replies have it.
     package enum Support: String, Sendable {
         case yes
-        /// Where the receipt, the store or the catalogue knows it.
+        /// Present if the receipt, the store or the catalog has it.
         case whereKnown = "where known"
         case no
     }
@@ -187,7 +187,7 @@ extension FieldRules {
     private static let renewalSource = "signed renewal info, kept reply, notification"
 }
 
-/// When members came into replies, as far as recordings tell; milliseconds since 1970-01-01T00:00:00Z.
+/// The dates on which members first appeared in recorded replies; milliseconds since 1970-01-01T00:00:00Z.
 enum FieldEras {
     /// 2015-10-01: "before about Sept 2015" (V3.2).
     static let receiptCreationDate: Int64 = 1_443_657_600_000
@@ -218,7 +218,7 @@ extension FieldRules {
         FieldRule("exception", .undocumented, .no, "an accident of Apple's, undocumented"),
     ])
 
-    /// The keys of `purchase-info` with `_` for `-`, values as they stand there.
+    /// The keys of `purchase-info` with `_` for `-`, with unchanged values.
     package static let transactionReceipt = FieldRules([
         FieldRule("bid", .signed, "bid"),
         FieldRule("bvrs", .signed, "bvrs"),

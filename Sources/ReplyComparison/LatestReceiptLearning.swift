@@ -1,13 +1,13 @@
-/// Which of the receipts inside of Apple's recorded replies our endpoint sees before it is asked.
+/// The receipts from Apple's recorded replies that our endpoint stores before a comparison.
 public enum LatestReceiptLearning: String, Sendable, CaseIterable {
-    /// None: what the submitted receipts and the store tell.
+    /// None: only the submitted receipts and the store.
     case none
     /// That of the very reply that ours is compared with. The result is an upper bound.
     case sameReply
     /// Those of the pairs that were compared before.
     case earlierPairs
 
-    /// Whether a server could have answered worse than the comparison says.
+    /// Whether a real server could have answered worse than the comparison shows.
     func isUpperBound(pairsOutOfOrder: Int) -> Bool {
         switch self {
         case .none: false
@@ -16,7 +16,7 @@ public enum LatestReceiptLearning: String, Sendable, CaseIterable {
         }
     }
 
-    /// What a reader of the table has to know, for people.
+    /// The notes below the table.
     func lines(pairsOutOfOrder: Int) -> [String] {
         switch self {
         case .none: return []

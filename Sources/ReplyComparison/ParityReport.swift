@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// What the comparison of many pairs adds up to. Its size does not grow with the number of pairs.
+/// The result of the comparison of many pairs. Its size does not depend on the number of pairs.
 public struct ParityReport: Sendable {
     /// A difference with the place of the record that it was found in.
     public struct Example: Sendable {
@@ -25,7 +25,7 @@ public struct ParityReport: Sendable {
     public private(set) var pairsWithoutFault = 0
     /// Which pairs grant differently.
     public private(set) var entitlement: EntitlementTally
-    /// What the endpoint was shown before it was asked.
+    /// The receipts that the endpoint stored before the comparison.
     public let learning: LatestReceiptLearning
     /// Accepted pairs that are older than one before them, or of an unknown date. With
     /// ``LatestReceiptLearning/earlierPairs`` they have seen later replies.

@@ -2,11 +2,11 @@ internal import AppStoreModels
 internal import LegacyReceipts
 package import VerifyReceipt
 
-/// Asks our endpoint what Apple was asked, at the moment when Apple was asked, and compares the replies.
+/// Sends the recorded requests to our endpoint, with the clock set to the date of Apple's reply, and compares the replies.
 package struct ParityRun: Sendable {
     private let endpoint: VerifyReceiptEndpoint
     private let learning: LatestReceiptLearning
-    /// Used where neither the reply nor the record says when Apple was asked; milliseconds since 1970-01-01T00:00:00Z.
+    /// The date for records and replies without one; milliseconds since 1970-01-01T00:00:00Z.
     private let now: Int64
     private let maximumDifferences: Int
 
@@ -40,8 +40,8 @@ package struct ParityRun: Sendable {
         _ = await endpoint.reply(to: latest, at: environment, now: moment ?? now)
     }
 
-    /// Which of Apple's endpoints gave the reply: it says so; 21007 and 21008 tell (Reference.md V2); else the
-    /// receipt's own, since another one would have given those.
+    /// Apple's endpoint: from the reply, or from the status 21007 or 21008 (Reference.md V2), or else the endpoint of the
+    /// receipt, because another one would have answered with these.
     static func environment(_ reply: JSONValue, _ facts: RequestFacts?) -> EndpointEnvironment {
         if let named = reply["environment"]?.string, let environment = EndpointEnvironment(rawValue: named) {
             return environment
@@ -53,8 +53,8 @@ package struct ParityRun: Sendable {
         }
     }
 
-    /// When Apple was asked. Replies to app receipts say it. Those to iOS 6 receipts do not, but show whether the newest
-    /// period was over: then a moment inside of it, or the first one after it, gives the same answer.
+    /// The date of Apple's reply. Replies to app receipts contain it. Replies to iOS 6 receipts only show whether the newest
+    /// period had ended. A date within it, or the first one after it, then gives the same answer.
     static func moment(_ pair: RecordedPair) -> Int64? {
         func milliseconds(_ object: JSONValue?, _ key: String) -> Int64? {
             object?[key]?.string.flatMap { Int64($0) } ?? object?[key]?.integer

@@ -7,9 +7,9 @@ package struct RecordedPair: Sendable {
     /// The request's body: JSON.
     package let request: [UInt8]
     package let reply: JSONValue
-    /// When Apple was asked, where the record says so beside the reply; milliseconds since 1970-01-01T00:00:00Z.
+    /// The date of Apple's reply, if the record contains it; milliseconds since 1970-01-01T00:00:00Z.
     package let recordedAt: Int64?
-    /// Where the record stands, for people.
+    /// The place of the record, for messages.
     package let place: String
 
     package init(request: [UInt8], reply: JSONValue, recordedAt: Int64? = nil, place: String) {
@@ -22,7 +22,7 @@ package struct RecordedPair: Sendable {
 
 extension RecordedPair {
     /// Reads `{"request": {…}, "response": {…}}`, and `{"receipt-data": …, "response": {…}}`. Request and reply may also
-    /// be strings that hold JSON. `reply` stands for `response`; `request_date_ms` beside them says when Apple was asked.
+    /// be strings that contain JSON. `reply` is a synonym of `response`. `request_date_ms` is the date of the request.
     ///
     /// Nil if the text is no such object.
     package init?(_ text: ArraySlice<UInt8>, place: String) {
@@ -41,7 +41,7 @@ extension RecordedPair {
         self.init(request: body, reply: reply, recordedAt: Self.milliseconds(record["request_date_ms"]), place: place)
     }
 
-    /// A receipt as somebody stored it becomes a request as a client sends it.
+    /// Makes a client's request from a stored receipt.
     package init(receipt: ArraySlice<UInt8>, reply: JSONValue, place: String) {
         self.init(
             request: Self.requestBody(
@@ -49,7 +49,7 @@ extension RecordedPair {
         )
     }
 
-    /// Base64 as Apple's endpoint takes it. What is not a receipt stays as it is, for the endpoint to refuse.
+    /// Base64 in the form of Apple's endpoint. Other input is unchanged, so the endpoint rejects it.
     private static func transportText(_ receipt: ArraySlice<UInt8>) -> String {
         let bytes = Array(receipt)
         if (try? ReceiptContainer(requestText: bytes)) != nil { return String(decoding: bytes, as: UTF8.self) }

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 internal import Crypto
 
-/// What may be written down of a value.
+/// Redacts values for reports and logs.
 enum Redaction {
     /// The longest text that is quoted, in bytes of UTF-8.
     static let maximumLength = 128
@@ -13,8 +13,8 @@ enum Redaction {
         "receipt-data", "password",
     ]
 
-    /// - Parameter isKnown: whether Reference.md knows the member. Texts of others are not quoted: nobody can say what
-    ///   they hold.
+    /// - Parameter isKnown: whether the member is in Reference.md. Texts of others are redacted, because they can contain any
+    ///   data.
     static func text(_ value: JSONValue, of key: String, isKnown: Bool) -> String {
         switch value {
         case .null: "null"

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 internal import VerifyReceipt
 
-/// Where a member stands.
+/// The place of a member.
 struct MemberPlace {
     enum Scope {
         case top
@@ -23,7 +23,7 @@ struct MemberPlace {
     var transactionId: String?
     /// For looking up.
     var rawTransactionId: String?
-    /// What Apple's reply says of the same transaction where it mirrors the submitted receipt.
+    /// The same transaction in the part of Apple's reply that mirrors the submitted receipt.
     var mirrored: JSONObject?
 }
 
@@ -119,7 +119,7 @@ struct ReplyComparer {
                 ours: ours.map { Redaction.text($0, of: key, isKnown: rule != nil) }))
     }
 
-    /// When Apple was asked; milliseconds since 1970-01-01T00:00:00Z.
+    /// The date of Apple's reply; milliseconds since 1970-01-01T00:00:00Z.
     var requestDate: Int64? {
         apples["receipt"]?["request_date_ms"]?.string.flatMap { Int64($0) }
             ?? (context.isSameMoment ? context.now : nil)
@@ -163,13 +163,13 @@ extension ReplyComparer {
         case (0, 21006): .renewedOrRefunded
         case (21006, 0): isExpiredByOurReply ? .status : .renewedOrRefunded
         case (21010, 0), (21010, 21006): .accountState
-        // The documentation says 21003 for what cannot be authenticated, recordings 21002 (Reference.md
+        // For a receipt that cannot be authenticated, the documentation has 21003, recordings 21002 (Reference.md
         // C3); a wrong password gives either 21003 or 21004 (V1.4).
         case (21002, 21003), (21003, 21002), (21003, 21004), (21004, 21003): .refusalCode
         // Unreadable JSON had either (V1.4).
         case (21000, 21002), (21002, 21000): .refusalCode
         case (21005, _), (21009, _), (21100...21199, _), (500...599, _): .temporaryFailure
-        // Apple answered 21002 to everybody during an outage (2), and nothing tells the two apart.
+        // Apple answered 21002 to every request during an outage (2), and this looks the same.
         case (21002, 0), (21002, 21006): .temporaryFailure
         default: .status
         }
@@ -276,7 +276,7 @@ extension ReplyComparer {
         return isUnknown ? .activeNotListed : otherwise
     }
 
-    /// Nil where nobody knows when Apple was asked.
+    /// Nil if the date of Apple's reply is unknown.
     private func shown(_ parts: [JSONValue?]) -> ShownPurchases? {
         EntitlementComparison.moment(apples, context).map { ShownPurchases(parts, at: $0) }
     }
@@ -406,7 +406,7 @@ extension ReplyComparer {
     }
 }
 
-/// What a part of Apple's reply shows, looked up in constant time.
+/// The purchases in a part of Apple's reply, with constant-time lookup.
 private struct ShownPurchases {
     private let moment: Int64
     private let transactions: Set<String>

@@ -1,6 +1,6 @@
 package import AppStoreModels
 
-/// What two replies are compared under.
+/// The context of a comparison.
 public struct ComparisonContext: Sendable {
     /// Whether our reply was made for the very moment of Apple's: then `request_date` must be equal too.
     public var isSameMoment: Bool
@@ -9,7 +9,7 @@ public struct ComparisonContext: Sendable {
     public var now: Int64?
     /// How many differences are kept one by one; all are counted.
     public var maximumDifferences: Int
-    /// What is known of the request.
+    /// Facts about the request.
     package var facts: RequestFacts?
 
     public init(isSameMoment: Bool = false, now: Int64? = nil, maximumDifferences: Int = 200) {
@@ -18,7 +18,7 @@ public struct ComparisonContext: Sendable {
         self.maximumDifferences = maximumDifferences
     }
 
-    /// Reads what helps to judge from the request's body; without it some differences cannot be told apart so well.
+    /// Reads the facts from the request's body. Without them, some differences are classified less precisely.
     public mutating func read(request body: [UInt8]) { facts = RequestFacts(body: body) }
 }
 
@@ -58,7 +58,7 @@ public struct ReplyComparison: Sendable {
     public let entitlement: EntitlementComparison
     /// The first 12 hexadecimal digits of the SHA-256 of the receipt that was sent; nil if it is not known.
     public let receiptName: String?
-    /// When Apple was asked, in milliseconds since 1970-01-01T00:00:00Z; nil if neither the reply nor the context tells.
+    /// The date of Apple's reply, in milliseconds since 1970-01-01T00:00:00Z; nil if neither the reply nor the context has it.
     public let askedAt: Int64?
 
     public var isIdentical: Bool { counts.differing == 0 }
@@ -66,7 +66,7 @@ public struct ReplyComparison: Sendable {
     /// - Parameters:
     ///   - apples: the JSON text of Apple's reply. It may be hostile: time is linear in its size and memory bounded.
     ///   - ours: the JSON text of our reply.
-    ///   - context: what was asked, as far as the comparison hangs on it.
+    ///   - context: the facts about the request.
     /// - Throws: ``ReplyComparisonError``.
     public init(apples: [UInt8], ours: [UInt8], context: ComparisonContext = ComparisonContext()) throws {
         guard apples.count <= Self.maximumReplySize, JSONBounds.allows(apples) else {
@@ -101,7 +101,7 @@ public struct ReplyComparison: Sendable {
     }
 }
 
-/// What a comparison has found so far.
+/// The differences found so far.
 final class ComparisonTally {
     /// Apple's reply decides how many different paths there are; more than these are counted together.
     private static let maximumPaths = 512

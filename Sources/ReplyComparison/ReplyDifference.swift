@@ -2,9 +2,9 @@ package import AppStoreModels
 
 /// One place where Apple's reply and ours differ.
 ///
-/// What it quotes can be shown to operators and kept in files: receipts, account tokens and device identifiers appear
-/// only as the first 12 hexadecimal digits of their SHA-256, and so does any text of a member that Reference.md does
-/// not know. Transaction ids, product ids and dates are quoted, since without them nobody could act.
+/// Its values are redacted, so it can be shown to operators and stored. Receipts, account tokens, device identifiers and texts of
+/// members that are not in Reference.md appear as the first 12 hexadecimal digits of their SHA-256. Transaction ids, product ids
+/// and dates are not redacted, because operators need them.
 public struct ReplyDifference: Sendable, Hashable {
     /// The member, with `[]` for any element of a list: `latest_receipt_info[].expires_date_ms`.
     public let path: String

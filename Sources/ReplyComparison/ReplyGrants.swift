@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// What a purchase is known by in both replies.
+/// The key of a purchase in both replies.
 struct PurchaseKey: Hashable {
     let productId: String?
     let originalTransactionId: String?
@@ -19,7 +19,7 @@ struct ListedPurchase {
 
     let key: PurchaseKey
     let transactionId: String?
-    /// A cancellation date tells of a refund, the end of family sharing, or an upgrade.
+    /// Whether there is a cancellation date: after a refund, the end of family sharing, or an upgrade.
     let isCancelled: Bool
     private let expiry: Expiry
 
@@ -88,7 +88,7 @@ struct ListedPurchase {
     }
 }
 
-/// What one reply grants at a moment.
+/// The access that one reply grants at a date.
 struct ReplyGrants {
     /// How a client takes the status; the greater one grants more.
     enum Verdict: Int, Comparable {
@@ -173,9 +173,9 @@ struct ReplyGrants {
 
     // MARK: Comparing
 
-    /// What this reply grants and the other does not.
+    /// The purchases that this reply grants and the other does not.
     ///
-    /// - Parameter side: whose reply this is.
+    /// - Parameter side: the side of this reply.
     func notGranted(by other: ReplyGrants, side: EntitlementSide) -> [EntitlementDifference] {
         order.compactMap { key in
             guard let state = states[key], state.isActive, other.states[key]?.isActive != true else { return nil }
@@ -183,7 +183,7 @@ struct ReplyGrants {
         }
     }
 
-    /// This reply's status refuses what the other's accepts, and no purchase tells more.
+    /// The difference for a status that rejects the receipt while the other one accepts it, without a purchase.
     func refusal(of side: EntitlementSide) -> EntitlementDifference {
         difference(nil, grantedBy: side, reason: .status, self)
     }

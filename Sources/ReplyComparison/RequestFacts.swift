@@ -1,8 +1,8 @@
 internal import AppStoreModels
 package import LegacyReceipts
 
-/// What a request says that helps to judge a difference. Nothing here was verified: it decides only in which column of a
-/// table a difference is counted.
+/// Unverified facts from a request that help to classify a difference. They affect only the column in which a difference is
+/// counted.
 package struct RequestFacts: Sendable {
     /// The first 12 hexadecimal digits of the SHA-256 of the receipt's bytes.
     package let receiptName: String?

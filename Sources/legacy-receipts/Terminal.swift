@@ -6,7 +6,7 @@ import Foundation
 enum Terminal {
     /// Prints a text and a line feed.
     ///
-    /// - Throws: ``CommandFailure`` if it cannot be written. A reader that has gone (`| head`) has seen what it wanted.
+    /// - Throws: ``CommandFailure`` if it cannot be written. A closed pipe (`| head`) is no error.
     static func output(_ text: String) throws(CommandFailure) {
         let number = write(Array((text + "\n").utf8), to: STDOUT_FILENO)
         guard number != 0, number != EPIPE else { return }
@@ -23,7 +23,7 @@ enum Terminal {
         throw CommandFailure("Standard output cannot be written: \(SystemError.text(number)).")
     }
 
-    /// Prints a message for a person. What it quotes cannot move the cursor.
+    /// Prints an error message. Quoted input cannot move the cursor.
     static func error(_ message: String) {
         let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { Printable.text(String($0)) }
         _ = write(Array((lines.joined(separator: "\n") + "\n").utf8), to: STDERR_FILENO)

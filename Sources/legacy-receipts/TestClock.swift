@@ -4,13 +4,13 @@ import Foundation
 import ServiceLifecycle
 import Synchronization
 
-/// The time of a `sandbox`, so that what depends on time can be stepped in tests.
+/// The time of a `sandbox`, so that tests can step it.
 final class TestClock: Service {
     /// A reading of the sandbox's clock.
     private struct Reading {
         /// Milliseconds since 1970.
         let date: Int64
-        /// Whether the clock stands still until it is stepped.
+        /// Whether the clock only advances on request.
         let isStepped: Bool
         let instant = ContinuousClock.now
     }
@@ -30,7 +30,7 @@ final class TestClock: Service {
         reading = Mutex(try await Self.read(url, transport))
     }
 
-    /// Whoever signs for the sandbox is trusted explicitly. A server that trusts Apple alone takes no time from elsewhere.
+    /// The configuration must trust the sandbox's root. A server that trusts only Apple takes no time from a sandbox.
     /// - Throws: `CommandFailure` if the sandbox's root is not among those of the trust.
     func check(_ trust: SignedDataTrust, named name: String) async throws {
         let answer = try await Self.get("trust", url, transport)
@@ -48,7 +48,7 @@ final class TestClock: Service {
         return reading.date + seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     }
 
-    /// Follows the sandbox's clock until told to stop. While the sandbox is away the last reading counts.
+    /// Follows the sandbox's clock until cancellation. If the sandbox does not answer, the last time counts.
     func run() async throws {
         try? await cancelWhenGracefulShutdown {
             while true {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import LegacyReceipts
 
-/// Whose signatures are believed beyond Apple's. Every one of these is an explicit choice.
+/// Trust anchors in addition to Apple's.
 struct TrustOptions: ParsableArguments {
     @Option(
         name: .customLong("trust-root"),

@@ -32,7 +32,7 @@ struct CompareCommand: AsyncParsableCommand {
 
             Nothing is written to the store. --learn-earlier and --learn-latest use a temporary store. With \
             --learn-earlier the endpoint stores the receipt inside each reply after the comparison, so the result \
-            shows what these records would have taught a server if they are sorted by date. With --learn-latest it \
+            shows what a server would have stored from these records if they are sorted by date. With --learn-latest it \
             stores that receipt before the comparison, so the result is an upper bound: it is reached only if the \
             endpoint gets everything that Apple has.
 
@@ -224,7 +224,7 @@ struct CompareCommand: AsyncParsableCommand {
     }
 }
 
-/// The report for people: the table, then what to look at.
+/// The report for the terminal: the table, then the differences.
 enum CompareText {
     static func text(_ report: ParityReport) -> String {
         var lines = [report.table()]

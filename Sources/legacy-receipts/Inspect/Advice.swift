@@ -1,4 +1,4 @@
-/// What to do with an input that is no receipt and yet something known.
+/// Advice for an input that is not a receipt but is recognized.
 enum Advice {
     static func about(_ bytes: [UInt8]) -> String? {
         let text = bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }

@@ -59,7 +59,7 @@ struct InspectCommand: ParsableCommand {
             advise(bytes)
             throw ExitStatus.notAReceipt
         }
-        // Success would say that the device is the right one.
+        // Success would mean that the device matches.
         if identifier != nil, inspection.form == .propertyList {
             throw CommandFailure("--device cannot be checked: a transaction receipt has no device hash.")
         }

@@ -31,7 +31,7 @@ enum InspectionText {
     private static func verdict(_ verdict: Result<SignatureEvidence, ReceiptError>) -> String {
         switch verdict {
         case .success(let evidence):
-            "Genuine: \(anchor(evidence.anchor)); \(evidence.digestAlgorithm.rawValue) with RSA; certificates judged at "
+            "Genuine: \(anchor(evidence.anchor)); \(evidence.digestAlgorithm.rawValue) with RSA; certificates checked for "
                 + DateText.iso(evidence.validationTime)
         case .failure(let error):
             "\(error.verdict == .notGenuine ? "Not genuine" : "Not a receipt") (\(error.code.rawValue)): "

@@ -17,7 +17,7 @@ struct EnrichmentRun {
     /// How many failures are printed; further ones are counted.
     private static let maximumLines = 20
 
-    /// What was done, in words, and whether everything was.
+    /// A text about the run, and whether it is complete.
     struct Outcome {
         let text: String
         let isWhole: Bool
@@ -25,7 +25,7 @@ struct EnrichmentRun {
         var stopped: CommandFailure?
     }
 
-    /// - Throws: `CommandFailure`. What was completed before stays; running it again resumes.
+    /// - Throws: `CommandFailure`. Completed customers stay completed; another run continues with the others.
     func run(_ store: any CompleteTransactionStore, bareIds: [String]) async throws -> Outcome {
         var customers = CustomerEnrichment.Counts()
         var found = CustomerEnrichment.Counts()
@@ -85,7 +85,7 @@ struct EnrichmentRun {
         return ids.filter { known.insert($0).inserted }
     }
 
-    /// Production first, whatever the order of the arguments: purchases are looked for there before the sandbox.
+    /// Production comes first, in any order of the arguments, because it is queried before the sandbox.
     private func app(
         _ bundleId: String, _ verifier: SignedDataVerifier, _ transport: AsyncHTTPClientTransport
     ) throws -> CustomerEnrichment.App? {
@@ -138,13 +138,13 @@ private final class EnrichmentProgress {
     private let isQuiet: Bool
     private let isTerminal = Terminal.isErrorTerminal
 
-    /// - Parameter total: customers and ids that the App Store must be asked about.
+    /// - Parameter total: the number of customers and ids to query.
     init(total: Int, isQuiet: Bool) {
         self.total = total
         self.isQuiet = isQuiet
     }
 
-    /// - Parameter count: customers and ids that were asked about.
+    /// - Parameter count: the number of queried customers and ids.
     func report(_ count: Int) {
         let interval: Duration = isTerminal ? .milliseconds(200) : .seconds(5)
         guard !isQuiet, count > 0, ContinuousClock.now - lastReport >= interval else { return }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Lets a run end in good order when the user presses Ctrl-C (SIGINT) or the system asks the process to end (SIGTERM).
+/// Ends a run cleanly after Ctrl-C (SIGINT) or SIGTERM.
 final class Interruption: Sendable {
     private let received = Mutex<Int32?>(nil)
 

@@ -23,7 +23,7 @@ struct MigrateCommand: AsyncParsableCommand {
                                        that a recorded reply announces
               quarantine.ndjson        every record that was not migrated: its
                                        place, the reason, the original bytes
-              summary.json             the numbers, and what became of each
+              summary.json             the counts, and the handling of each
                                        column and member
 
             A record may hold any number of documents; all of them are read. Other members or columns of a record, such \
@@ -105,7 +105,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Also put what the documents state into this store, for serve: sqlite:PATH or postgres://…",
+            "Also store the facts of the documents, for serve: sqlite:PATH or postgres://…",
             valueName: "url"))
     var store: String?
 
@@ -174,10 +174,10 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    /// Says what the interruption left, and gives the exit status that shells give for it.
+    /// Reports the interruption, and returns the exit status that shells use for it.
     private func interrupted(by signal: Int32, after records: Int) -> ExitCode {
         var message = "Interrupted after \(records) records. No file of this migration was kept in \(output)."
-        if store != nil { message += " What went into the store stays there; going in again changes nothing." }
+        if store != nil { message += " The store keeps the documents that it has; storing them again changes nothing." }
         Terminal.error(message + " Run the same command to start again.")
         return ExitCode(128 + signal)
     }

@@ -4,7 +4,7 @@ import Migration
 import Purchases
 import TransactionStore
 
-/// Puts what accepted documents state into a store.
+/// Stores the facts of accepted documents.
 actor StoreLoader {
     let store: any CompleteTransactionStore
     private let name: String
@@ -24,7 +24,7 @@ actor StoreLoader {
         }
     }
 
-    /// - Throws: `TransactionStoreError`. What was loaded before stays; loading it again changes nothing.
+    /// - Throws: `TransactionStoreError`. Earlier batches stay in the store; loading them again changes nothing.
     func load(_ batch: [MigratedDocument]) async throws {
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
         var sets: [FactSet] = []
@@ -48,7 +48,7 @@ actor StoreLoader {
         applied.unchanged += result.unchanged
     }
 
-    /// Closes the store; what was done, in words.
+    /// Closes the store and returns a text about the load.
     @discardableResult
     func close() async -> String {
         do {

@@ -1,10 +1,9 @@
 import AppStoreModels
 import Migration
 
-/// The summary as a person reads it: a table that fits on a screen whatever the input. All numbers are in
-/// `summary.json`.
+/// The summary for the terminal: a table that fits on a screen for any input. `summary.json` has all numbers.
 enum SummaryText {
-    /// How many reasons are told one by one.
+    /// The maximum number of listed reasons.
     private static let maximumReasons = 5
 
     static func text(_ summary: MigrationSummary, output: String) -> String {
@@ -33,7 +32,7 @@ enum SummaryText {
         lines += ["", "Written to \(Printable.text(output)); all numbers are in summary.json."]
         if summary.documentsNotRead > 0 { lines.append(notRead(summary)) }
         if summary.quarantined + summary.documentsQuarantined > 0 {
-            lines.append("What was quarantined, and why, is in quarantine.ndjson.")
+            lines.append("quarantine.ndjson contains the quarantined records and the reasons.")
         }
         if summary.recordsRead == 0 { lines.append("There was no record in the input.") }
         return lines.joined(separator: "\n")

@@ -3,7 +3,7 @@ import AppStoreServer
 import ArgumentParser
 import Foundation
 
-/// Which app is asked about at the App Store Server API, and with which key.
+/// The app and the key for the App Store Server API.
 struct AppStoreServerOptions: ParsableArguments {
     @Option(help: "The bundle id of the app.")
     var bundleId: String

@@ -57,7 +57,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
     func run() async throws {
         let now = try await now()
         let environment = server.appStoreEnvironment ?? .production
-        // An hour less than the reach, which must contain when the request arrives, whoever's clock is fast.
+        // An hour less than the reach, because the clocks may differ.
         let earliest = now - NotificationBackfill.reach(environment) * 86_400_000 + 3_600_000
         let start = try since.map(Self.milliseconds) ?? earliest
         guard start < now else { throw ValidationError("--since takes a date in the past.") }

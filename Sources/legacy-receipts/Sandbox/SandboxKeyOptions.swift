@@ -62,7 +62,7 @@ struct SandboxKeyOptions: ParsableArguments {
         }
     }
 
-    /// What a user has to do to believe the sandbox.
+    /// Hints for trusting the sandbox.
     var hints: @Sendable (Int) -> [String] {
         let file = rootOut ?? "FILE (write it with --root-out FILE, or take it from /sandbox/v1/trust)"
         let (keyID, issuerID) = (keyID, issuerID)

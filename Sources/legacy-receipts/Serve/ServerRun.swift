@@ -85,7 +85,7 @@ struct ServerRun {
         }
     }
 
-    /// Closes the spool, and says so if receipts wait in it: the file of a container may be gone with it.
+    /// Closes the spool, and logs a warning if receipts wait in it, because the file of a container may be lost.
     private func close(_ spool: (any FactSpool)?, _ logger: Logger) async {
         guard let spool else { return }
         let state = spool.state
@@ -111,7 +111,7 @@ struct ServerRun {
 
 /// The open files of the process.
 enum FileDescriptors {
-    /// What the process needs beside connections: store, logs, event loops, listeners.
+    /// File descriptors beside connections: store, logs, event loops, listeners.
     private static let reserve = 192
 
     /// Raises the limit as far as the system lets us, and returns how many connections fit in.

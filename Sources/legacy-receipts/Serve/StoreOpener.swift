@@ -25,7 +25,7 @@ enum StoreOpener {
 
     /// Opens the spool of `serve`; nil for none.
     ///
-    /// - Parameter onDamage: is told under which name a damaged file is kept, and what is wrong with it.
+    /// - Parameter onDamage: receives the new name of a damaged file and the problem.
     /// - Throws: `TransactionStoreError`.
     static func open(
         _ spool: VerifyReceiptServerConfiguration.Spool,
@@ -37,7 +37,7 @@ enum StoreOpener {
     }
 
     /// Runs `body` on a store that is there already, for commands that read: a wrong path would make an empty one.
-    /// - Throws: ``CommandFailure``, and what else `body` throws.
+    /// - Throws: ``CommandFailure``, and the errors of `body`.
     static func withExisting<Result>(
         _ text: String, _ body: (any CompleteTransactionStore) async throws -> Result
     ) async throws -> Result {

@@ -22,7 +22,7 @@ struct SignCommand: ParsableCommand {
         ])
 }
 
-/// What signs, and for which app.
+/// The signing key and the app.
 struct SigningKeyOptions: ParsableArguments {
     @Option(
         name: .customLong("private-key"),
@@ -46,7 +46,7 @@ struct SigningKeyOptions: ParsableArguments {
     }
 }
 
-/// What makes two signatures of the same thing differ.
+/// The values that make each signature unique.
 struct FreshnessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("A UUID to use once (default: a new one).", valueName: "uuid"),
@@ -60,7 +60,7 @@ struct FreshnessOptions: ParsableArguments {
         if let timestamp, timestamp < 0 { throw ValidationError("--timestamp takes milliseconds since 1970.") }
     }
 
-    /// The system's clock, or one that stands still.
+    /// The system's clock, or a fixed time.
     var clock: ServerClock {
         var clock = ServerClock.system
         if let timestamp { clock.now = { timestamp } }

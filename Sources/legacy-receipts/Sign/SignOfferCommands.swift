@@ -133,7 +133,7 @@ struct SignIntroductoryEligibilityCommand: ParsableCommand {
     }
 }
 
-/// What the commands print.
+/// The output of the commands.
 enum SignedOutput {
     /// `{"compactJWS":"…"}`.
     static func print(_ sign: () throws -> String) throws {
