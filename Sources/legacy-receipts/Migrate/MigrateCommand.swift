@@ -105,7 +105,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Also store the facts of the documents, for serve: sqlite:PATH or postgres://…",
+            "Also store the facts of the documents here, for serve: sqlite:PATH or postgres://…",
             valueName: "url"))
     var store: String?
 
