@@ -95,7 +95,7 @@ import VerifyReceipt
         ]
         let found = try outcomes([write("index.json", "[" + lines.joined(separator: ",") + "]")])
         #expect(found.pairs.count == 1 && found.skipped.count == 4)
-        #expect(found.skipped.contains("file names have to be relative, without .."))
+        #expect(found.skipped.contains("file names must be relative, without .."))
     }
 
     @Test("A damaged receipt is sent as Apple's endpoint takes it; what is no receipt as it is")
