@@ -113,7 +113,7 @@ extension StoreConformance {
             try expect(customer.renewalInfos.count, equals: 1)
             try expect(customer.appTransaction?.payload.appTransactionId, equals: "704")
         },
-        StoreRule(opened: "what names nobody joins nobody") { store in
+        StoreRule(opened: "an identity that names no customer joins no customers") { store in
             let nobody = "00000000-0000-0000-0000-000000000000"
             let tokens = ["1": nobody, "2": nobody, "3": "default", "4": "default", "5": "", "6": ""]
             for (id, token) in tokens {
@@ -157,7 +157,7 @@ extension StoreConformance {
             }
             try await expect(store.counts().customers, equals: 3)
         },
-        StoreRule(opened: "a receipt without purchases is somebody of its own") { store in
+        StoreRule(opened: "a receipt without purchases is a customer of its own") { store in
             let receipt = Samples.receipt("empty")
             let set = Samples.set(app: Samples.app("1"), receipt: receipt)
             _ = try await store.apply([set, set, Samples.set(receipt: Samples.receipt("other"))])
@@ -172,7 +172,7 @@ extension StoreConformance {
         },
     ]
 
-    /// Asks for up to four identities at once, in any order: of one customer or several, among others that nobody has.
+    /// Asks for up to four identities at once, in any order: of one customer or several, among others that no customer has.
     private static func checkListsAgainstModel(
         _ store: any TransactionStore, _ model: ModelStore, _ generator: inout SeededGenerator, _ seed: UInt64
     ) async throws {

@@ -56,7 +56,7 @@ extension StoreConformance {
             try await expect(store.customers(in: Samples.scope, after: nil, limit: 100).count, equals: 2)
             try await expect(firsts(store, pageSize: 100), equals: ["1", "2", "3"])
         },
-        StoreRule(opened: "a scope that nobody bought in has no customers") { store in
+        StoreRule(opened: "a scope without purchases has no customers") { store in
             try await expect(store.customers(in: Samples.scope, after: nil, limit: 10).isEmpty)
             _ = try await store.apply([Samples.set(notification: Samples.notification("test"))])
             try await expect(store.customers(in: Samples.scope, after: nil, limit: 0).isEmpty)

@@ -24,7 +24,7 @@ extension StoreConformance {
             try expect(customer.identities, equals: [Samples.original("100")])
             try expect(customer.scope, equals: Samples.scope)
         },
-        StoreRule(opened: "who is not known is nil") { store in
+        StoreRule(opened: "an unknown customer is nil") { store in
             try await expect(store.customer(original: "1") == nil)
             _ = try await store.apply([Samples.set(Samples.fact("1"))])
             try await expect(store.customer(original: "2") == nil)

@@ -62,7 +62,7 @@ extension StoreConformance {
             try expect(result.changed, equals: 1)
             try expect(result.repeatedNotifications, equals: 1)
         },
-        StoreRule(opened: "a notification about nobody is remembered") { store in
+        StoreRule(opened: "a notification about no customer is remembered") { store in
             let set = Samples.set(notification: Samples.notification("test"))
             try expect(set.identities.isEmpty)
             _ = try await store.apply([set])

@@ -45,7 +45,7 @@ extension StoreConformance {
             }
             try await expect(store.text, equals: "1 purchased")
         },
-        StoreRule(opened: "a purchase that nobody signed is not in the ledger until somebody does") { store in
+        StoreRule(opened: "a purchase is in the ledger only after a signed document states it") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .recordedReply))])
             try await expect(store.text, equals: "")
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .receipt))])
