@@ -74,7 +74,7 @@ struct BoundedStoreTests {
     @Test func anErrorOfTheStoreIsAnAnswer() async throws {
         let stub = HangingStore()
         stub.fail(TransactionStoreError(.unavailable, "refused"))
-        let store = BoundedTransactionStore(stub, deadline: .milliseconds(100))
+        let store = BoundedTransactionStore(stub, deadline: .seconds(30))
         for _ in 0..<50 { #expect(await Self.read(store) == .unavailable) }
         #expect(stub.calls == 50)
         #expect(!store.isHanging(.read) && store.timeouts == 0)
