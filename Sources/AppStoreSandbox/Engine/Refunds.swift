@@ -18,8 +18,7 @@ extension SandboxEngine {
     }
 
     /// Grants a refund, with or without a request: REFUND. A refund of a subscription's current period ends the period and
-    /// turns auto-renewal off.
-    /// - Parameter percentage: the refunded part in milliunits of a percent (100000 is all of it); nil for all.
+    /// turns auto-renewal off. `percentage` is the refunded part in milliunits of a percent (100000 is all of it); nil for all.
     /// - Throws: ``SandboxError``.
     public mutating func refund(
         _ id: String, percentage: Int32? = nil, reason: RevocationReason = .other, at date: Int64

@@ -31,8 +31,7 @@ public struct SandboxEngine: Sendable {
     var massExtensions: [String: MassExtension] = [:]
     var usedOfferNonces: Set<String> = []
 
-    /// Creates an App Store without customers.
-    /// - Parameter now: the start time, in milliseconds since 1970.
+    /// Creates an App Store without customers. It starts at `now`, in milliseconds since 1970-01-01T00:00:00Z.
     public init(configuration: SandboxConfiguration, catalog: SandboxCatalog, now: Int64) {
         self.configuration = configuration
         self.catalog = catalog
