@@ -6,6 +6,9 @@ package struct TestFailure: Error, CustomStringConvertible {
 }
 
 /// The value, or an error that says what is missing. For helpers, which should not record an issue of their own.
+///
+/// Never inlined: the optimizer of Swift 6.3.1 crashes on some async tests that functions that throw are inlined into.
+@inline(never)
 package func unwrap<Value>(_ value: Value?, _ what: @autoclosure () -> String = "a value") throws -> Value {
     guard let value else { throw TestFailure("missing: \(what())") }
     return value

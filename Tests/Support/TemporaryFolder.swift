@@ -7,6 +7,7 @@ package final class TemporaryFolder: Sendable {
     package var path: String { url.path }
 
     /// Makes the folder.
+    @inline(never)
     package init() throws {
         url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
             .appending(path: "legacy-receipts-\(UUID().uuidString)")
@@ -20,6 +21,7 @@ package final class TemporaryFolder: Sendable {
 
     /// Writes a file and makes the folders that its name contains. Returns its path.
     @discardableResult
+    @inline(never)
     package func write(_ name: String, _ bytes: some Sequence<UInt8>, mode: Int = 0o600) throws -> String {
         let file = url.appending(path: name)
         try FileManager.default.createDirectory(
@@ -30,6 +32,7 @@ package final class TemporaryFolder: Sendable {
     }
 
     @discardableResult
+    @inline(never)
     package func write(_ name: String, _ text: String, mode: Int = 0o600) throws -> String {
         try write(name, text.utf8, mode: mode)
     }

@@ -3,6 +3,8 @@ import LegacyReceipts
 import OpenSSLOracle
 import ReceiptForge
 
+// Never inlined, see forgedTrust.
+@inline(never)
 func testVerifier(
     limits: DecodingLimits = .standard, _ change: (inout TrustPolicy) -> Void = { _ in }
 ) throws -> ReceiptVerifier {
