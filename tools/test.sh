@@ -68,7 +68,8 @@ bash tools/judges/server.sh "$command"
 step "Unmodified clients from PyPI"
 CLIENT_JUDGES_COMMAND=$command bash tools/judges/clients/run.sh
 
-# Last, since SwiftPM removes the packages from .build that the benchmark does not need.
+# Last, since SwiftPM removes the packages from .build that the benchmark does not need. In debug, since the libraries of the
+# debug tests are built as it needs them.
 step "Benchmark compiles"
 cp Package.resolved tools/benchmark/Package.resolved
-swift build -c release --package-path tools/benchmark --scratch-path .build
+swift build --package-path tools/benchmark --scratch-path .build
