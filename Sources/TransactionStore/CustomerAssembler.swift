@@ -34,7 +34,7 @@ public struct CustomerAssembler {
     private var statements: CustomerStatements
     private var texts = CommonTexts()
     /// The rows of the app transactions.
-    private var appRows = ByKind<(bytes: [UInt8], source: Int64)>()
+    private var appRows = ByKind<FactRow>()
 
     /// - Parameter scope: the app and the environment that the rows are of.
     public init(scope: StoreScope) { statements = CustomerStatements(scope: scope) }
@@ -55,7 +55,7 @@ public struct CustomerAssembler {
     }
 
     /// Adds the row of a transaction.
-    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no ``FactRow`` has.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no `FactRow` has.
     public mutating func addTransaction(_ row: FactRow) throws {
         try row.payload.withUnsafeBufferPointer { payload in
             try row.legacy.withUnsafeBufferPointer { try addTransaction(Row(row), payload: payload, legacy: $0) }
@@ -63,13 +63,13 @@ public struct CustomerAssembler {
     }
 
     /// Adds the row of a renewal info.
-    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no ``FactRow`` has.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no `FactRow` has.
     public mutating func addRenewalInfo(_ row: FactRow) throws {
         try row.payload.withUnsafeBufferPointer { try addRenewalInfo(Row(row), payload: $0) }
     }
 
-    /// Adds the row of an app transaction. Of several of one kind the one that ``FactRow/replaces(_:)`` says counts.
-    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no ``FactRow`` has.
+    /// Adds the row of an app transaction. Of several of one kind the one that `FactRow.replaces(_:)` says counts.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no `FactRow` has.
     public mutating func addAppTransaction(_ row: FactRow) throws {
         try row.payload.withUnsafeBufferPointer { try addAppTransaction(Row(row), payload: $0) }
     }
@@ -96,22 +96,14 @@ public struct CustomerAssembler {
     package mutating func addAppTransaction(_ row: Row, payload: UnsafeBufferPointer<UInt8>) throws {
         let origin = try row.origin
         let kind = origin.source.kind
-        let bytes = Array(payload)
+        let new = FactRow(
+            kind: row.kind, source: row.source, signedDate: row.signedDate, payload: Array(payload), legacy: [],
+            revokes: false)
         // Two only where the customer is several that no document has joined; the order of the rows must not matter.
-        if let known = statements.appTransactions[kind], let knownRow = appRows[kind] {
-            let isNewer =
-                if origin.signedDate != known.origin.signedDate {
-                    origin.signedDate > known.origin.signedDate
-                } else if knownRow.bytes != bytes {
-                    knownRow.bytes.lexicographicallyPrecedes(bytes)
-                } else {
-                    row.source > knownRow.source
-                }
-            guard isNewer else { return }
-        }
+        if let known = appRows[kind], !new.replaces(known) { return }
         statements.appTransactions[kind] = AppTransactionFact(
             payload: try AppTransaction(stored: payload), origin: origin)
-        appRows[kind] = (bytes, row.source)
+        appRows[kind] = new
     }
 
     /// Adds a kept receipt. Of several of one form the newest counts.

@@ -47,6 +47,7 @@ extension LegacyTransactionFields {
                 inAppOwnershipType = InAppOwnershipType(rawValue: try reader.string())
             }
             if try reader.take("itemId") { itemId = try reader.string() }
+            if try reader.take("productType") { productType = try reader.int64() }
         }
     }
 }

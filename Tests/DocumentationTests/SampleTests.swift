@@ -39,9 +39,9 @@ import Testing
         let json = try modernJSON(of: forged(), verifier: verifier)
         let decoded = try json.map { try JSONDecoder().decode(JWSTransactionDecodedPayload.self, from: $0) }
         #expect(decoded.map(\.transactionId) == ["530001234500001"])
-        // A non-consumable is no subscription.
-        let mapped = ReceiptMapper().map(try verifier.verify(stored: forged()))
-        #expect(states(of: mapped, at: Self.dayAfter).isEmpty)
+        let bytes = try ReceiptContainer(stored: forged()).bytes
+        let had = entitlements(of: try verifier.verify(stored: forged()), octets: bytes, at: Self.dayAfter)
+        #expect(had.map(\.status) == [.active])
     }
 
     @Test func recordedSampleMapsAReply() throws {

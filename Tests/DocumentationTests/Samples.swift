@@ -70,9 +70,10 @@ func modernJSON(of stored: [UInt8], verifier: ReceiptVerifier) throws -> [Data] 
     return try mapped.transactions.map { try JSONEncoder().encode($0.payload) }
 }
 
-/// Whether the customer had access at a moment, and until when.
-func states(of mapped: MappedReceipt, at date: Int64) -> [SubscriptionState] {
-    SubscriptionChain.chains(of: mapped.transactions).compactMap { $0.state(at: date) }
+/// What the customer of a receipt was entitled to at a moment, as far as the receipt knows.
+func entitlements(of receipt: Verified<LegacyReceipt>, octets: [UInt8], at date: Int64) -> [Entitlement] {
+    guard let facts = FactSet(receipt, octets: octets), let customer = Customer(resolving: [facts]) else { return [] }
+    return customer.purchaseHistory(catalog: nil).entitlements(at: date)
 }
 
 /// A reply that a backend kept. Nobody signed it, and the type of the result says so.

@@ -54,31 +54,26 @@ struct RecordMigrator: Sendable {
 
     // MARK: Receipts
 
-    /// - Parameter besideRows: whether there are rows to compare the receipt with.
-    private func verify(_ stored: ArraySlice<UInt8>, besideRows: Bool) throws(RefusedReceipt) -> VerifiedRecord {
+    private func verify(_ stored: ArraySlice<UInt8>) throws(RefusedReceipt) -> VerifiedRecord {
         var kind = RecordKind.notAReceipt
         do throws(ReceiptError) {
             let container = try ReceiptContainer(stored: stored, limits: options.limits)
             let mapped: MappedReceipt
             var document: MigratedDocument?
-            var legacy: [LegacyTransactionFields] = []
             switch container.form {
             case .pkcs7:
                 kind = .appReceipt
                 let receipt = try verifier.verifyAppReceipt(container.bytes)
                 mapped = mapper.map(receipt)
                 if collectsDocuments { document = .appReceipt(receipt, bytes: container.bytes) }
-                if besideRows { legacy = receipt.payload.inAppPurchases.map { LegacyTransactionFields($0) } }
             case .propertyList:
                 kind = .transactionReceipt
                 let receipt = try verifier.verifyTransactionReceipt(container.bytes)
                 mapped = mapper.map(receipt)
                 if collectsDocuments { document = .transactionReceipt(receipt, bytes: container.bytes) }
-                if besideRows { legacy = [LegacyTransactionFields(receipt.payload)] }
             }
             return VerifiedRecord(
-                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document,
-                legacy: legacy)
+                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document)
         } catch {
             throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
         }
@@ -87,7 +82,7 @@ struct RecordMigrator: Sendable {
     /// The way of nearly every record.
     private func migrate(receipt stored: ArraySlice<UInt8>, of record: InputRecord, into output: inout BatchOutput) {
         do throws(RefusedReceipt) {
-            let verified = try verify(stored, besideRows: false)
+            let verified = try verify(stored)
             if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
             output.add(verified.document)
             write(verified, of: record, into: &output)
@@ -135,7 +130,7 @@ struct RecordMigrator: Sendable {
         case .receipt(let stored, _):
             do throws(RefusedReceipt) {
                 read.receipts.append(
-                    ReadReceipt(verified: try verify(stored, besideRows: true), carried: document.carried))
+                    ReadReceipt(verified: try verify(stored), carried: document.carried))
             } catch {
                 refuse(QuarantineReason(error.error), error.kind)
             }
@@ -180,7 +175,7 @@ struct RecordMigrator: Sendable {
         var verified: [VerifiedRecord] = []
         for receipt in mapping.embeddedReceipts {
             do throws(RefusedReceipt) {
-                verified.append(try verify(Array(receipt.text.utf8)[...], besideRows: true))
+                verified.append(try verify(Array(receipt.text.utf8)[...]))
                 counts.embedded("genuine")
             } catch {
                 counts.embedded(error.error.code.rawValue)
@@ -201,7 +196,7 @@ struct RecordMigrator: Sendable {
 
     private func write(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
         for receipt in read.receipts { output.add(receipt.verified.document) }
-        let signed = SignedTransactions(read.receipts.map(\.verified.signed))
+        let signed = SignedTransactions(read.receipts.map(\.verified.signed), mapper)
         var confirmed: Set<PurchaseIdentity> = []
         var lines = TransactionLines()
         for recorded in read.recorded {
@@ -242,14 +237,14 @@ struct RecordMigrator: Sendable {
                 carried: recorded.document.carried)
         }
         let plain = source()
-        for (index, row) in mapping.transactions.enumerated() {
-            switch signed.confirmation(of: row, mapping.statements[index]) {
-            case .none: lines.add(row, plain)
-            case .confirmed(let merged, let reference):
-                lines.add(merged, source(reference))
-                if let identity = PurchaseIdentity(merged.payload) { confirmed.insert(identity) }
+        for (index, row) in signed.resolve(mapping).enumerated() {
+            switch row.confirmation {
+            case .none: lines.add(row.transaction, plain)
+            case .confirmed(let reference):
+                lines.add(row.transaction, source(reference))
+                if let identity = PurchaseIdentity(row.transaction.payload) { confirmed.insert(identity) }
             case .contradicted:
-                var row = row
+                var row = row.transaction
                 row.notes.append(.contradictsSignedReceipt)
                 lines.add(row, plain)
                 contradicted.insert(index)
@@ -287,12 +282,14 @@ struct RecordMigrator: Sendable {
             record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf,
             carried: receipt.carried)
         for transaction in verified.mapped.transactions {
-            if let identity = PurchaseIdentity(transaction.payload) {
-                guard !confirmed.contains(identity), signed.isSpeaker(verified.reference, of: identity) else {
-                    continue
-                }
+            guard let identity = PurchaseIdentity(transaction.payload) else {
+                lines.add(transaction, source)
+                continue
             }
-            lines.add(transaction, source)
+            guard !confirmed.contains(identity),
+                let resolved = signed.transaction(identity, of: verified.reference)
+            else { continue }
+            lines.add(resolved, source)
         }
         writeRest(verified, source, withApp: withApp, into: &output)
     }
@@ -358,8 +355,6 @@ struct VerifiedRecord {
     let mapped: MappedReceipt
     let sha256: String
     let document: MigratedDocument?
-    /// One for each transaction, in the same order; empty where there are no rows to compare them with.
-    let legacy: [LegacyTransactionFields]
 
     var environment: Environment? {
         mapped.appTransaction?.payload.receiptType ?? mapped.transactions.first?.payload.environment
@@ -376,7 +371,7 @@ struct VerifiedRecord {
 
     /// For comparison with the rows of the record.
     var signed: SignedRecord {
-        SignedRecord(reference: reference, transactions: mapped.transactions, legacy: legacy, date: date)
+        SignedRecord(reference: reference, receipt: mapped, date: date)
     }
 }
 

@@ -76,6 +76,8 @@ public struct MappedRenewalInfo: Sendable, Equatable {
 public struct MappedReceipt: Sendable {
     /// One transaction per purchase of the receipt, in the order of the receipt.
     public let transactions: [MappedTransaction]
+    /// What the receipt states, one element per transaction, in the same order.
+    package let statements: [PurchaseStatement]
     /// The app itself; absent for a transaction receipt (iOS 6), which says nothing about when the app was obtained.
     public let appTransaction: MappedAppTransaction?
     /// Always empty: nothing in a receipt tells about the next renewal (Reference.md V3.6).
@@ -88,10 +90,11 @@ public struct MappedReceipt: Sendable {
     public let asOf: AsOf?
 
     package init(
-        transactions: [MappedTransaction], appTransaction: MappedAppTransaction?, notes: [MappingNote],
-        evidence: SignatureEvidence, asOf: AsOf?
+        transactions: [MappedTransaction], statements: [PurchaseStatement], appTransaction: MappedAppTransaction?,
+        notes: [MappingNote], evidence: SignatureEvidence, asOf: AsOf?
     ) {
         self.transactions = transactions
+        self.statements = statements
         self.appTransaction = appTransaction
         renewalInfos = []
         self.notes = notes

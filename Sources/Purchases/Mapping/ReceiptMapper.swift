@@ -24,17 +24,21 @@ public struct ReceiptMapper: Sendable {
     /// Terms of non-renewing subscriptions extend one another within this receipt only: purchases that stand in other
     /// receipts are not seen.
     public func map(_ receipt: Verified<AppReceipt>) -> MappedReceipt {
-        let (transactions, appTransaction, notes) = mapped(receipt.payload)
+        let app = receipt.payload
+        let statements = app.statements
+        let isUnknown = app.receiptType != nil && app.environment == nil
         return MappedReceipt(
-            transactions: transactions, appTransaction: appTransaction, notes: notes, evidence: receipt.evidence,
-            asOf: AsOf(receipt.payload))
+            transactions: resolve(statements, .receipt), statements: statements,
+            appTransaction: MappedAppTransaction(app), notes: isUnknown ? [.unknownEnvironment] : [],
+            evidence: receipt.evidence, asOf: AsOf(app))
     }
 
     /// Maps a transaction receipt (iOS 6). It holds one purchase and no app transaction.
     public func map(_ receipt: Verified<TransactionReceipt>) -> MappedReceipt {
-        let (transaction, notes) = mapped(receipt.payload)
+        let statements = [receipt.payload.statement]
         return MappedReceipt(
-            transactions: [transaction], appTransaction: nil, notes: notes, evidence: receipt.evidence,
+            transactions: resolve(statements, .receipt), statements: statements, appTransaction: nil,
+            notes: statements[0].notes.filter { $0 == .environmentContradiction }, evidence: receipt.evidence,
             asOf: AsOf(receipt.payload))
     }
 

@@ -26,15 +26,19 @@ private struct ResolvedHistory {
     var history: PurchaseHistory {
         let terms = catalog.map { customer.nonRenewingTerms($0) } ?? [:]
         let products = self.products
+        var freeProducts: Set<String> = []
         let entries = customer.transactions.map { transaction in
+            var notes: [MappingNote] = []
+            var transaction = transaction
+            transaction.concludeType(transaction.payload.productId.flatMap { products[$0] }, &notes)
+            if notes.contains(.freeSubscription), let product = transaction.payload.productId {
+                freeProducts.insert(product)
+            }
             var entry = PurchaseHistory.Entry(
                 transaction.payload,
                 statesOffers: transaction.origins.contains { $0.source.kind == .signedTransaction }
                     || transaction.legacy.isTrialPeriod != nil)
             entry.isSigned = transaction.isSigned
-            if entry.transaction.type == nil {
-                entry.transaction.type = transaction.payload.productId.flatMap { products[$0]?.type }
-            }
             if let term = transaction.payload.transactionId.flatMap({ terms[$0] }), let end = term.end {
                 entry.term = PurchaseHistory.Term(start: term.start, end: end)
             }
@@ -46,9 +50,9 @@ private struct ResolvedHistory {
             completeThrough: currentThrough ?? newestDate, coverage: coverage,
             countsUnpricedPeriodsAsPaid: countsUnpricedAsPaid)
         history.products = products.mapValues {
-            PurchaseHistory.Product(
-                level: $0.level, entitlement: $0.entitlement, isFreeSubscription: $0.isFreeSubscription)
+            PurchaseHistory.Product(level: $0.level, entitlement: $0.entitlement)
         }
+        for product in freeProducts { history.products[product, default: .init()].isFreeSubscription = true }
         return history
     }
 

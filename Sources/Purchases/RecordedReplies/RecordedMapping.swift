@@ -25,7 +25,7 @@ public struct RecordedMapping: Sendable {
     /// Of when the document speaks; nil where nothing in it has a date.
     public internal(set) var asOf: AsOf?
     /// What the rows state, one element per transaction, in the same order.
-    package internal(set) var statements: [RecordedStatement]
+    package internal(set) var statements: [PurchaseStatement]
     /// Rows that are purchases of another store than Apple's, as they were written; they are in none of the lists above.
     package let otherStoreRows: [JSONObject]
 }
@@ -48,10 +48,8 @@ extension RecordedMapping {
 extension ReceiptMapper {
     /// Maps a recorded document. The result is not verified and cannot become it.
     public func map(_ reply: RecordedReply) -> RecordedMapping {
-        let statements = reply.rows.map { RecordedStatement($0, of: reply) }
-        var transactions = statements.map { transaction($0.facts, $0.form, $0.context, notes: $0.notes) }
-        transactions.concludeUpgrades()
-        addTerms(&transactions)
+        let statements = reply.rows.map { PurchaseStatement($0, of: reply) }
+        let transactions = resolve(statements, .recorded)
         return RecordedMapping(
             kind: reply.kind, transactions: transactions, appTransaction: reply.appTransaction,
             renewalInfos: reply.renewals.map { completed($0, reply.context, transactions) },

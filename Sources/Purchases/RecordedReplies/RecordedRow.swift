@@ -1,4 +1,5 @@
 import AppStoreModels
+import LegacyReceipts
 
 /// One purchase of a recorded document, with the key of each fact.
 struct RecordedRow: Sendable {
@@ -147,5 +148,34 @@ extension RecordedRow {
         guard facts[keyPath: path] == nil, let value = older.facts[keyPath: path] else { return }
         facts[keyPath: path] = value
         keys[fact.rawValue] = older.keys[fact.rawValue]
+    }
+}
+
+extension PurchaseStatement {
+    /// What one row of a recorded document states, exactly as it states it: a flag that is false differs from a flag that is
+    /// absent (Reference.md V3.5).
+    init(_ row: RecordedRow, of reply: RecordedReply) {
+        let isNotification = reply.kind == .notificationV1
+        var context = reply.context
+        var notes = row.notes
+        if let bundleId = row.bundleId, let key = row.bundleIdKey {
+            context.bundleId = bundleId
+            context.bundleIdProvenance = isNotification ? .notificationV1(key) : .recordedReply(key)
+        }
+        context.correctEnvironment(row.facts, &notes)
+        self.init(row.facts, .recorded(row.keys, isNotification: isNotification), context, notes: notes)
+    }
+}
+
+extension RecordContext {
+    /// A sandbox id makes a sandbox transaction, whatever the document claims (Reference.md V7.5).
+    fileprivate mutating func correctEnvironment(_ facts: PurchaseFacts, _ notes: inout [MappingNote]) {
+        let ownId = facts.transactionId.flatMap { RecordedRow.namesNothing($0) ? nil : $0 }
+        guard let id = ownId ?? facts.originalTransactionId, TransactionReceipt.isSandbox(transactionId: id),
+            environment != .sandbox, environment != .xcode
+        else { return }
+        if environment != nil { notes.append(.environmentContradiction) }
+        environment = .sandbox
+        environmentProvenance = .inferred(.sandboxTransactionId)
     }
 }

@@ -4,7 +4,7 @@ public import ProductCatalog
 /// One transaction as the store knows it: the facts of all documents, joined field by field.
 public struct StoredTransaction: Sendable {
     /// The transaction. An upgrade that the customer's other transactions show is concluded (`isUpgraded`).
-    public internal(set) var payload: JWSTransactionDecodedPayload
+    public package(set) var payload: JWSTransactionDecodedPayload
     /// What the modern model has no field for. The cancellation of an upgraded period that no document dates is the
     /// beginning of the period that replaced it.
     public internal(set) var legacy: LegacyTransactionFields
@@ -14,17 +14,42 @@ public struct StoredTransaction: Sendable {
     /// and ``legacy``: whoever reads it decides whether to believe it.
     public let recordedCancellation: RecordedCancellation?
     /// Whether the newest document with a cancellation can tell a refund from an upgrade.
-    private let explainsCancellation: Bool
+    var explainsCancellation: Bool
+    /// Where each field comes from.
+    var sources: FieldSources
 
-    package init(
+    init(
         payload: JWSTransactionDecodedPayload, legacy: LegacyTransactionFields, origins: [FactOrigin],
-        recordedCancellation: RecordedCancellation? = nil, explainsCancellation: Bool = true
+        recordedCancellation: RecordedCancellation?, explainsCancellation: Bool, sources: FieldSources
     ) {
         self.explainsCancellation = explainsCancellation
         self.payload = payload
         self.legacy = legacy
         self.origins = origins
         self.recordedCancellation = recordedCancellation
+        self.sources = sources
+    }
+
+    /// A transaction that one signed transaction states.
+    package init(_ payload: JWSTransactionDecodedPayload, origin: FactOrigin) {
+        self.init(
+            payload: payload, legacy: LegacyTransactionFields(), origins: [origin], recordedCancellation: nil,
+            explainsCancellation: true, sources: FieldSources(base: origin.source.kind))
+    }
+
+    /// Where a field has its value from; nil for a field without a value.
+    public func source(of field: TransactionField) -> FieldSource? {
+        var payload = payload
+        guard FieldMask(presentIn: &payload).contains(field) else { return nil }
+        if let conclusion = sources.concluded.first(where: { $0.field == field }) {
+            switch conclusion.provenance {
+            case .inferred(let rule): return .inferred(rule)
+            case .catalogue(let entry): return .catalog(entry)
+            default: return nil
+            }
+        }
+        let kind = sources.kind(of: field)
+        return origins.first { $0.source.kind == kind }.map { .stated($0) }
     }
 
     /// Whether a verified signature stands behind the transaction. What rests on recorded documents alone was signed by
@@ -53,18 +78,20 @@ extension [StoredTransaction] {
                 self[$0].payload, cancellationDate: self[$0].legacy.cancellationDate,
                 statement: self[$0].upgradeStatement)
         }
-        for upgrade in upgrades {
-            self[upgrade.place].payload.isUpgraded = true
-            self[upgrade.place].payload.revocationDate = nil
-            self[upgrade.place].payload.revocationReason = nil
-            if self[upgrade.place].legacy.cancellationDate == nil {
-                self[upgrade.place].legacy.cancellationDate = upgrade.date
-            }
-            // So Apple's replies have it beside an upgrade (Reference.md V3.5).
-            if self[upgrade.place].legacy.cancellationReason == nil {
-                self[upgrade.place].legacy.cancellationReason = 0
-            }
+        for upgrade in upgrades { self[upgrade.place].becomeUpgraded(upgrade) }
+    }
+}
+
+extension StoredTransaction {
+    fileprivate mutating func becomeUpgraded(_ upgrade: UpgradeRule.Upgrade) {
+        if let rule = upgrade.rule {
+            sources.conclude(&payload.isUpgraded, true, .isUpgraded, .inferred(rule))
         }
+        payload.revocationDate = nil
+        payload.revocationReason = nil
+        if legacy.cancellationDate == nil { legacy.cancellationDate = upgrade.date }
+        // So Apple's replies have it beside an upgrade (Reference.md V3.5).
+        if legacy.cancellationReason == nil { legacy.cancellationReason = 0 }
     }
 }
 

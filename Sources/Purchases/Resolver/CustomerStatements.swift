@@ -127,38 +127,23 @@ extension Customer {
 /// A statement of a document, as far as it competes with others about the same.
 private protocol CompetingStatement {
     var origin: FactOrigin { get }
-    /// Of two statements of one date, the one that revokes stands.
-    var revokes: Bool { get }
-    /// The stored form: of two that are alike in all else, the greater one stands.
-    func encoded(by encoder: inout FactEncoder) -> [UInt8]
+    /// The form in which engines keep and compare it.
+    var row: FactRow { get }
 }
 
 extension TransactionFact: CompetingStatement {
-    fileprivate func encoded(by encoder: inout FactEncoder) -> [UInt8] {
-        encoder.encode(self)
-        return encoder.payload.bytes
-    }
+    fileprivate var row: FactRow { FactRow(self) }
 }
 
 extension RenewalInfoFact: CompetingStatement {
-    fileprivate var revokes: Bool { false }
-
-    fileprivate func encoded(by encoder: inout FactEncoder) -> [UInt8] {
-        encoder.encode(self)
-        return encoder.payload.bytes
-    }
+    fileprivate var row: FactRow { FactRow(self) }
 }
 
 extension AppTransactionFact: CompetingStatement {
-    fileprivate var revokes: Bool { false }
-
-    fileprivate func encoded(by encoder: inout FactEncoder) -> [UInt8] {
-        encoder.encode(self)
-        return encoder.payload.bytes
-    }
+    fileprivate var row: FactRow { FactRow(self) }
 }
 
-/// The newest statement of each kind about each subject, by the order in which engines compare their rows.
+/// The newest statement of each kind about each subject, by the order of ``FactRow/replaces(_:)``.
 private struct NewestStatements<Statement: CompetingStatement> {
     private struct Key: Hashable {
         let kind: FactKind
@@ -168,7 +153,6 @@ private struct NewestStatements<Statement: CompetingStatement> {
 
     private var places: [Key: Int] = [:]
     private(set) var all: [Statement] = []
-    private var encoder = FactEncoder()
 
     init() {}
 
@@ -179,17 +163,7 @@ private struct NewestStatements<Statement: CompetingStatement> {
             all.append(statement)
             return
         }
-        if replaces(statement, all[place]) { all[place] = statement }
-    }
-
-    private mutating func replaces(_ new: Statement, _ known: Statement) -> Bool {
-        if new.origin.signedDate != known.origin.signedDate { return new.origin.signedDate > known.origin.signedDate }
-        if new.revokes != known.revokes { return new.revokes }
-        let bytes = (new.encoded(by: &encoder), encoder.legacy.bytes)
-        let knownBytes = (known.encoded(by: &encoder), encoder.legacy.bytes)
-        if bytes.0 != knownBytes.0 { return knownBytes.0.lexicographicallyPrecedes(bytes.0) }
-        if bytes.1 != knownBytes.1 { return knownBytes.1.lexicographicallyPrecedes(bytes.1) }
-        return new.origin.source.code > known.origin.source.code
+        if statement.row.replaces(all[place].row) { all[place] = statement }
     }
 }
 

@@ -10,7 +10,8 @@ internal import AppStoreModels
 // | field | receipts | signed transactions | recorded, unsigned |
 // |---|---|---|---|
 // | ids, product, quantity, dates, type, ownership | state a value; absence says nothing | state all | fill what no signed fact has |
-// | expiry, web order line item | state value and absence | state all | only on their own |
+// | expiry | state value and absence | state all | only on their own |
+// | web order line item | state value and absence | state all | fill receipts |
 // | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; what is newer than everything signed is told beside (`recordedCancellation`) |
 // | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known |
 // | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | |
@@ -61,41 +62,47 @@ package struct ByKind<Value> {
 typealias FactsOfTransaction = ByKind<Int>
 
 extension StoredTransaction {
-    /// Joins the facts at `places`. There is at least one.
-    init(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact], in scope: StoreScope) {
-        var payload: JWSTransactionDecodedPayload
-        var legacy = LegacyTransactionFields()
+    /// Joins the facts at `places`. There is at least one. The app and the environment are those that the facts state.
+    init(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact]) {
+        let base: FactKind = places.signed != nil ? .signedTransaction : places.receipt != nil ? .receipt : .recorded
+        var payload = places[base].map { facts[$0].payload } ?? JWSTransactionDecodedPayload()
+        var sources = FieldSources(base: base)
         if let signed = places.signed {
-            payload = facts[signed].payload
-            if let receipt = places.receipt { payload.complete(from: facts[receipt], signed: facts[signed].origin) }
-        } else if let receipt = places.receipt {
-            payload = facts[receipt].payload
-            if let recorded = places.recorded { payload.fill(from: facts[recorded].payload) }
-        } else {
-            payload = places.recorded.map { facts[$0].payload } ?? JWSTransactionDecodedPayload()
+            if let receipt = places.receipt {
+                payload.complete(from: facts[receipt], signed: facts[signed].origin, &sources)
+            }
+        } else if places.receipt != nil, let recorded = places.recorded {
+            payload.fill(from: facts[recorded].payload, &sources)
         }
 
         let receipt = places.receipt.flatMap { facts[$0].legacy }
         let recorded = places.recorded.flatMap { facts[$0].legacy }
+        var legacy = LegacyTransactionFields()
         legacy.isTrialPeriod = receipt?.isTrialPeriod ?? recorded?.isTrialPeriod
         legacy.isInIntroOfferPeriod = receipt?.isInIntroOfferPeriod ?? recorded?.isInIntroOfferPeriod
         legacy.itemId = receipt?.itemId ?? recorded?.itemId
+        legacy.productType = receipt?.productType
         legacy.setOffers(places, payload, receipt: receipt, recorded: recorded)
 
         let cancellation = Cancellation(places, facts, receipt: receipt, recorded: recorded)
-        cancellation.apply(to: &payload)
+        cancellation.apply(to: &payload, &sources)
         legacy.cancellationDate = cancellation.date
         legacy.cancellationReason = cancellation.reason
 
-        if payload.inAppOwnershipType == nil { payload.inAppOwnershipType = recorded?.inAppOwnershipType }
+        sources.fill(&payload.inAppOwnershipType, from: recorded?.inAppOwnershipType, .inAppOwnershipType, .recorded)
         legacy.inAppOwnershipType = payload.inAppOwnershipType
-        payload.bundleId = scope.bundleId
-        payload.environment = scope.environment
         self.init(
             payload: payload, legacy: legacy,
             origins: places.map { facts[$0].origin },
             recordedCancellation: cancellation.date == nil ? Self.recordedCancellation(places, facts) : nil,
-            explainsCancellation: cancellation.isExplained)
+            explainsCancellation: cancellation.isExplained, sources: sources)
+    }
+
+    /// Joins the facts of a customer of one app.
+    init(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact], in scope: StoreScope) {
+        self.init(joining: places, of: facts)
+        payload.bundleId = scope.bundleId
+        payload.environment = scope.environment
     }
 }
 
@@ -116,47 +123,58 @@ extension StoredTransaction {
 
 extension JWSTransactionDecodedPayload {
     /// A signed transaction, completed by a receipt that knows the same purchase.
-    fileprivate mutating func complete(from fact: borrowing TransactionFact, signed: FactOrigin) {
+    fileprivate mutating func complete(
+        from fact: borrowing TransactionFact, signed: FactOrigin, _ sources: inout FieldSources
+    ) {
         let receipt = fact.payload
         if fact.origin.signedDate > signed.signedDate {
-            originalTransactionId = receipt.originalTransactionId ?? originalTransactionId
-            productId = receipt.productId ?? productId
-            quantity = receipt.quantity ?? quantity
-            type = receipt.type ?? type
-            inAppOwnershipType = receipt.inAppOwnershipType ?? inAppOwnershipType
-            purchaseDate = receipt.purchaseDate.keepingMilliseconds(of: purchaseDate) ?? purchaseDate
-            originalPurchaseDate =
-                receipt.originalPurchaseDate.keepingMilliseconds(of: originalPurchaseDate) ?? originalPurchaseDate
+            sources.take(
+                &originalTransactionId, from: receipt.originalTransactionId, .originalTransactionId, .receipt)
+            sources.take(&productId, from: receipt.productId, .productId, .receipt)
+            sources.take(&quantity, from: receipt.quantity, .quantity, .receipt)
+            sources.take(&type, from: receipt.type, .type, .receipt)
+            sources.take(&inAppOwnershipType, from: receipt.inAppOwnershipType, .inAppOwnershipType, .receipt)
+            let bought = receipt.purchaseDate.keepingMilliseconds(of: purchaseDate)
+            sources.take(&purchaseDate, from: bought, .purchaseDate, .receipt)
+            let firstBought = receipt.originalPurchaseDate.keepingMilliseconds(of: originalPurchaseDate)
+            sources.take(&originalPurchaseDate, from: firstBought, .originalPurchaseDate, .receipt)
+            // That the receipt has none is a statement too.
             expiresDate = receipt.expiresDate.keepingMilliseconds(of: expiresDate)
+            sources.state(.expiresDate, by: .receipt)
             webOrderLineItemId = receipt.webOrderLineItemId
+            sources.state(.webOrderLineItemId, by: .receipt)
         } else {
             // What every purchase has is missing by a defect, not by a statement.
-            originalTransactionId = originalTransactionId ?? receipt.originalTransactionId
-            productId = productId ?? receipt.productId
-            quantity = quantity ?? receipt.quantity
-            type = type ?? receipt.type
-            inAppOwnershipType = inAppOwnershipType ?? receipt.inAppOwnershipType
-            purchaseDate = purchaseDate ?? receipt.purchaseDate
-            originalPurchaseDate = originalPurchaseDate ?? receipt.originalPurchaseDate
+            sources.fill(
+                &originalTransactionId, from: receipt.originalTransactionId, .originalTransactionId, .receipt)
+            sources.fill(&productId, from: receipt.productId, .productId, .receipt)
+            sources.fill(&quantity, from: receipt.quantity, .quantity, .receipt)
+            sources.fill(&type, from: receipt.type, .type, .receipt)
+            sources.fill(&inAppOwnershipType, from: receipt.inAppOwnershipType, .inAppOwnershipType, .receipt)
+            sources.fill(&purchaseDate, from: receipt.purchaseDate, .purchaseDate, .receipt)
+            sources.fill(&originalPurchaseDate, from: receipt.originalPurchaseDate, .originalPurchaseDate, .receipt)
         }
     }
 
     /// A receipt, completed by a recorded document: only what receipts have no attribute for (Reference.md V5.3)
     /// and what they can only lack by their age.
-    fileprivate mutating func fill(from recorded: JWSTransactionDecodedPayload) {
-        subscriptionGroupIdentifier = subscriptionGroupIdentifier ?? recorded.subscriptionGroupIdentifier
-        appAccountToken = appAccountToken ?? recorded.appAccountToken
-        originalTransactionId = originalTransactionId ?? recorded.originalTransactionId
-        originalPurchaseDate = originalPurchaseDate ?? recorded.originalPurchaseDate
-        purchaseDate = purchaseDate ?? recorded.purchaseDate
-        quantity = quantity ?? recorded.quantity
-        type = type ?? recorded.type
+    fileprivate mutating func fill(from recorded: JWSTransactionDecodedPayload, _ sources: inout FieldSources) {
+        sources.fill(
+            &subscriptionGroupIdentifier, from: recorded.subscriptionGroupIdentifier, .subscriptionGroupIdentifier,
+            .recorded)
+        sources.fill(&appAccountToken, from: recorded.appAccountToken, .appAccountToken, .recorded)
+        sources.fill(
+            &originalTransactionId, from: recorded.originalTransactionId, .originalTransactionId, .recorded)
+        sources.fill(&originalPurchaseDate, from: recorded.originalPurchaseDate, .originalPurchaseDate, .recorded)
+        sources.fill(&purchaseDate, from: recorded.purchaseDate, .purchaseDate, .recorded)
+        sources.fill(&quantity, from: recorded.quantity, .quantity, .recorded)
+        sources.fill(&type, from: recorded.type, .type, .recorded)
+        sources.fill(&webOrderLineItemId, from: recorded.webOrderLineItemId, .webOrderLineItemId, .recorded)
         if offerType == nil, recorded.offerType == .offerCode {
-            offerType = .offerCode
-            offerIdentifier = recorded.offerIdentifier
-            offerDiscountType = recorded.offerDiscountType
+            sources.take(&offerType, from: .offerCode, .offerType, .recorded)
+            sources.take(&offerIdentifier, from: recorded.offerIdentifier, .offerIdentifier, .recorded)
+            sources.take(&offerDiscountType, from: recorded.offerDiscountType, .offerDiscountType, .recorded)
         }
-        isUpgraded = recorded.isUpgraded
     }
 }
 
@@ -184,6 +202,9 @@ private struct Cancellation {
     var reason: Int64?
     private var isUpgraded: Bool?
     private let isStatedByReceipt: Bool
+    /// Which documents state the upgrade, and which the reason.
+    private var upgradeKind = FactKind.signedTransaction
+    private var reasonKind = FactKind.receipt
     /// Whether the document that states the cancellation can tell a refund from an upgrade.
     var isExplained: Bool
 
@@ -205,6 +226,8 @@ private struct Cancellation {
             isStatedByReceipt = true
             // An unsigned document cannot end a period, but it can say what ended it.
             isUpgraded = places.receipt != nil && date == nil ? nil : recordedIsUpgraded
+            upgradeKind = .recorded
+            reasonKind = places.receipt != nil ? .receipt : .recorded
             isExplained = isUpgraded != nil
             return
         }
@@ -214,7 +237,10 @@ private struct Cancellation {
         if let receiptDate, receiptDate > facts[signed].origin.signedDate, receipt?.cancellationDate != nil {
             date = (receipt?.cancellationDate).keepingMilliseconds(of: revocationDate)
             reason = receipt?.cancellationReason
-            if reason == nil, date != nil, date == revocationDate { reason = revocationReason }
+            if reason == nil, date != nil, date == revocationDate {
+                reason = revocationReason
+                reasonKind = .signedTransaction
+            }
             isStatedByReceipt = true
             isExplained = revocationDate != nil || isUpgraded != nil
         } else {
@@ -227,8 +253,9 @@ private struct Cancellation {
         }
     }
 
-    func apply(to payload: inout JWSTransactionDecodedPayload) {
+    func apply(to payload: inout JWSTransactionDecodedPayload, _ sources: inout FieldSources) {
         payload.isUpgraded = isUpgraded
+        sources.state(.isUpgraded, by: upgradeKind)
         // The newest is a signed transaction, which has all of this already.
         guard isStatedByReceipt else { return }
         let isRevoked = date != nil && isUpgraded != true
@@ -239,6 +266,8 @@ private struct Cancellation {
         payload.revocationDate = isRevoked ? date : nil
         payload.revocationReason =
             isRevoked ? reason.flatMap { Int32(exactly: $0) }.map { RevocationReason(rawValue: $0) } : nil
+        sources.state(.revocationDate, by: sources.base == .recorded ? .recorded : .receipt)
+        sources.state(.revocationReason, by: reasonKind)
     }
 }
 

@@ -55,6 +55,7 @@ extension LegacyTransactionFields {
         writer.member("cancellationReason", cancellationReason)
         writer.member("inAppOwnershipType", inAppOwnershipType)
         writer.member("itemId", itemId)
+        writer.member("productType", productType)
         writer.endObject()
     }
 }

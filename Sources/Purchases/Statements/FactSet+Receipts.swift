@@ -37,14 +37,8 @@ extension FactSet {
             let scope = StoreScope(storing: environment, app.bundleId), let signedDate = app.receiptCreationDate
         else { return nil }
         let origin = FactOrigin(source: .receipt, signedDate: signedDate)
-        let context = RecordContext(app)
-        var facts: [TransactionFact] = []
-        facts.reserveCapacity(app.inAppPurchases.count)
-        for purchase in app.inAppPurchases {
-            facts.append(
-                TransactionFact(
-                    payload: PurchaseFacts(purchase).statement(.attributes, context),
-                    legacy: LegacyTransactionFields(purchase), origin: origin))
+        let facts = app.statements.map {
+            TransactionFact(payload: $0.payload, legacy: $0.legacy, origin: origin)
         }
         self.init(
             scope: scope, transactions: facts,
@@ -72,9 +66,8 @@ extension FactSet {
             CustomerIdentity.isMeaningful(id: payload.transactionId)
         else { return nil }
         let origin = FactOrigin(source: .receipt, signedDate: statedDate)
-        let fact = TransactionFact(
-            payload: PurchaseFacts(payload).statement(.purchaseInfo(payload), RecordContext(payload)),
-            legacy: LegacyTransactionFields(payload), origin: origin)
+        let statement = payload.statement
+        let fact = TransactionFact(payload: statement.payload, legacy: statement.legacy, origin: origin)
         self.init(
             scope: scope, transactions: [fact],
             receipt: KnownReceipt(form: .transaction, bytes: canonicalBytes, signedDate: receiptDate))
@@ -99,34 +92,5 @@ extension StoreScope {
             environment != .localTesting
         else { return nil }
         self.init(environment: environment, bundleId: bundleId)
-    }
-}
-
-extension LegacyTransactionFields {
-    /// The attributes of a purchase as the receipt has them.
-    package init(_ purchase: InAppPurchase) {
-        self.init()
-        isTrialPeriod = purchase.isTrialPeriod
-        isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
-        promotionalOfferId = purchase.promotionalOfferId.flatMap { $0.isEmpty ? nil : $0 }
-        cancellationDate = purchase.cancellationDate
-        cancellationReason = purchase.cancellationReason
-        switch purchase.ownershipType {
-        case .purchased?: inAppOwnershipType = .purchased
-        case .familyShared?: inAppOwnershipType = .familyShared
-        default: break
-        }
-        itemId = purchase.inAppItemId.flatMap { $0 == 0 ? nil : String($0) }
-    }
-
-    /// The keys of a transaction receipt.
-    package init(_ receipt: TransactionReceipt) {
-        self.init()
-        isTrialPeriod = receipt.isTrialPeriod
-        isInIntroOfferPeriod = receipt.isInIntroOfferPeriod
-        cancellationDate = receipt.cancellationDate
-        cancellationReason = receipt.cancellationReason
-        inAppOwnershipType = receipt.inAppOwnershipType.map { InAppOwnershipType(rawValue: $0) }
-        itemId = receipt.itemId
     }
 }

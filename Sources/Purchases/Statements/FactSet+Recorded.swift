@@ -79,11 +79,11 @@ private struct RecordedDocument {
         return parts.count - 1
     }
 
-    mutating func add(_ statement: RecordedStatement) {
+    mutating func add(_ statement: PurchaseStatement) {
         guard let index = index(statement.context.environment, statement.context.bundleId) else { return }
         let payload = statement.payload
         parts[index].transactions.append(
-            TransactionFact(payload: payload, legacy: statement.legacyFields, origin: origin))
+            TransactionFact(payload: payload, legacy: statement.legacy, origin: origin))
         if let original = payload.originalTransactionId { scopeOfPurchase[original] = index }
     }
 

@@ -20,6 +20,9 @@ public struct LegacyTransactionFields: Codable, Hashable, Sendable {
     public var inAppOwnershipType: InAppOwnershipType?
     /// `item_id` of transaction receipts (attribute 1710).
     public var itemId: String?
+    /// Attribute 1707 where no type of the modern model says the same: 4 for a free (Newsstand) subscription, and values that
+    /// are not known.
+    public var productType: Int64?
 
     public init() {}
 }

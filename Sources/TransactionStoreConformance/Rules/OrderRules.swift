@@ -129,10 +129,10 @@ extension StoreConformance {
         Customer(
             scope: scope, identities: customer.identities,
             transactions: customer.transactions.map { transaction in
-                var payload = transaction.payload
-                payload.environment = scope.environment
-                payload.bundleId = scope.bundleId
-                return StoredTransaction(payload: payload, legacy: transaction.legacy, origins: transaction.origins)
+                var moved = transaction
+                moved.payload.environment = scope.environment
+                moved.payload.bundleId = scope.bundleId
+                return moved
             },
             renewalInfos: customer.renewalInfos.map { info in
                 var payload = info.payload

@@ -22,7 +22,7 @@ struct SignedTransactionReply {
 
     func reply() -> (body: [UInt8], showsSubscriptions: Bool, transactionsFromStore: Int) {
         let own = TransactionEntry(
-            StoredTransaction(payload: payload, legacy: LegacyTransactionFields(), origins: [origin]))
+            StoredTransaction(payload, origin: origin))
         let latest = LatestTransactions(
             submitted: [own], kind: .signedTransaction, signedDate: origin.signedDate, store: store,
             recordedFacts: configuration.recordedFacts, order: app?.order ?? configuration.order,

@@ -37,23 +37,4 @@ import Testing
         #expect(count > 0)
         print("\(folder): \(count) transactions, notes \(notes.sorted { $0.key < $1.key })")
     }
-
-    @Test func everyRealSubscriptionFormsChainsThatHoldAllItsTransactions() throws {
-        for file in try SharedReceipts.files("sandbox") {
-            let receipt = try ReceiptDecoder().decode(stored: SharedReceipts.bytes(file)).payload
-            let transactions = ReceiptMapper().map(MappingSupport.verified(receipt)).transactions
-            let subscriptions = transactions.filter {
-                $0.payload.type == .autoRenewableSubscription || $0.isFreeSubscription
-            }
-            let chains = SubscriptionChain.chains(of: transactions)
-            let ids = Set(subscriptions.compactMap(\.payload.transactionId))
-            #expect(chains.reduce(0) { $0 + $1.transactions.count } == ids.count, "\(file.lastPathComponent)")
-            for chain in chains {
-                guard let last = chain.transactions.last, let expires = last.payload.expiresDate else { continue }
-                let isKnown = !last.notes.contains(.purchasedAfterExpiry)
-                if isKnown { #expect(chain.state(at: expires - 1)?.status == .active, "\(file.lastPathComponent)") }
-                #expect(chain.state(at: .max)?.status == .expired)
-            }
-        }
-    }
 }

@@ -64,15 +64,4 @@ import Testing
         let json = "{\"pending_renewal_info\":[{\"expiration_intent\":\"5000000000\"}]}"
         #expect(Support.error(json)?.keyPath == "pending_renewal_info[0].expiration_intent")
     }
-
-    @Test func aDocumentCanBringItsChainAndItsRenewalTogether() throws {
-        let rows = Support.row("1", "\"purchase_date_ms\":\"10\",\"expires_date_ms\":\"20\"")
-        let mapped = try Support.map(
-            """
-            {"latest_receipt_info":[\(rows)],"pending_renewal_info":[{"original_transaction_id":"1",
-             "is_in_billing_retry_period":"1","grace_period_expires_date_ms":"30"}]}
-            """)
-        let chains = SubscriptionChain.chains(of: mapped.transactions, renewalInfos: mapped.renewalInfos)
-        #expect(chains.first?.state(at: 25)?.status == .billingGracePeriod)
-    }
 }

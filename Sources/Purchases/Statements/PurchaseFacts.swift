@@ -31,6 +31,7 @@ struct PurchaseFacts: Sendable, Equatable {
     var subscriptionGroupIdentifier: String?
     var appAccountToken: String?
     var offerCodeRefName: String?
+    var itemId: String?
 }
 
 /// The kind of record, which knows the provenance of each fact.
@@ -42,10 +43,10 @@ enum RecordForm: Sendable {
     /// Keys of a recorded document, by the raw value of ``Fact``.
     case recorded([RecordedKey?], isNotification: Bool)
 
-    var standing: RecordStanding {
+    var source: FactSource {
         switch self {
-        case .attributes, .purchaseInfo: .verifiedReceipt
-        case .recorded: .recorded
+        case .attributes, .purchaseInfo: .receipt
+        case .recorded(_, let isNotification): isNotification ? .notificationV1 : .recordedReply
         }
     }
 

@@ -1,21 +1,11 @@
 import AppStoreModels
 import LegacyReceipts
 
-extension ReceiptMapper {
-    func mapped(_ receipt: AppReceipt) -> ([MappedTransaction], MappedAppTransaction, [MappingNote]) {
-        let context = RecordContext(receipt)
-        var transactions: [MappedTransaction] = []
-        transactions.reserveCapacity(receipt.inAppPurchases.count)
-        for index in receipt.inAppPurchases.indices {
-            transactions.append(MappedTransaction(standing: .verifiedReceipt, reservingFields: 18))
-            transactions[index].notes = receipt.inAppPurchases[index].mappingNotes
-            fill(&transactions[index], PurchaseFacts(receipt.inAppPurchases[index]), .attributes, context)
-        }
-        transactions.concludeUpgrades()
-        addTerms(&transactions)
-
-        let isUnknown = receipt.receiptType != nil && receipt.environment == nil
-        return (transactions, MappedAppTransaction(receipt), isUnknown ? [.unknownEnvironment] : [])
+extension AppReceipt {
+    /// What the receipt states about its purchases, in its order.
+    var statements: [PurchaseStatement] {
+        let context = RecordContext(self)
+        return inAppPurchases.map { PurchaseStatement(PurchaseFacts($0), .attributes, context) }
     }
 }
 
@@ -76,16 +66,7 @@ extension PurchaseFacts {
         case nil: break
         default: hasUnknownOwnership = true
         }
-    }
-}
-
-extension InAppPurchase {
-    /// Notes on what cannot be told from ``PurchaseFacts``.
-    fileprivate var mappingNotes: [MappingNote] {
-        switch ownershipType {
-        case nil, .purchased?, .familyShared?: []
-        default: [.unknownOwnershipType]
-        }
+        itemId = purchase.inAppItemId?.nonZero.map(String.init)
     }
 }
 

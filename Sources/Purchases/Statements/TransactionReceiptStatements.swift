@@ -1,13 +1,12 @@
 import AppStoreModels
 import LegacyReceipts
 
-extension ReceiptMapper {
-    func mapped(_ receipt: TransactionReceipt) -> (MappedTransaction, [MappingNote]) {
-        let context = RecordContext(receipt)
-        let notes: [MappingNote] = receipt.hasEnvironmentContradiction ? [.environmentContradiction] : []
-        var transactions = [transaction(PurchaseFacts(receipt), .purchaseInfo(receipt), context, notes: notes)]
-        addTerms(&transactions)
-        return (transactions[0], notes)
+extension TransactionReceipt {
+    /// What the receipt states about its purchase.
+    var statement: PurchaseStatement {
+        PurchaseStatement(
+            PurchaseFacts(self), .purchaseInfo(self), RecordContext(self),
+            notes: hasEnvironmentContradiction ? [.environmentContradiction] : [])
     }
 }
 
@@ -47,5 +46,6 @@ extension PurchaseFacts {
         subscriptionGroupIdentifier = receipt.subscriptionGroupIdentifier
         isTrialPeriod = receipt.isTrialPeriod
         isInIntroOfferPeriod = receipt.isInIntroOfferPeriod
+        itemId = receipt.itemId
     }
 }

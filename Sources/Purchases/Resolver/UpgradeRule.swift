@@ -272,31 +272,3 @@ extension Int64 {
     /// The whole second of a date in milliseconds.
     fileprivate var second: Int64 { flooredQuotient(1000) }
 }
-
-extension [MappedTransaction] {
-    /// Applies ``UpgradeRule`` to what legacy documents state.
-    mutating func concludeUpgrades() {
-        let upgrades = UpgradeRule.upgrades(count: count) {
-            self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId
-        } period: {
-            UpgradeRule.Period(
-                self[$0].payload, cancellationDate: self[$0].payload.revocationDate,
-                statement: UpgradeRule.Statement(
-                    isSigned: self[$0].standing == .verifiedReceipt,
-                    explainsCancellation: !self[$0].notes.contains(.cancellationMayBeUpgrade)))
-        }
-        for upgrade in upgrades {
-            guard let rule = upgrade.rule else { continue }
-            self[upgrade.place].becomeUpgraded(rule)
-        }
-    }
-}
-
-extension MappedTransaction {
-    fileprivate mutating func becomeUpgraded(_ rule: InferenceRule) {
-        provenance.clear(&payload.revocationDate, .revocationDate)
-        provenance.clear(&payload.revocationReason, .revocationReason)
-        provenance.set(&payload.isUpgraded, to: true, .isUpgraded, .inferred(rule))
-        notes.removeAll { $0 == .cancellationMayBeUpgrade }
-    }
-}

@@ -1,11 +1,9 @@
-public import Purchases
-
 /// A fact in the form in which an engine keeps it: bytes, and the columns that decide which of two facts stands.
 ///
 /// An engine keeps one row for each key. The key of a transaction is its scope, `TransactionFact.storedOriginalTransactionId`,
 /// its transaction id and the kind of the row; the key of a renewal info its scope, its original transaction id and the kind;
 /// the key of an app transaction its customer and the kind. Where a row has the key of another one, the one that
-/// ``replaces(_:)`` says stays. ``CustomerAssembler`` reads the rows again.
+/// ``replaces(_:)`` says stays. `CustomerAssembler` reads the rows again.
 public struct FactRow: Hashable, Sendable {
     /// The raw value of a `FactKind`.
     public let kind: Int64

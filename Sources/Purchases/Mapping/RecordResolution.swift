@@ -1,0 +1,102 @@
+import AppStoreModels
+import LegacyReceipts
+import ProductCatalog
+
+extension ReceiptMapper {
+    /// Resolves what the documents of one record state, as ``Customer`` resolves what a store has: one transaction for each
+    /// element of `purchases`, in that order.
+    /// - Parameter purchases: by their places in `statements`, what documents state about one purchase.
+    func resolve(_ statements: [PurchaseStatement], _ purchases: [ByKind<Int>]) -> [MappedTransaction] {
+        var facts: [TransactionFact] = []
+        facts.reserveCapacity(statements.count)
+        for place in statements.indices { facts.append(TransactionFact(statements[place])) }
+        var transactions: [StoredTransaction] = []
+        transactions.reserveCapacity(purchases.count)
+        for places in purchases {
+            transactions.append(StoredTransaction(joining: places, of: facts))
+            // The caller accepts recorded documents, or there would be none.
+            if places.receipt != nil, let row = places.recorded {
+                transactions[transactions.count - 1].acceptCancellation(of: facts[row])
+            }
+        }
+        transactions.concludeUpgrades()
+        var mapped: [MappedTransaction] = []
+        mapped.reserveCapacity(purchases.count)
+        for place in transactions.indices {
+            mapped.append(MappedTransaction(&transactions[place], purchases[place], statements, catalog))
+        }
+        addTerms(&mapped)
+        return mapped
+    }
+
+    /// Resolves statements that are each about a purchase of its own.
+    func resolve(_ statements: [PurchaseStatement], _ kind: FactKind) -> [MappedTransaction] {
+        resolve(
+            statements,
+            statements.indices.map { place in
+                var places = ByKind<Int>()
+                places[kind] = place
+                return places
+            })
+    }
+}
+
+extension TransactionFact {
+    fileprivate init(_ statement: borrowing PurchaseStatement) {
+        self.init(
+            payload: statement.payload, legacy: statement.legacy,
+            origin: FactOrigin(source: statement.form.source, signedDate: statement.context.recordedAt ?? 0))
+    }
+}
+
+extension StoredTransaction {
+    /// Takes a cancellation or an upgrade that only an unsigned row states.
+    fileprivate mutating func acceptCancellation(of row: borrowing TransactionFact) {
+        guard legacy.cancellationDate == nil, payload.isUpgraded != true else { return }
+        if row.payload.isUpgraded == true {
+            payload.isUpgraded = true
+            sources.state(.isUpgraded, by: .recorded)
+        }
+        guard let date = row.legacy?.cancellationDate else { return }
+        legacy.cancellationDate = date
+        legacy.cancellationReason = row.legacy?.cancellationReason
+        explainsCancellation = row.payload.isUpgraded != nil
+        guard payload.isUpgraded != true else { return }
+        sources.take(&payload.revocationDate, from: date, .revocationDate, .recorded)
+        let reason = legacy.cancellationReason.flatMap { Int32(exactly: $0) }.map(RevocationReason.init(rawValue:))
+        sources.take(&payload.revocationReason, from: reason, .revocationReason, .recorded)
+    }
+}
+
+extension MappedTransaction {
+    /// - Parameter transaction: joined; the conclusions are added to it.
+    fileprivate init(
+        _ transaction: inout StoredTransaction, _ places: ByKind<Int>, _ statements: [PurchaseStatement],
+        _ catalog: ProductCatalog?
+    ) {
+        self.init(
+            standing: places.recorded == nil ? .verifiedReceipt : .recorded, reservingFields: 18)
+        if let place = places.recorded ?? places.receipt { notes = statements[place].notes }
+        let product: CatalogProduct? =
+            if let catalog, let productId = transaction.payload.productId { catalog.product(productId) } else { nil }
+        var recordedAt: Int64?
+        for case let place? in [places.receipt, places.recorded] {
+            if let date = statements[place].context.recordedAt { recordedAt = min(recordedAt ?? date, date) }
+        }
+        transaction.conclude(product, recordedAt: recordedAt, notes: &notes)
+        if transaction.payload.environment == nil, let place = places.receipt ?? places.recorded {
+            let context = statements[place].context
+            transaction.sources.conclude(
+                &transaction.payload.environment, context.environment, .environment, context.environmentProvenance)
+        }
+        for field in FieldMask(presentIn: &transaction.payload) {
+            provenance.record(
+                field,
+                transaction.sources.concluded.first { $0.field == field }?.provenance
+                    ?? transaction.sources.kind(of: field).flatMap { places[$0] }.map {
+                        statements[$0].provenance(of: field)
+                    } ?? .absent)
+        }
+        payload = transaction.payload
+    }
+}

@@ -1,0 +1,117 @@
+internal import AppStoreModels
+
+/// Where a field of a resolved transaction has its value from.
+public enum FieldSource: Hashable, Sendable {
+    /// A document states it.
+    case stated(FactOrigin)
+    /// The product catalog; the text names the entry, for example its file and line.
+    case catalog(String)
+    /// A rule concluded it from what documents state.
+    case inferred(InferenceRule)
+}
+
+/// From which kind of document each field of a joined transaction comes, and which fields were concluded.
+///
+/// Most transactions come from documents of one kind: that kind is stored once, and the exceptions as sets of fields.
+struct FieldSources: Sendable {
+    /// The documents that give all other fields.
+    let base: FactKind
+    private var receipt: FieldMask = []
+    private var recorded: FieldMask = []
+    private(set) var concluded: [(field: TransactionField, provenance: Provenance)] = []
+
+    init(base: FactKind) { self.base = base }
+
+    /// Takes a value from a document of another kind. A nil value changes nothing.
+    @inline(__always)
+    mutating func take<Value>(
+        _ target: inout Value?, from value: Value?, _ field: TransactionField, _ kind: FactKind
+    ) {
+        guard let value else { return }
+        target = value
+        state(field, by: kind)
+    }
+
+    /// Takes a value from a document of another kind if there is none.
+    @inline(__always)
+    mutating func fill<Value>(
+        _ target: inout Value?, from value: @autoclosure () -> Value?, _ field: TransactionField, _ kind: FactKind
+    ) {
+        if target == nil { take(&target, from: value(), field, kind) }
+    }
+
+    /// States which kind of document gives a field.
+    mutating func state(_ field: TransactionField, by kind: FactKind) {
+        receipt.remove(field)
+        recorded.remove(field)
+        guard kind != base else { return }
+        if kind == .receipt { receipt.insert(field) }
+        if kind == .recorded { recorded.insert(field) }
+    }
+
+    /// Gives a field a value that no document states. A nil value changes nothing.
+    @inline(__always)
+    mutating func conclude<Value>(
+        _ target: inout Value?, _ value: Value?, _ field: TransactionField, _ provenance: @autoclosure () -> Provenance
+    ) {
+        guard let value else { return }
+        target = value
+        concluded.removeAll { $0.field == field }
+        concluded.append((field, provenance()))
+    }
+
+    /// The kind of document that states a field; nil for a conclusion.
+    func kind(of field: TransactionField) -> FactKind? {
+        if concluded.contains(where: { $0.field == field }) { return nil }
+        if receipt.contains(field) { return .receipt }
+        return recorded.contains(field) ? .recorded : base
+    }
+}
+
+/// A set of fields of a transaction; its elements come by ascending number.
+struct FieldMask: Sequence, IteratorProtocol, ExpressibleByArrayLiteral, Sendable {
+    /// Bit n is set for the field with raw value n.
+    private(set) var bits: UInt64 = 0
+
+    init(arrayLiteral elements: TransactionField...) {
+        for field in elements { insert(field) }
+    }
+
+    func contains(_ field: TransactionField) -> Bool { bits & Self.bit(field) != 0 }
+    mutating func insert(_ field: TransactionField) { bits |= Self.bit(field) }
+    mutating func remove(_ field: TransactionField) { bits &= ~Self.bit(field) }
+
+    private static func bit(_ field: TransactionField) -> UInt64 { 1 << UInt64(field.rawValue & 63) }
+
+    /// Takes the first field out.
+    @inline(__always)
+    mutating func next() -> TransactionField? {
+        guard bits != 0 else { return nil }
+        let number = UInt8(bits.trailingZeroBitCount)
+        bits &= bits - 1
+        return TransactionField(rawValue: number)
+    }
+
+    /// The fields of a payload that have a value.
+    init(presentIn payload: inout JWSTransactionDecodedPayload) {
+        struct Visitor: PayloadVisitor {
+            var mask: FieldMask = []
+
+            @inline(__always)
+            mutating func member<Value: PayloadValue>(
+                _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+            ) { if value != nil { insert(field) } }
+
+            @inline(__always)
+            mutating func member<Value: OpenEnum>(
+                _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+            ) where Value.RawValue: PayloadValue { if value != nil { insert(field) } }
+
+            @inline(__always)
+            mutating func insert(_ field: some PayloadField) { mask.bits |= 1 << UInt64(field.rawValue & 63) }
+        }
+        var visitor = Visitor()
+        payload.visit(&visitor)
+        self = visitor.mask
+    }
+}

@@ -1,0 +1,149 @@
+package import AppStoreModels
+import LegacyReceipts
+
+/// What one legacy document states about one purchase, in modern terms and without any conclusion. A cancellation is in
+/// ``legacy`` only: the document does not state whether it is a revocation or an upgrade.
+package struct PurchaseStatement: Sendable {
+    package private(set) var payload = JWSTransactionDecodedPayload()
+    package private(set) var legacy = LegacyTransactionFields()
+    /// What the fields cannot say.
+    private(set) var notes: [MappingNote]
+    let form: RecordForm
+    let context: RecordContext
+
+    init(
+        _ facts: borrowing PurchaseFacts, _ form: RecordForm, _ context: RecordContext, notes: [MappingNote] = []
+    ) {
+        self.form = form
+        self.context = context
+        self.notes = notes
+        if facts.hasUnknownOwnership { self.notes.append(.unknownOwnershipType) }
+        setIdentifiers(facts)
+        setDates(facts)
+        setOffer(facts)
+        payload.type = facts.productType?.modern
+        payload.inAppOwnershipType = facts.ownershipType
+        payload.isUpgraded = facts.isUpgraded
+        payload.subscriptionGroupIdentifier = facts.subscriptionGroupIdentifier
+        payload.bundleId = context.bundleId
+        // An environment that a rule concludes is no statement.
+        if case .inferred = context.environmentProvenance {} else { payload.environment = context.environment }
+        legacy = LegacyTransactionFields(facts)
+    }
+
+    private mutating func setIdentifiers(_ facts: borrowing PurchaseFacts) {
+        // Xcode writes 0 into every receipt it makes.
+        if facts.transactionId == "0" {
+            note(.xcodeTransactionIdZero)
+        } else {
+            payload.transactionId = facts.transactionId
+            if facts.transactionId == nil { note(.missingTransactionId) }
+        }
+        if facts.originalTransactionId != "0" { payload.originalTransactionId = facts.originalTransactionId }
+        payload.productId = facts.productId
+        payload.webOrderLineItemId = facts.webOrderLineItemId
+        payload.appAccountToken = facts.appAccountToken
+        guard let quantity = facts.quantity else { return }
+        payload.quantity = Int32(exactly: quantity)
+        if payload.quantity == nil { note(.valueOutOfRange) }
+    }
+
+    private mutating func setDates(_ facts: borrowing PurchaseFacts) {
+        payload.purchaseDate = facts.purchaseDate
+        payload.originalPurchaseDate = facts.originalPurchaseDate
+        // Free subscriptions never expire (Reference.md V5.3, type 4).
+        guard facts.productType != .freeSubscription else { return }
+        payload.expiresDate = facts.expiresDate
+        if let start = facts.purchaseDate, let end = facts.expiresDate, start > end { note(.purchasedAfterExpiry) }
+    }
+
+    /// An offer with a name is that offer; else the trial flag beats the introductory flag, because free trials before
+    /// 2024 have only the former (Reference.md V3.5 "Trial flags" and V9.2).
+    private mutating func setOffer(_ facts: borrowing PurchaseFacts) {
+        let isTrial = facts.isTrialPeriod == true
+        if let identifier = facts.promotionalOfferId {
+            payload.offerType = .promotional
+            payload.offerIdentifier = identifier
+        } else if let name = facts.offerCodeRefName {
+            payload.offerType = .offerCode
+            payload.offerIdentifier = name
+        } else if isTrial || facts.isInIntroOfferPeriod == true {
+            payload.offerType = .introductory
+        } else {
+            return
+        }
+        if isTrial { payload.offerDiscountType = .freeTrial }
+    }
+
+    private mutating func note(_ note: MappingNote) {
+        if !notes.contains(note) { notes.append(note) }
+    }
+
+    /// Where the document has what it states of a field.
+    func provenance(of field: TransactionField) -> Provenance {
+        switch field {
+        case .bundleId: context.bundleIdProvenance
+        case .environment: context.environmentProvenance
+        default: fact(of: field).map { form.provenance($0) } ?? .absent
+        }
+    }
+
+    /// The fact that a field has its value from.
+    private func fact(of field: TransactionField) -> Fact? {
+        switch field {
+        case .transactionId: .transactionId
+        case .originalTransactionId: .originalTransactionId
+        case .productId: .productId
+        case .webOrderLineItemId: .webOrderLineItemId
+        case .appAccountToken: .appAccountToken
+        case .quantity: .quantity
+        case .purchaseDate: .purchaseDate
+        case .originalPurchaseDate: .originalPurchaseDate
+        case .expiresDate: .expiresDate
+        case .type: .productType
+        case .inAppOwnershipType: .ownershipType
+        case .isUpgraded: .isUpgraded
+        case .revocationDate: .cancellationDate
+        case .revocationReason: .cancellationReason
+        case .subscriptionGroupIdentifier: .subscriptionGroupIdentifier
+        case .offerDiscountType: .isTrialPeriod
+        case .offerType, .offerIdentifier:
+            if legacy.promotionalOfferId != nil {
+                .promotionalOfferId
+            } else if legacy.offerCodeRefName != nil {
+                .offerCodeRefName
+            } else {
+                legacy.isTrialPeriod == true ? .isTrialPeriod : .isInIntroOfferPeriod
+            }
+        default: nil
+        }
+    }
+}
+
+extension LegacyTransactionFields {
+    fileprivate init(_ facts: borrowing PurchaseFacts) {
+        self.init()
+        isTrialPeriod = facts.isTrialPeriod
+        isInIntroOfferPeriod = facts.isInIntroOfferPeriod
+        promotionalOfferId = facts.promotionalOfferId
+        offerCodeRefName = facts.offerCodeRefName
+        cancellationDate = facts.cancellationDate
+        cancellationReason = facts.cancellationReason
+        inAppOwnershipType = facts.ownershipType
+        itemId = facts.itemId
+        if let type = facts.productType, type.modern == nil { productType = type.rawValue }
+    }
+}
+
+extension ReceiptProductType {
+    /// The type in Apple's modern terms; nil for a free subscription and for values that are not known.
+    fileprivate var modern: ProductType? {
+        switch self {
+        case .nonConsumable: .nonConsumable
+        case .consumable: .consumable
+        case .nonRenewingSubscription: .nonRenewingSubscription
+        case .autoRenewableSubscription: .autoRenewableSubscription
+        default: nil
+        }
+    }
+}
