@@ -136,7 +136,7 @@ import VerifyReceipt
 
     private static func statements(_ story: Story, _ verifier: ReceiptVerifier) throws -> [FactSet] {
         try story.receipts.map { bytes in
-            try unwrap(FactSet(try verifier.verify(ReceiptContainer(stored: bytes)), octets: bytes))
+            try unwrap(FactSet(try verifier.verify(ReceiptContainer(stored: bytes)), bytes: bytes))
         } + story.notified
     }
 
@@ -241,7 +241,7 @@ import VerifyReceipt
         for bytes in story.receipts {
             let verified = try verifier.verify(ReceiptContainer(stored: bytes))
             let mapped = ReceiptMapper().map(verified)
-            let facts = try unwrap(FactSet(verified, octets: bytes))
+            let facts = try unwrap(FactSet(verified, bytes: bytes))
             let customer = try unwrap(Customer(resolving: [facts]))
             var known: [String: StoredTransaction] = [:]
             for transaction in customer.transactions { known[transaction.payload.transactionId ?? ""] = transaction }

@@ -122,7 +122,7 @@ import VerifyReceipt
         _ receipts: [Receipt], recorded: [RecordedReply], _ trust: TrustPolicy, seed: UInt64
     ) async throws {
         let statements =
-            receipts.compactMap { FactSet($0.verified, octets: $0.bytes) }
+            receipts.compactMap { FactSet($0.verified, bytes: $0.bytes) }
             + recorded.flatMap { [FactSet](recorded: ReceiptMapper().map($0)) }
         #expect(statements.contains { !$0.transactions.isEmpty })
         let scopes = Set(statements.map(\.scope))
@@ -164,7 +164,7 @@ import VerifyReceipt
 
     /// The mapping of one receipt concludes what a store does that knows nothing else, and states what the store states.
     private static func expectMapping(_ receipt: Receipt) throws {
-        guard let facts = FactSet(receipt.verified, octets: receipt.bytes), let customer = Customer(resolving: [facts])
+        guard let facts = FactSet(receipt.verified, bytes: receipt.bytes), let customer = Customer(resolving: [facts])
         else { return }
         var known: [String: JWSTransactionDecodedPayload] = [:]
         for transaction in customer.transactions {
@@ -190,7 +190,7 @@ import VerifyReceipt
     private static func expectReply(
         _ receipt: Receipt, _ told: [Key: Told], _ store: SQLiteTransactionStore, _ trust: TrustPolicy
     ) async throws {
-        guard let facts = FactSet(receipt.verified, octets: receipt.bytes) else { return }
+        guard let facts = FactSet(receipt.verified, bytes: receipt.bytes) else { return }
         var configuration = EndpointConfiguration(trust: trust)
         configuration.learnsFromReceipts = false
         let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)
@@ -211,7 +211,7 @@ import VerifyReceipt
         #expect(receipts.contains { $0.name.hasPrefix("upgraded/") })
         // Fixtures repeat ids, so each is a store of its own.
         for receipt in receipts {
-            guard let facts = FactSet(receipt.verified, octets: receipt.bytes), !facts.transactions.isEmpty else {
+            guard let facts = FactSet(receipt.verified, bytes: receipt.bytes), !facts.transactions.isEmpty else {
                 continue
             }
             try await Self.expectAgreement([receipt], recorded: [], trust, seed: 1)

@@ -92,6 +92,6 @@ public struct NotificationV1Receiver: Sendable {
             let container = try? ReceiptContainer(stored: Array(embedded.text.utf8), limits: verifier.limits),
             let receipt = try? verifier.verify(container)
         else { return nil }
-        return FactSet(receipt, octets: container.bytes)
+        return FactSet(receipt, bytes: container.bytes)
     }
 }

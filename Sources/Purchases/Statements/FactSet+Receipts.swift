@@ -5,8 +5,8 @@ public import LegacyReceipts
 
 extension FactSet {
     /// The facts of a verified receipt of either kind; see the initialisers for each.
-    public init?(_ receipt: Verified<LegacyReceipt>, octets: [UInt8]) {
-        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: octets))
+    public init?(_ receipt: Verified<LegacyReceipt>, bytes: [UInt8]) {
+        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: bytes))
     }
 
     /// The same, for a caller that has the canonical form of the receipt at hand.
@@ -26,9 +26,9 @@ extension FactSet {
     /// or with one that no app can have (longer than ``CustomerIdentity/maximumLength``, or not ASCII).
     /// - Parameters:
     ///   - receipt: the verified receipt.
-    ///   - octets: the receipt without transport encoding. Its canonical form is kept for `latest_receipt`.
-    public init?(_ receipt: Verified<AppReceipt>, octets: [UInt8]) {
-        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: octets))
+    ///   - bytes: the receipt without transport encoding. Its canonical form is kept for `latest_receipt`.
+    public init?(_ receipt: Verified<AppReceipt>, bytes: [UInt8]) {
+        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: bytes))
     }
 
     private init?(_ receipt: Verified<AppReceipt>, canonicalBytes: [UInt8]) {
@@ -53,9 +53,9 @@ extension FactSet {
     /// production. Nil where there is nothing that could be filed: no bundle id (`bid`), or a transaction id of 0.
     /// - Parameters:
     ///   - receipt: the verified receipt.
-    ///   - octets: the property list without transport encoding. Its canonical form is kept for `latest_receipt`.
-    public init?(_ receipt: Verified<TransactionReceipt>, octets: [UInt8]) {
-        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: octets))
+    ///   - bytes: the property list without transport encoding. Its canonical form is kept for `latest_receipt`.
+    public init?(_ receipt: Verified<TransactionReceipt>, bytes: [UInt8]) {
+        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: bytes))
     }
 
     private init?(_ receipt: Verified<TransactionReceipt>, canonicalBytes: [UInt8]) {

@@ -13,7 +13,7 @@ extension StoreConformance {
             productId: "monthly", transactionId: "200", originalTransactionId: "100", bundleId: "com.example.app",
             quantity: 1, purchaseDate: Samples.june, expiresDate: Samples.june + 30 * Samples.day,
             cancellationDate: cancellation, cancellationReason: cancellation == nil ? nil : 1)
-        return try require(FactSet(FactSupport.verified(receipt), octets: Array(text.utf8)))
+        return try require(FactSet(FactSupport.verified(receipt), bytes: Array(text.utf8)))
     }
 
     /// Applies the sets in every order, each to an app of its own, and gives what becomes of June's period.
@@ -39,7 +39,7 @@ extension StoreConformance {
             store in
             let between = FactSupport.receipt([FactSupport.purchase()], createdAt: Samples.june + Samples.day)
             let sets = [
-                try transactionReceipt("before"), try require(FactSet(between, octets: [1])),
+                try transactionReceipt("before"), try require(FactSet(between, bytes: [1])),
                 try transactionReceipt("after", cancelledAt: refundDate),
             ]
             for (transaction, customer) in try await outcomes(of: sets, store) {
@@ -65,7 +65,7 @@ extension StoreConformance {
                 purchaseDate: Samples.june + Samples.day, expiresDate: Samples.june + 31 * Samples.day)
             let sets = [
                 try transactionReceipt("refunded", cancelledAt: refundDate),
-                try require(FactSet(FactSupport.verified(renewal), octets: Array("renewed".utf8))),
+                try require(FactSet(FactSupport.verified(renewal), bytes: Array("renewed".utf8))),
             ]
             for (_, customer) in try await outcomes(of: sets, store) {
                 try expect(customer.newestTransactionReceipt?.bytes, equals: Array("renewed".utf8))

@@ -32,9 +32,9 @@ actor StoreLoader {
             let count = sets.count
             switch document {
             case .appReceipt(let receipt, let bytes):
-                if let set = FactSet(receipt, octets: bytes) { sets.append(set) }
+                if let set = FactSet(receipt, bytes: bytes) { sets.append(set) }
             case .transactionReceipt(let receipt, let bytes):
-                if let set = FactSet(receipt, octets: bytes) { sets.append(set) }
+                if let set = FactSet(receipt, bytes: bytes) { sets.append(set) }
             case .transactionId(let id):
                 bareIds.append(id)
                 continue

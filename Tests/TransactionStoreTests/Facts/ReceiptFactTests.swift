@@ -10,7 +10,7 @@ struct ReceiptFactTests {
     private let bytes: [UInt8] = [1, 2, 3]
 
     @Test func aPurchaseIsFiledAsTheReceiptStatesIt() throws {
-        let set = try #require(FactSet(FactSupport.receipt([FactSupport.purchase()]), octets: bytes))
+        let set = try #require(FactSet(FactSupport.receipt([FactSupport.purchase()]), bytes: bytes))
         #expect(set.scope == StoreSamples.scope)
         #expect(set.identities == [StoreSamples.original("100")])
         #expect(set.receipt == KnownReceipt(form: .app, bytes: bytes, signedDate: StoreSamples.june))
@@ -35,7 +35,7 @@ struct ReceiptFactTests {
             originalTransactionId: "100", productType: .autoRenewableSubscription,
             expiresDate: StoreSamples.june + 365 * StoreSamples.day)
         let cancelled = FactSupport.purchase(cancelledAt: StoreSamples.june + 5000)
-        let set = try #require(FactSet(FactSupport.receipt([cancelled, upgrade]), octets: bytes))
+        let set = try #require(FactSet(FactSupport.receipt([cancelled, upgrade]), bytes: bytes))
         let fact = try #require(set.transactions.first)
         #expect(fact.payload.inAppOwnershipType == nil)
         #expect(fact.payload.transactionReason == nil)
@@ -48,7 +48,7 @@ struct ReceiptFactTests {
     @Test func aTypeThatIsConcludedIsNotStored() throws {
         let purchase = InAppPurchase(
             productId: "p", transactionId: "1", purchaseDate: 1, originalTransactionId: "1", expiresDate: 2)
-        let set = try #require(FactSet(FactSupport.receipt([purchase]), octets: bytes))
+        let set = try #require(FactSet(FactSupport.receipt([purchase]), bytes: bytes))
         #expect(set.transactions.first?.payload.type == nil)
         #expect(set.transactions.first?.payload.expiresDate == 2)
     }
@@ -58,13 +58,13 @@ struct ReceiptFactTests {
         throws
     {
         let purchase = InAppPurchase(productId: "p", transactionId: "1", ownershipType: attribute)
-        let fact = try #require(FactSet(FactSupport.receipt([purchase]), octets: bytes)?.transactions.first)
+        let fact = try #require(FactSet(FactSupport.receipt([purchase]), bytes: bytes)?.transactions.first)
         #expect(fact.legacy?.inAppOwnershipType == expected)
         #expect(fact.payload.inAppOwnershipType == expected)
     }
 
     @Test func aReceiptWithoutPurchasesIsKnownByItsDigest() throws {
-        let set = try #require(FactSet(FactSupport.receipt([]), octets: bytes))
+        let set = try #require(FactSet(FactSupport.receipt([]), bytes: bytes))
         let digest = "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81"
         #expect(set.identities == [CustomerIdentity(.receiptDigest, digest)])
         #expect(set.transactions.isEmpty)
@@ -72,37 +72,37 @@ struct ReceiptFactTests {
     }
 
     @Test func aPurchaseWithoutAnOriginalIdIsKnownByItsOwn() throws {
-        let set = try #require(FactSet(FactSupport.receipt([FactSupport.purchase(original: nil)]), octets: bytes))
+        let set = try #require(FactSet(FactSupport.receipt([FactSupport.purchase(original: nil)]), bytes: bytes))
         #expect(set.identities == [StoreSamples.original("200")])
     }
 
     @Test func xcodeReceiptsAreNotStored() {
         let receipt = FactSupport.receipt([FactSupport.purchase("0", original: "0")], type: .xcode)
-        #expect(FactSet(receipt, octets: bytes) == nil)
+        #expect(FactSet(receipt, bytes: bytes) == nil)
         let disguised = FactSupport.verified(FactSupport.receipt([FactSupport.purchase()]).payload, by: .xcode)
-        #expect(FactSet(disguised, octets: bytes) == nil)
+        #expect(FactSet(disguised, bytes: bytes) == nil)
     }
 
     @Test func receiptsOfNoScopeAreNotStored() {
         let purchases = [FactSupport.purchase()]
-        #expect(FactSet(FactSupport.receipt(purchases, type: nil), octets: bytes) == nil)
-        #expect(FactSet(FactSupport.receipt(purchases, type: ReceiptType(rawValue: "New")), octets: bytes) == nil)
-        #expect(FactSet(FactSupport.receipt(purchases, bundleId: ""), octets: bytes) == nil)
-        #expect(FactSet(FactSupport.receipt(purchases, bundleId: "a\u{0}"), octets: bytes) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, type: nil), bytes: bytes) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, type: ReceiptType(rawValue: "New")), bytes: bytes) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, bundleId: ""), bytes: bytes) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, bundleId: "a\u{0}"), bytes: bytes) == nil)
         let long = String(repeating: "a", count: CustomerIdentity.maximumLength + 1)
-        #expect(FactSet(FactSupport.receipt(purchases, bundleId: long), octets: bytes) == nil)
+        #expect(FactSet(FactSupport.receipt(purchases, bundleId: long), bytes: bytes) == nil)
     }
 
     @Test func volumePurchasesBelongToProduction() {
         let receipt = FactSupport.receipt([FactSupport.purchase()], type: .productionVPP)
-        #expect(FactSet(receipt, octets: bytes)?.scope.environment == .production)
+        #expect(FactSet(receipt, bytes: bytes)?.scope.environment == .production)
     }
 
     @Test func aTransactionReceiptIsFiledByItsPurchaseDate() throws {
         let receipt = TransactionReceipt(
             productId: "p", transactionId: "20000000000001", originalTransactionId: "10000000000001",
             bundleId: "com.example.app", quantity: 1, purchaseDate: 5000, expiresDate: 9000, isTrialPeriod: true)
-        let set = try #require(FactSet(FactSupport.verified(receipt), octets: bytes))
+        let set = try #require(FactSet(FactSupport.verified(receipt), bytes: bytes))
         #expect(set.scope == StoreSamples.scope)
         #expect(set.receipt == KnownReceipt(form: .transaction, bytes: bytes, signedDate: 5000))
         #expect(set.appTransaction == nil)
@@ -125,7 +125,7 @@ struct ReceiptFactTests {
         let receipt = TransactionReceipt(
             productId: "p", transactionId: "20000000000001", bundleId: "com.example.app", purchaseDate: purchased,
             cancellationDate: cancelled)
-        let set = try #require(FactSet(FactSupport.verified(receipt), octets: bytes))
+        let set = try #require(FactSet(FactSupport.verified(receipt), bytes: bytes))
         #expect(set.transactions.first?.origin.signedDate == stated)
         #expect(set.receipt?.signedDate == kept)
         #expect(receipt.statedDate == stated)
@@ -136,13 +136,13 @@ struct ReceiptFactTests {
         let receipt = TransactionReceipt(
             productId: "p", transactionId: "1000000028349996", originalTransactionId: "1000000028349996",
             bundleId: "com.example.app", purchaseDate: 5000)
-        let set = try #require(FactSet(FactSupport.verified(receipt), octets: bytes))
+        let set = try #require(FactSet(FactSupport.verified(receipt), bytes: bytes))
         #expect(set.scope.environment == .sandbox)
     }
 
     @Test func aHundredThousandPurchasesAreOneSet() throws {
         let purchases = (1...100_000).map { InAppPurchase(productId: "p", transactionId: "\($0)") }
-        let set = try #require(FactSet(FactSupport.receipt(purchases), octets: bytes))
+        let set = try #require(FactSet(FactSupport.receipt(purchases), bytes: bytes))
         #expect(set.transactions.count == 100_000)
         #expect(set.identities.count == 100_000)
     }

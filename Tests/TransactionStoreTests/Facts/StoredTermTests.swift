@@ -32,7 +32,7 @@ struct StoredTermTests {
     private func receipt(_ purchases: InAppPurchase..., day number: Int64) throws -> FactSet {
         let receipt = FactSupport.receipt(
             [FactSupport.purchase()] + purchases, createdAt: june + number * day)
-        return try #require(FactSet(receipt, octets: [UInt8(truncatingIfNeeded: number)]))
+        return try #require(FactSet(receipt, bytes: [UInt8(truncatingIfNeeded: number)]))
     }
 
     /// The days on which terms begin and end, by transaction id; the same in every order of the documents.

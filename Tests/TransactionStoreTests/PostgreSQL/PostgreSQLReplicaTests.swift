@@ -122,7 +122,7 @@ struct PostgreSQLReplicaTests {
         }
     }
 
-    @Test("In one call, texts that differ in octets but not to Unicode are kept apart")
+    @Test("In one call, texts that differ in bytes but not to Unicode are kept apart")
     func normalForms() async throws {
         try await TestSchema.with { schema in
             let store = try await schema.open()

@@ -80,7 +80,7 @@ struct PostgreSQLSchemaTests {
         }
     }
 
-    @Test("A database of another encoding holds the same octets")
+    @Test("A database of another encoding holds the same bytes")
     func latin1() async throws {
         let server = try #require(PostgreSQLServer.shared)
         let schema = server.makeSchema()

@@ -127,6 +127,6 @@ extension VerifyReceiptEndpoint {
     /// The facts of a receipt, as a store gets them.
     static func facts(of bytes: [UInt8]) throws -> FactSet {
         let verifier = try ReceiptVerifier(trust: forgedTrust())
-        return try unwrap(FactSet(try verifier.verify(stored: bytes), octets: bytes))
+        return try unwrap(FactSet(try verifier.verify(stored: bytes), bytes: bytes))
     }
 }
