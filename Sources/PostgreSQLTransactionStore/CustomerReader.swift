@@ -1,18 +1,18 @@
 import Purchases
 import TransactionStore
 
-/// Looks customers up: one statement, so that everything is of one moment and costs one round trip.
+/// Looks up customers with one statement, which reads one snapshot and costs one round trip.
 struct CustomerReader {
-    /// Who is looked for: the customer with any of the identities, of which there is at least one.
+    /// One look-up: the customer with any of the identities. There is at least one identity.
     struct Question: Sendable {
         let identities: [CustomerIdentity]
         let scope: StoreScope
     }
 
-    /// The customer, or what is wrong with the stored rows.
+    /// The customer, or the error in the stored rows.
     typealias Answer = Result<Customer?, TransactionStoreError>
 
-    /// How many identities one statement looks for at most, unless a single question has more.
+    /// The maximum number of identities for one statement, unless a single question has more.
     static let maximumIdentities = 64
 
     private enum Part: Int16 {
@@ -71,7 +71,7 @@ struct CustomerReader {
             guard assemblers.indices.contains(place) else {
                 throw TransactionStoreError(.engine, "a look-up gave an unexpected row")
             }
-            // Taken out, so that adding copies nothing.
+            // Moved out of the array, so that adding a row copies nothing.
             guard case .success(var assembler) = assemblers[place] else { continue }
             assemblers[place] = .failure(TransactionStoreError(.engine, "a row is being read"))
             do {
@@ -92,13 +92,13 @@ struct CustomerReader {
         switch Part(rawValue: try rows.integer(index, 0)) {
         case .identity: try assembler.addIdentity(kind: kind, value: try rows.text(index, 4))
         case .transaction:
-            try rows.withOctets(index, 4) { payload in
-                try rows.withOctets(index, 5) { legacy in
+            try rows.withBytes(index, 4) { payload in
+                try rows.withBytes(index, 5) { legacy in
                     try assembler.addTransaction(row, payload: payload, legacy: legacy)
                 }
             }
-        case .renewalInfo: try rows.withOctets(index, 4) { try assembler.addRenewalInfo(row, payload: $0) }
-        case .appTransaction: try rows.withOctets(index, 4) { try assembler.addAppTransaction(row, payload: $0) }
+        case .renewalInfo: try rows.withBytes(index, 4) { try assembler.addRenewalInfo(row, payload: $0) }
+        case .appTransaction: try rows.withBytes(index, 4) { try assembler.addAppTransaction(row, payload: $0) }
         case .receipt:
             try assembler.addReceipt(form: kind, signedDate: row.signedDate, bytes: try rows.bytes(index, 4))
         case nil: throw TransactionStoreError(.engine, "a look-up gave an unexpected row")

@@ -44,7 +44,8 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                 }
                 let id = try rows.text(start, 4)
                 var transaction = assembler.joinedTransactions().first
-                // What its own facts may not say: the customer's other transactions show it.
+                // The transaction's own facts may not state the upgrade. Then only the customer's other transactions
+                // show it.
                 if try rows.integer(start, 11, as: Int32.self) != 0 {
                     let purchase = try rows.integer(start, 10, as: Int64.self)
                     transaction =
@@ -131,7 +132,7 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
 
     private struct ListedIdentity {
         let identity: CustomerIdentity
-        /// Whether its customer has none before it.
+        /// Whether this is the first identity of its customer.
         let isLeast: Bool
     }
 

@@ -3,31 +3,32 @@ public import TransactionStore
 
 /// A transaction store in a PostgreSQL database (12 or newer), for several replicas at once.
 ///
-/// What ``apply(_:)`` has returned from is committed; whether that survives a crash of the server is up to its
-/// `synchronous_commit` and `fsync`. Sets are written in transactions of some thousand facts, each set within one. Calls with
-/// few sets that wait while a transaction is being committed share the next one.
+/// When ``apply(_:)`` returns, its facts are committed. The server's `synchronous_commit` and `fsync` decide whether
+/// they survive a crash of the server. Facts are written in transactions of a few thousand, and one set is always in
+/// one transaction. Small calls that arrive during a commit share the next transaction.
 ///
-/// Connections are made when they are needed and made again after the server went away, so that a store can be set up
-/// before its server is. The schema is made, or brought up to date, on the first connection.
+/// Connections open on demand, and open again after the server was away. A store can therefore be created before its
+/// server is up. The first connection creates the schema or brings it up to date.
 ///
 /// | condition | error |
 /// |---|---|
-/// | the server is away, starting, full of connections, or refuses the login | `unavailable`; works again by itself |
-/// | the connection is lost during COMMIT | `unavailable`; applying the same sets again is harmless |
+/// | the server is down, starting, out of connections, or rejects the login | `unavailable`; the store recovers by itself |
+/// | the connection is lost during COMMIT | `unavailable`; applying the same sets again is safe |
 /// | a standby, a full disk, missing rights | `notWritable` |
 /// | other writers hold a lock for longer than ``Options/lockTimeout``, a statement takes longer than ``Options/statementTimeout``, no connection becomes free | `busy` |
-/// | the server gives no answer for longer than ``Options/answerTimeout`` | `unavailable`; the connection is closed and made again |
+/// | the server gives no answer for longer than ``Options/answerTimeout`` | `unavailable`; the connection is closed and opened again |
 /// | the schema is newer than this program | `newerSchema` |
 /// | the server reports damaged data, or a row cannot be read | `corrupt` |
 ///
-/// Prepared statements and session settings are used: a connection pooler between must pool by session.
+/// The store uses prepared statements and session settings, so a connection pooler must pool by session.
 public final class PostgreSQLTransactionStore: TransactionStore {
     /// How a store uses its server.
     public struct Options: Sendable {
-        /// Where the tables are; made if it is missing. `?schema=NAME` in the URL comes first.
+        /// The database schema that holds the tables. The store creates it if it is missing. `?schema=NAME` in the URL
+        /// takes precedence.
         public var schema: String
-        /// How many connections to keep at most, which is how many calls run at once. `?connections=N` in the URL comes
-        /// first.
+        /// The maximum number of connections, which is also the number of calls that run at once. `?connections=N` in
+        /// the URL takes precedence.
         public var maximumConnections: Int
         /// How long one statement may take, in seconds.
         public var statementTimeout: Double
@@ -35,9 +36,11 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         public var lockTimeout: Double
         /// How long to wait for a free connection, in seconds.
         public var connectionTimeout: Double
-        /// How long to wait for any answer of the server, in seconds, whatever the server does about its own time limits; nil
-        /// for 5 seconds more than ``statementTimeout``. Making a connection may take as long, at least 2 seconds; without
-        /// it 5. `?connect_timeout=N` in the URL comes first.
+        /// How long to wait for any answer of the server, in seconds, whatever time limits the server has; nil for 5
+        /// seconds more than ``statementTimeout``.
+        ///
+        /// This is also the limit for opening a connection: at least 2 seconds, and 5 if this is nil.
+        /// `?connect_timeout=N` in the URL takes precedence.
         public var answerTimeout: Double?
 
         public init(
@@ -53,7 +56,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         }
     }
 
-    /// How often a transaction is begun again because other writers stood in its way.
+    /// How often a transaction is retried after a conflict with other writers.
     private static let maximumAttempts = 16
 
     private let address: PostgreSQLAddress
@@ -62,12 +65,12 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     private let queue: WriteQueue
     private let lookUps: CallQueue<CustomerReader.Question, CustomerReader.Answer>
 
-    /// Sets a store up; connects to nothing yet.
+    /// Creates a store without connecting to the server.
     /// - Parameters:
     ///   - url: a connection URI of libpq, `postgresql://user:password@host:5432/database?sslmode=verify-full`
     ///     (PostgreSQL manual, 34.1.1.2), with `schema` and `connections` as further options. Passwords can also come from
     ///     libpq's own sources, `PGPASSWORD` and `~/.pgpass`.
-    ///   - options: what the URL does not say.
+    ///   - options: the settings that the URL does not state.
     /// - Throws: `TransactionStoreError` `invalidURL`; the message does not repeat the URL.
     public init(url: String, options: Options = Options()) throws {
         func milliseconds(_ seconds: Double) -> Int { Int(max(1, min(86_400_000, (seconds * 1000).rounded()))) }
@@ -75,7 +78,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
             statement: milliseconds(options.statementTimeout), lock: milliseconds(options.lockTimeout),
             acquire: milliseconds(options.connectionTimeout),
             answer: milliseconds(options.answerTimeout ?? options.statementTimeout + 5))
-        // libpq takes less than 2 seconds for 2.
+        // libpq raises smaller values to 2 seconds.
         let connectTimeout = options.answerTimeout.map { Int(max(2, min($0, 3_600).rounded(.up))) } ?? 5
         let address = try PostgreSQLAddress(url, connectTimeout: connectTimeout)
         let schema = try Schema(name: address.schema ?? options.schema, timeouts: timeouts)
@@ -90,17 +93,17 @@ public final class PostgreSQLTransactionStore: TransactionStore {
             try await Self.write(FactBatch(calls), schema, pool, address)
         }
         lookUps = CallQueue(
-            // One connection is left for what is written.
+            // Leaves one connection for writes.
             maximumPieces: max(1, maximum - 1), maximumWait: .milliseconds(timeouts.acquire),
             maximumWeight: CustomerReader.maximumIdentities, weight: { $0.identities.count },
-            // Trying each alone would take as long again for each.
+            // Trying each call alone would take just as long for each.
             failsAll: { [.unavailable, .busy, .closed].contains(($0 as? TransactionStoreError)?.code) },
             { questions in
                 try await Self.perform(pool, address) { try CustomerReader.answers(to: questions, $0) }
             })
     }
 
-    /// Sets a store up and connects once, so that a wrong address or a newer schema shows at the start.
+    /// Creates a store and connects once, so that a wrong address or a newer schema fails at startup.
     public static func open(url: String, options: Options = Options()) async throws -> PostgreSQLTransactionStore {
         let store = try PostgreSQLTransactionStore(url: url, options: options)
         do {
@@ -118,12 +121,12 @@ public final class PostgreSQLTransactionStore: TransactionStore {
             try await pool.checkOpen()
             return AppliedFacts()
         }
-        // A bulk load fills transactions by itself, and several may run at once.
+        // A bulk load fills whole transactions by itself, and several bulk loads may run at once.
         if WriteLimits.isSmall(sets) { return try await queue.call(sets) }
         var result = AppliedFacts()
         var batch = FactBatch([Array(first)])
         for next in 1...slices.count {
-            // The next batch is made ready while this one is being written.
+            // Prepares the next batch while this one is being written.
             async let following = next < slices.count ? FactBatch([Array(slices[next])]) : nil
             for applied in try await Self.write(batch, schema, pool, address) {
                 result.changed += applied.changed
@@ -159,7 +162,8 @@ public final class PostgreSQLTransactionStore: TransactionStore {
                     continue
                 }
             }
-            throw TransactionStoreError(.busy, "other writers came first \(Self.maximumAttempts) times")
+            throw TransactionStoreError(
+                .busy, "the transaction conflicted with other writers \(Self.maximumAttempts) times")
         }
     }
 
@@ -204,7 +208,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     private static let touchReadiness = Statement(
         name: "touch_readiness", sql: "UPDATE readiness SET checks = (checks + 1) % 1000000")
 
-    /// Writes one row: nothing less shows that the server takes it.
+    /// Writes one row, because only a write proves that the server accepts writes.
     public func checkReadiness() async throws {
         try await perform { session in
             try session.transaction { _ = try session.run(Self.touchReadiness) }
@@ -217,7 +221,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         await pool.close()
     }
 
-    /// Runs `body` on a connection of the pool, and puts errors into the words of the protocol.
+    /// Runs `body` on a connection of the pool, and translates errors to `TransactionStoreError`.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (PostgreSQLSession) throws -> Value
     ) async throws -> Value {

@@ -1,4 +1,4 @@
-/// Bytes in PostgreSQL's binary format: integers big-endian, values after their length (PostgreSQL documentation,
+/// Bytes in PostgreSQL's binary format: big-endian integers, and each value after its length (PostgreSQL documentation,
 /// "COPY", Binary Format).
 struct BinaryBuffer: Sendable {
     private(set) var bytes: [UInt8] = []
@@ -13,12 +13,12 @@ struct BinaryBuffer: Sendable {
         withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    mutating func raw(_ octets: some Collection<UInt8>) { bytes.append(contentsOf: octets) }
+    mutating func raw(_ value: some Collection<UInt8>) { bytes.append(contentsOf: value) }
 
-    /// A value with its length before it. Lengths fit: every value is far below 2 GiB, see `WriteLimits`.
-    mutating func field(_ octets: some Collection<UInt8>) {
-        integer(Int32(truncatingIfNeeded: octets.count))
-        raw(octets)
+    /// A value with its length before it. Lengths fit in 32 bits: `WriteLimits` keeps every value far below 2 GiB.
+    mutating func field(_ value: some Collection<UInt8>) {
+        integer(Int32(truncatingIfNeeded: value.count))
+        raw(value)
     }
 
     mutating func field(_ text: String) {
@@ -33,14 +33,14 @@ struct BinaryBuffer: Sendable {
 
     mutating func null() { integer(Int32(-1)) }
 
-    /// A value written by `body`, its length put before it afterwards.
+    /// A value that `body` writes, with its length before it.
     mutating func field(_ body: (inout BinaryBuffer) throws -> Void) rethrows {
         let start = bytes.count
         integer(Int32(0))
         try body(&self)
         let length = Int32(truncatingIfNeeded: bytes.count - start - 4).bigEndian
-        withUnsafeBytes(of: length) { octets in
-            for offset in 0..<4 { bytes[start + offset] = octets[offset] }
+        withUnsafeBytes(of: length) { source in
+            for offset in 0..<4 { bytes[start + offset] = source[offset] }
         }
     }
 
@@ -55,7 +55,7 @@ struct BinaryBuffer: Sendable {
     }
 }
 
-/// Object ids of the built-in types used (PostgreSQL's pg_type.dat); they never change.
+/// Object ids of the built-in types that this module uses (PostgreSQL's pg_type.dat). They never change.
 enum TypeID {
     static let bytea: UInt32 = 17
     static let int8: UInt32 = 20
@@ -68,7 +68,7 @@ enum TypeID {
     static let int8Array: UInt32 = 1016
 }
 
-/// One parameter of a statement. Values travel apart from the SQL text, in binary.
+/// One parameter of a statement, sent in binary and separate from the SQL text.
 enum Parameter: Sendable {
     case int4(Int32)
     case int8(Int64)
@@ -78,7 +78,7 @@ enum Parameter: Sendable {
     case int4s([Int32])
     case int8s([Int64])
     case byteStrings([[UInt8]])
-    /// Elements that are encoded already, each with its length before it.
+    /// Elements that are already encoded, each with its length before it.
     case encoded(elementType: UInt32, arrayType: UInt32, count: Int, elements: [UInt8])
 
     var type: UInt32 {

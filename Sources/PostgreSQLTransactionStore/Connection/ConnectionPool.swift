@@ -1,6 +1,6 @@
 import TransactionStore
 
-/// Lends each connection to one call at a time; calls beyond their number wait in order.
+/// Lends each connection to one call at a time. When all connections are in use, further calls wait in order.
 actor ConnectionPool {
     private struct Waiter {
         let id: UInt64
@@ -54,7 +54,7 @@ actor ConnectionPool {
                 .busy, "no PostgreSQL connection became free within \(timeouts.acquire) ms"))
     }
 
-    /// Takes a connection back. The one that waits longest gets it.
+    /// Takes a connection back and gives it to the call that has waited longest.
     func release(_ connection: PostgreSQLConnection) {
         if !waiters.isEmpty {
             waiters.removeFirst().continuation.resume(returning: connection)
@@ -68,7 +68,7 @@ actor ConnectionPool {
         }
     }
 
-    /// Refuses new calls, waits for those under way, closes the connections.
+    /// Rejects new calls, waits for running calls, and closes the connections.
     func close() async {
         isClosed = true
         for waiter in waiters { waiter.continuation.resume(throwing: Self.closedError) }

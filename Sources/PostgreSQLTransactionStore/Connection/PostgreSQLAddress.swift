@@ -1,28 +1,28 @@
 import CLibPQ
 import TransactionStore
 
-/// Where the server is and how to log in, as parsed by libpq from a connection URI (PostgreSQL documentation, 34.1.1.2),
-/// beside the options that are ours.
+/// The server's address, the login and our own options. libpq parses the connection URI (PostgreSQL documentation,
+/// 34.1.1.2).
 struct PostgreSQLAddress: Sendable {
     struct Option: Sendable {
         let keyword: String
         let value: String
     }
 
-    /// What libpq is given, defaults of ours included.
+    /// The options passed to libpq, including our defaults.
     let options: [Option]
-    /// From `?schema=`, if stated.
+    /// From `?schema=`, if the URL has it.
     let schema: String?
-    /// From `?connections=`, if stated.
+    /// From `?connections=`, if the URL has it.
     let maximumConnections: Int?
-    /// Host, port and database for messages; never a user or a password.
+    /// Host, port and database, for messages. Never contains a user or a password.
     let description: String
     private let secrets: [String]
 
-    /// - Throws: `TransactionStoreError` `invalidURL`. The message never repeats the URL: libpq's own would, password
-    ///   included.
+    /// - Throws: `TransactionStoreError` `invalidURL`. The message never repeats the URL. libpq's own message would,
+    ///   including the password.
     ///
-    /// - Parameter connectTimeout: seconds, where the URL does not say it.
+    /// - Parameter connectTimeout: in seconds; used if the URL states none.
     init(_ url: String, connectTimeout: Int = 5) throws {
         guard url.utf8.count <= 8192, !url.utf8.contains(0), Self.hasScheme(url) else {
             throw Self.invalid("it must begin with postgresql:// or postgres://")
@@ -45,7 +45,7 @@ struct PostgreSQLAddress: Sendable {
         for (keyword, value) in defaults where !stated.contains(where: { $0.keyword == keyword }) {
             stated.append(Option(keyword: keyword, value: value))
         }
-        // Not a matter of taste: identifiers are stored as their UTF-8 bytes.
+        // Always UTF-8, because identifiers are stored as their UTF-8 bytes.
         stated.removeAll { $0.keyword == "client_encoding" }
         stated.append(Option(keyword: "client_encoding", value: "UTF8"))
         options = stated
@@ -55,13 +55,14 @@ struct PostgreSQLAddress: Sendable {
         url.hasPrefix("postgresql://") || url.hasPrefix("postgres://")
     }
 
-    /// A server that vanished without a word is noticed within half a minute; seconds, `tcp_user_timeout` milliseconds.
+    /// With these keepalives, a server that disappears is noticed within half a minute. Values are in seconds, except
+    /// `tcp_user_timeout` in milliseconds.
     private static let defaults: [(String, String)] = [
         ("keepalives", "1"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
         ("keepalives_count", "3"), ("tcp_user_timeout", "30000"), ("fallback_application_name", "legacy-receipts"),
     ]
 
-    /// The text without anything secret; for messages of the server and of libpq.
+    /// The text without secrets. Used for messages of the server and of libpq.
     func redacted(_ text: String) -> String {
         var result = text
         for secret in secrets {

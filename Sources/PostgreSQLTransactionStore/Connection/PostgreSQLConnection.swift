@@ -1,26 +1,26 @@
 import Dispatch
 import TransactionStore
 
-/// How long things may take, in milliseconds.
+/// Time limits, in milliseconds.
 struct PostgreSQLTimeouts: Sendable {
-    /// `statement_timeout` of the session; the server cancels what takes longer.
+    /// `statement_timeout` of the session: the server cancels a statement that takes longer.
     let statement: Int
     /// `lock_timeout`: how long one statement may wait for another writer.
     let lock: Int
     /// How long a call waits for a free connection.
     let acquire: Int
-    /// How long we wait for any answer. The server has given up by then, if it is alive.
+    /// How long a call waits for any answer from the server. A server that works has reached its own limits by then.
     let answer: Int
 
-    /// The limits for bringing the schema up to date, which takes as long as the store is large.
+    /// The limits for a schema migration, whose duration grows with the size of the store.
     var schema: (statement: Int, lock: Int, answer: Int) {
         let statement = max(statement, 30_000)
         return (statement, max(lock, 10_000), statement + 5_000)
     }
 }
 
-/// Runs the jobs of one connection one after the other on a thread of its own, so that the blocking calls of libpq never
-/// hold a thread of Swift's cooperative pool.
+/// Runs the jobs of one connection in order on a dedicated thread. The blocking calls of libpq therefore never hold a
+/// thread of Swift's cooperative pool.
 private final class ConnectionExecutor: SerialExecutor {
     private let queue = DispatchQueue(label: "PostgreSQLTransactionStore.connection")
 
@@ -30,14 +30,14 @@ private final class ConnectionExecutor: SerialExecutor {
     }
 }
 
-/// One connection, made when it is first needed and made again after it was lost.
+/// One connection. It opens at its first use, and opens again after it was lost.
 actor PostgreSQLConnection {
     private let executor = ConnectionExecutor()
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private let address: PostgreSQLAddress
     private let timeouts: PostgreSQLTimeouts
-    /// Readies a new session: settings, schema.
+    /// Prepares a new session: settings and schema.
     private let prepare: @Sendable (PostgreSQLSession) throws -> Void
     private var session: PostgreSQLSession?
 
@@ -50,9 +50,10 @@ actor PostgreSQLConnection {
         self.prepare = prepare
     }
 
-    /// Runs `body` on the thread of the connection. What failed because the server had gone away since the last use is
-    /// tried once more on a new connection, unless a COMMIT was under way. What got no answer in time is not: it would wait
-    /// as long again.
+    /// Runs `body` on the thread of the connection.
+    ///
+    /// If the server closed the connection since its last use, `body` runs once more on a new connection, unless a
+    /// COMMIT was under way. A call that timed out is not repeated, because it would only time out again.
     func perform<Value: Sendable>(_ body: @Sendable (PostgreSQLSession) throws -> Value) throws -> Value {
         let wasOpen = session != nil
         do {

@@ -1,22 +1,22 @@
 import TransactionStore
 
-/// What the server or libpq reported.
+/// An error that the server or libpq reported.
 struct PostgreSQLFailure: Error {
-    /// Five characters (PostgreSQL documentation, appendix A); nil where libpq itself failed.
+    /// Five characters (PostgreSQL documentation, appendix A); nil if libpq itself failed.
     let sqlState: String?
-    /// The primary message, without passwords. Details are left out: they quote values.
+    /// The primary message, without passwords. Details are left out because they quote values.
     let message: String
-    /// Whether the connection is of no use any more.
+    /// Whether the connection can no longer be used.
     let isConnectionLost: Bool
-    /// Whether the connection was lost between sending COMMIT and its answer, so that nobody knows what happened.
+    /// Whether the connection was lost after COMMIT was sent and before its answer, so the outcome is unknown.
     var isCommitUnknown = false
-    /// Whether the server gave no answer before our own deadline.
+    /// Whether the server did not answer before our own deadline.
     var isTimedOut = false
 
-    /// Whether the connection had ended before the call, so that the same call may succeed on a new one.
+    /// Whether the connection had ended before the call, so the same call may succeed on a new connection.
     var isStaleConnection: Bool { isConnectionLost && !isCommitUnknown && !isTimedOut }
 
-    /// Two writers stood in each other's way: the same transaction succeeds when repeated.
+    /// Whether two writers conflicted. The same transaction succeeds when it is repeated.
     var isConflict: Bool {
         switch sqlState {
         case "40001", "40P01": true
@@ -27,12 +27,12 @@ struct PostgreSQLFailure: Error {
     /// Another writer inserted a key first.
     var isUniqueViolation: Bool { sqlState == "23505" }
 
-    /// The error the callers of the store see.
+    /// The error for the callers of the store.
     func storeError(_ server: String) -> TransactionStoreError {
         let state = sqlState.map { " (SQLSTATE \($0))" } ?? ""
         let unknown =
             isCommitUnknown
-            ? "; whether the commit happened is not known, applying the same facts again is harmless" : ""
+            ? "; the outcome of the commit is unknown; applying the same facts again is safe" : ""
         return TransactionStoreError(code, "\(server): \(message)\(state)\(unknown)")
     }
 

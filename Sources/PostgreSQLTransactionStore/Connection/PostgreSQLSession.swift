@@ -17,16 +17,16 @@ struct Statement: Sendable {
 
 /// One connection through libpq. Its calls block, so it lives on the thread of a ``PostgreSQLConnection``.
 ///
-/// libpq is used in its non-blocking mode with a deadline of our own: a server that is stopped or cut off without closing
-/// the connection would hold a blocking call for ever.
+/// libpq runs in non-blocking mode with our own deadline. Otherwise a server that stops, or is cut off without closing
+/// the connection, would block a call forever.
 final class PostgreSQLSession {
     private let connection: OpaquePointer
     private let address: PostgreSQLAddress
-    /// How long to wait for any answer, in milliseconds. A connection that exceeds it is closed, not used again.
+    /// How long to wait for any answer, in milliseconds. A connection that exceeds it is closed and not used again.
     private var answerTimeout: Int
     private var prepared: Set<String> = []
     private var parameters = BinaryBuffer()
-    /// Whether the connection failed; it cannot be used again.
+    /// Whether the connection failed. A failed connection cannot be used again.
     private(set) var isLost = false
 
     /// Connects. The deadline is `connect_timeout` of the URL (5 seconds by default).
@@ -46,7 +46,7 @@ final class PostgreSQLSession {
             isLost = true
             throw lostFailure()
         }
-        // Notices say nothing a caller could act on; the default prints them to standard error.
+        // Notices contain nothing that a caller can act on. By default libpq prints them to standard error.
         PQsetNoticeReceiver(opened, { _, _ in }, nil)
     }
 
@@ -57,13 +57,13 @@ final class PostgreSQLSession {
 
     // MARK: Statements
 
-    /// Runs SQL text of our own without parameters; several statements are allowed.
+    /// Runs SQL text of this module without parameters. The text may contain several statements.
     func execute(_ sql: String) throws {
         try send { PQsendQuery(connection, sql) }
         _ = try finish()
     }
 
-    /// Runs one statement, prepared at its first use; rows come in binary.
+    /// Runs one statement, which is prepared at its first use. The rows are in binary format.
     @discardableResult
     func run(_ statement: Statement, _ values: [Parameter] = []) throws -> ResultRows {
         if !prepared.contains(statement.name) {
@@ -77,14 +77,14 @@ final class PostgreSQLSession {
             value.write(to: &parameters)
             ends.append(parameters.count)
         }
-        // libpq takes a null pointer for SQL NULL; one byte more keeps the address of an empty value real.
+        // libpq takes a null pointer for SQL NULL. One extra byte keeps the address of an empty value from being null.
         parameters.integer(UInt8(0))
         let starts = [0] + ends.dropLast()
         let lengths = zip(starts, ends).map { Int32(truncatingIfNeeded: $1 - $0) }
         let formats = [Int32](repeating: 1, count: values.count)
-        try parameters.bytes.withUnsafeBytes { octets in
+        try parameters.bytes.withUnsafeBytes { buffer in
             let pointers = starts.prefix(values.count).map { start in
-                octets.baseAddress.map { ($0 + start).assumingMemoryBound(to: CChar.self) }
+                buffer.baseAddress.map { ($0 + start).assumingMemoryBound(to: CChar.self) }
             }
             try send {
                 PQsendQueryPrepared(
@@ -94,7 +94,7 @@ final class PostgreSQLSession {
         return try finish()
     }
 
-    /// Sends rows in COPY's binary format, header and trailer included, through `COPY … FROM STDIN`.
+    /// Sends rows, including header and trailer, in COPY's binary format through `COPY … FROM STDIN`.
     func copy(_ sql: String, _ rows: [UInt8]) throws {
         try send { PQsendQuery(connection, sql) }
         let deadline = Deadline(milliseconds: answerTimeout)
@@ -128,8 +128,8 @@ final class PostgreSQLSession {
     private func put(_ rows: [UInt8], _ range: Range<Int>) throws {
         let deadline = Deadline(milliseconds: answerTimeout)
         while true {
-            let status = rows.withUnsafeBytes { octets -> Int32 in
-                guard let base = octets.baseAddress else { return 1 }
+            let status = rows.withUnsafeBytes { buffer -> Int32 in
+                guard let base = buffer.baseAddress else { return 1 }
                 return PQputCopyData(
                     connection, (base + range.lowerBound).assumingMemoryBound(to: CChar.self), Int32(range.count))
             }
@@ -137,11 +137,11 @@ final class PostgreSQLSession {
             guard status == 0 else { throw lostFailure() }
             try wait(for: POLLIN | POLLOUT, deadline)
         }
-        // Without this libpq would pile up the rows in memory as fast as they are made.
+        // Without this wait libpq would buffer all rows in memory.
         try flush(deadline)
     }
 
-    /// Runs `body` with another limit of ``answerTimeout``, in milliseconds.
+    /// Runs `body` with a different ``answerTimeout``, in milliseconds.
     func withAnswerTimeout<Value>(_ timeout: Int, _ body: () throws -> Value) rethrows -> Value {
         let usual = answerTimeout
         answerTimeout = max(usual, timeout)
@@ -151,7 +151,7 @@ final class PostgreSQLSession {
 
     // MARK: Transactions
 
-    /// Runs `body` in a READ COMMITTED transaction, whatever the default of the database is.
+    /// Runs `body` in a READ COMMITTED transaction, regardless of the database's default.
     func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         try execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         let value: Value
@@ -180,7 +180,7 @@ final class PostgreSQLSession {
         guard call() == 1 else { throw lostFailure() }
     }
 
-    /// Waits for the answer and takes all of it; the last result counts, the first error is thrown.
+    /// Waits for the complete answer. Returns the last result, or throws the first error.
     private func finish() throws -> ResultRows {
         let deadline = Deadline(milliseconds: answerTimeout)
         try flush(deadline)
@@ -220,7 +220,7 @@ final class PostgreSQLSession {
         while PQisBusy(connection) == 1 { try wait(for: POLLIN, deadline) }
     }
 
-    /// Waits until the socket can be read (or written, where asked for) and reads what is there.
+    /// Waits until the socket is ready for the requested events, and reads the available data.
     private func wait(for events: Int32, _ deadline: Deadline) throws {
         var descriptor = pollfd(fd: PQsocket(connection), events: Int16(truncatingIfNeeded: events), revents: 0)
         let ready = poll(&descriptor, 1, deadline.remaining)
@@ -239,7 +239,7 @@ final class PostgreSQLSession {
     private func failure(_ result: OpaquePointer) -> PostgreSQLFailure {
         let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
         let message = PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
-        // 57P01 to 57P05: the server ends the session, though the socket may not have noticed yet.
+        // 57P01 to 57P05: the server ends the session. The socket may not show it yet.
         if PQstatus(connection) != CONNECTION_OK || state?.hasPrefix("57P") == true || state?.hasPrefix("08") == true
             || state == "25P03"
         {
@@ -259,13 +259,13 @@ final class PostgreSQLSession {
     }
 }
 
-/// A moment on the monotonic clock.
+/// A deadline on the monotonic clock.
 private struct Deadline {
     private let end: ContinuousClock.Instant
 
     init(milliseconds: Int) { end = .now + .milliseconds(milliseconds) }
 
-    /// Milliseconds for poll(2); 0 when past.
+    /// Milliseconds for poll(2); 0 after the deadline.
     var remaining: Int32 {
         let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)
         return Int32(max(0, min(left.rounded(.up), 86_400_000)))

@@ -1,7 +1,7 @@
 import CLibPQ
 import TransactionStore
 
-/// The rows of one result, in binary format. Stays within the session that made it.
+/// The rows of one result, in binary format. An instance does not leave the session that made it.
 final class ResultRows {
     private let result: OpaquePointer
     let count: Int
@@ -13,7 +13,7 @@ final class ResultRows {
 
     deinit { PQclear(result) }
 
-    /// How many rows an INSERT, UPDATE or DELETE changed.
+    /// The number of rows that an INSERT, UPDATE or DELETE changed.
     var affected: Int {
         guard let text = PQcmdTuples(result) else { return 0 }
         return Int(String(cString: text)) ?? 0
@@ -23,7 +23,7 @@ final class ResultRows {
         PQgetisnull(result, Int32(row), Int32(column)) == 1
     }
 
-    private func octets(_ row: Int, _ column: Int) throws -> UnsafeRawBufferPointer {
+    private func value(_ row: Int, _ column: Int) throws -> UnsafeRawBufferPointer {
         guard row >= 0, row < count, column >= 0, column < Int(PQnfields(result)), !isNull(row, column),
             let value = PQgetvalue(result, Int32(row), Int32(column))
         else { throw TransactionStoreError(.corrupt, "a stored value is missing") }
@@ -32,24 +32,24 @@ final class ResultRows {
 
     func integer<Value: FixedWidthInteger>(_ row: Int, _ column: Int, as type: Value.Type = Value.self) throws -> Value
     {
-        let octets = try octets(row, column)
-        guard octets.count == Value.bitWidth / 8 else {
-            throw TransactionStoreError(.corrupt, "a stored number is of another width")
+        let value = try value(row, column)
+        guard value.count == Value.bitWidth / 8 else {
+            throw TransactionStoreError(.corrupt, "a stored number has an unexpected width")
         }
-        return Value(bigEndian: octets.loadUnaligned(as: Value.self))
+        return Value(bigEndian: value.loadUnaligned(as: Value.self))
     }
 
-    /// The bytes of a value, valid during `body` only.
-    func withOctets<Value>(
+    /// The bytes of a value, valid only during `body`.
+    func withBytes<Value>(
         _ row: Int, _ column: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Value
     ) throws -> Value {
-        try body(try octets(row, column).bindMemory(to: UInt8.self))
+        try body(try value(row, column).bindMemory(to: UInt8.self))
     }
 
-    func bytes(_ row: Int, _ column: Int) throws -> [UInt8] { [UInt8](try octets(row, column)) }
+    func bytes(_ row: Int, _ column: Int) throws -> [UInt8] { [UInt8](try value(row, column)) }
 
     func text(_ row: Int, _ column: Int) throws -> String {
-        guard let text = String(validating: try octets(row, column), as: UTF8.self) else {
+        guard let text = String(validating: try value(row, column), as: UTF8.self) else {
             throw TransactionStoreError(.corrupt, "a stored text is not UTF-8")
         }
         return text

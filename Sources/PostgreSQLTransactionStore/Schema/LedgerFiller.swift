@@ -1,8 +1,8 @@
 import TransactionStore
 
-/// Records the transactions of a store that had no ledger, page by page along an index, so that no statement takes long.
+/// Creates the ledger of a store that has none. It works in pages along an index, so that no statement takes long.
 enum LedgerFiller {
-    /// Original transaction ids at a time.
+    /// The number of original transaction ids per page.
     private static let pageSize: Int32 = 500
 
     private static let page = Statement(

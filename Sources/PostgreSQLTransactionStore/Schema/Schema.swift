@@ -1,15 +1,15 @@
 import TransactionStore
 
-/// The tables, and how an older schema becomes the present one.
+/// The tables, and the migrations from older schema versions.
 ///
-/// Ids and payloads are `bytea`: they come from documents and may hold any bytes that JSON can state, U+0000 among them,
-/// which `text` cannot hold. To read a payload in psql: `convert_from(payload, 'UTF8')::jsonb`.
+/// Ids and payloads are `bytea`. They come from documents and may contain any character of JSON, including U+0000,
+/// which `text` cannot store. To read a payload in psql: `convert_from(payload, 'UTF8')::jsonb`.
 struct Schema: Sendable {
-    /// One step. Steps are never changed once released; what is to be different becomes a new one.
+    /// One migration. A released migration never changes; each change is a new migration.
     private struct Migration {
         let version: Int32
         let sql: String
-        /// What SQL alone cannot do; runs after it.
+        /// The part that SQL alone cannot do. It runs after the SQL.
         var fill: (@Sendable (PostgreSQLSession) throws -> Void)?
     }
 
@@ -17,16 +17,16 @@ struct Schema: Sendable {
         Migration(version: 1, sql: initial), Migration(version: 2, sql: ledger, fill: LedgerFiller.fill),
     ]
 
-    /// The version this program reads and writes.
+    /// The version that this program reads and writes.
     static var version: Int32 { migrations.last?.version ?? 0 }
 
     let name: String
-    /// Distinguishes the advisory locks of this schema from those of others in the database. A collision would only make
-    /// writers wait for each other.
+    /// Separates the advisory locks of this schema from others in the database. A collision would only make writers
+    /// wait for each other.
     let lockClass: Int32
     private let timeouts: PostgreSQLTimeouts
 
-    /// - Throws: `TransactionStoreError` `invalidURL` if PostgreSQL cannot have a schema of that name.
+    /// - Throws: `TransactionStoreError` `invalidURL` if PostgreSQL does not allow a schema of that name.
     init(name: String, timeouts: PostgreSQLTimeouts) throws {
         guard !name.isEmpty, name.utf8.count <= 63, !name.utf8.contains(0), !name.hasPrefix("pg_") else {
             throw TransactionStoreError(
@@ -43,13 +43,14 @@ struct Schema: Sendable {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 
-    /// Readies a new session: settings, and the schema at the version of this program.
+    /// Prepares a new session: settings, and the schema at the version of this program.
     func prepare(_ session: PostgreSQLSession) throws {
         guard session.serverVersion >= 120_000 else {
             throw TransactionStoreError(.engine, "PostgreSQL 12 or newer is needed")
         }
-        // Every statement finds its rows by an index, whatever the statistics of a fresh table say, and plans are made
-        // once: planning again would cost more than running. A bitmap would be of all rows, where a LIMIT asks for few.
+        // Every statement must use an index, even if the statistics of a new table suggest otherwise. Plans are made
+        // once, because planning costs more than running. A bitmap scan would read all rows although a LIMIT needs only
+        // a few.
         try session.execute(
             """
             SET search_path TO \(quotedName);
@@ -67,7 +68,7 @@ struct Schema: Sendable {
         try session.withAnswerTimeout(timeouts.schema.answer) { try migrate(session) }
     }
 
-    /// The version in the database, 0 without tables.
+    /// The version in the database; 0 if there are no tables.
     private func currentVersion(_ session: PostgreSQLSession) throws -> Int32 {
         let table = try session.run(Self.findTable, [.text("\(quotedName).schema_migrations")])
         guard table.count == 1, !table.isNull(0, 0) else { return 0 }
@@ -89,8 +90,8 @@ struct Schema: Sendable {
     private static let addVersion = Statement(
         name: "add_version", sql: "INSERT INTO schema_migrations (version) VALUES ($1::int4)")
 
-    /// Takes the steps that are missing, all or none. Of several programs that start at once one does the work, the others
-    /// wait and find it done.
+    /// Runs all missing migrations, or none. If several programs start at once, one runs them; the others wait and then
+    /// find them done.
     private func migrate(_ session: PostgreSQLSession) throws {
         try session.transaction {
             try session.execute(
@@ -101,7 +102,7 @@ struct Schema: Sendable {
                 """)
             try session.run(Self.lockSchema, [.int4(lockClass)])
             let schema = try session.run(Self.findSchema, [.text(quotedName)])
-            // Only where it is missing: who may use a schema need not be allowed to make one.
+            // Only if it is missing: a role that may use a schema need not have the right to create one.
             if schema.isNull(0, 0) { try session.execute("CREATE SCHEMA IF NOT EXISTS \(quotedName)") }
             try session.execute(
                 """
@@ -119,8 +120,8 @@ struct Schema: Sendable {
         }
     }
 
-    /// Facts hang on the purchase they are filed under, `identities.id` of an original transaction id, and purchases on
-    /// customers. So joining customers moves a few rows of `identities` and no facts.
+    /// Facts refer to their purchase, which is the `identities.id` of an original transaction id. Purchases refer to
+    /// customers. Merging customers therefore moves a few rows of `identities` and no facts.
     private static let initial = """
         CREATE TABLE scopes (
             id int4 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -189,8 +190,9 @@ struct Schema: Sendable {
         INSERT INTO readiness VALUES (1, 0)
         """
 
-    /// The delivery ledger: entries are appended and never changed. The key is what makes a transaction id `purchased` once;
-    /// the entries of one transaction are numbered from 0. Nobody writes purchases while those that are there are recorded.
+    /// The delivery ledger: entries are appended and never changed. The key guarantees that a transaction id is
+    /// `purchased` only once; the entries of one transaction are numbered from 0. The lock keeps writers out while the
+    /// existing purchases are recorded.
     private static let ledger = """
         LOCK TABLE transactions IN SHARE ROW EXCLUSIVE MODE;
         CREATE SEQUENCE ledger_positions AS int8;

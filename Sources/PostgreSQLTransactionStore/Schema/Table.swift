@@ -1,4 +1,4 @@
-/// A table that facts are written to, and the statements for it.
+/// A table of facts, and the statements that write to it.
 struct Table: Sendable {
     enum Column: Sendable {
         case int8(String)
@@ -33,16 +33,16 @@ struct Table: Sendable {
 
     let name: String
     let columns: [Column]
-    /// `COPY … FROM STDIN` in binary.
+    /// `COPY … FROM STDIN` in binary format.
     let copy: String
-    /// Inserts rows given as one array per column. Rows that are there stand, unless there are columns that say which of
-    /// two is the newer; then those that are newer take the place of theirs. Nothing is written or locked for the others.
+    /// Inserts rows given as one array per column. An existing row stays, unless the table has newness columns and the
+    /// given row is newer; then the given row replaces it. Rows that stay are neither written nor locked.
     let insert: Statement
 
     /// - Parameters:
-    ///   - newness: the columns by which the greater row is the newer; empty if rows never change. `%` in an expression stands
-    ///     for the table.
-    ///   - returning: the columns to get back of each row that was inserted or took the place of another.
+    ///   - newness: the columns that decide which of two rows is newer: the greater one. Empty if rows never change.
+    ///     `%` in an expression stands for the table.
+    ///   - returning: the columns to return for each inserted or replaced row.
     init(_ name: String, _ columns: [Column], key: [String], newness: [String] = [], returning: [String] = []) {
         self.name = name
         self.columns = columns
@@ -113,7 +113,7 @@ struct Table: Sendable {
         key: ["notification_uuid"], returning: ["notification_uuid"])
 }
 
-/// Rows on their way into a table, either one after the other for COPY or one array per column for INSERT.
+/// Rows to write to a table: row by row for COPY, or as one array per column for INSERT.
 struct RowBuffer {
     enum Layout { case rows, columns }
 
@@ -148,7 +148,7 @@ struct RowBuffer {
         column += 1
     }
 
-    mutating func octets(_ value: some Collection<UInt8>) {
+    mutating func bytes(_ value: some Collection<UInt8>) {
         buffers[place].field(value)
         column += 1
     }
@@ -158,7 +158,7 @@ struct RowBuffer {
         column += 1
     }
 
-    /// Writes the rows and returns how many were inserted or replaced theirs.
+    /// Writes the rows and returns how many were inserted or replaced an older row.
     @discardableResult
     mutating func send(to session: PostgreSQLSession) throws -> Int {
         guard count > 0 else { return 0 }

@@ -1,4 +1,4 @@
-/// Makes several customers one. Needs the exclusive lock of their scopes.
+/// Merges several customers into one. Needs the exclusive lock of their scopes.
 struct CustomerJoiner {
     let session: PostgreSQLSession
 
@@ -47,8 +47,8 @@ struct CustomerJoiner {
             WHERE (known.signed_date, known.octets) < (excluded.signed_date, excluded.octets)
             """)
 
-    /// Joins the customers of each group; groups that share a customer become one.
-    /// - Returns: who each customer that is no more has become.
+    /// Merges the customers of each group. Groups that share a customer become one.
+    /// - Returns: for each customer that was merged, the customer that it now is.
     func join(_ groups: some Collection<Set<Int64>>) throws -> [Int64: Int64] {
         let sizes = try Self.sizes(Set(groups.joined()).sorted(), session)
         let moves = Self.moves(groups, sizes)
@@ -60,14 +60,14 @@ struct CustomerJoiner {
         return moves
     }
 
-    /// Of what is joined, one with the most identities stays, so that an identity moves at most as often as their number
-    /// doubles.
+    /// The customer with the most identities stays. The number of moves of one identity is therefore at most
+    /// logarithmic in the number of identities.
     private static func moves(_ groups: some Collection<Set<Int64>>, _ sizes: [Int64: Int64]) -> [Int64: Int64] {
         var parents: [Int64: Int64] = [:]
         func root(_ customer: Int64) -> Int64 {
             var customer = customer
             while let parent = parents[customer] {
-                // Path halving, so that long chains are walked once.
+                // Path halving, so that long chains are walked only once.
                 if let next = parents[parent] { parents[customer] = next }
                 customer = parent
             }
@@ -78,7 +78,7 @@ struct CustomerJoiner {
             for customer in group {
                 let (left, right) = (root(first), root(customer))
                 if left == right { continue }
-                // The greater one stays the root, and so the root is the greatest of all.
+                // The greater customer stays the root, so the root is the greatest of all.
                 let leftStays = (sizes[left] ?? 0, right) > (sizes[right] ?? 0, left)
                 parents[leftStays ? right : left] = leftStays ? left : right
             }
@@ -88,8 +88,8 @@ struct CustomerJoiner {
         return result
     }
 
-    /// How many identities customers have, counted up to bounds that grow until at most one reaches them: the cost is that
-    /// of the smaller ones, however large the largest is.
+    /// The number of identities of each customer, counted up to a limit that grows until at most one customer reaches
+    /// it. The cost therefore depends on the smaller customers, not on the largest.
     private static func sizes(_ customers: [Int64], _ session: PostgreSQLSession) throws -> [Int64: Int64] {
         var sizes: [Int64: Int64] = [:]
         var candidates = customers

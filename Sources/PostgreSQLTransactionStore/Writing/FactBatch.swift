@@ -2,62 +2,62 @@ import AppStoreModels
 import Purchases
 import TransactionStore
 
-/// Fact sets made ready to be written together: each fact encoded once, of several that compete only the newest, everything
-/// in one order, so that two writers that meet wait for each other instead of deadlocking.
+/// Fact sets prepared for one write. Each fact is encoded once, and of competing facts only the newest stays. All rows
+/// are in one fixed order, so that two writers wait for each other instead of deadlocking.
 ///
-/// Needs no database and is made while the batch before it is being written.
+/// Preparing a batch needs no database, so it runs while the previous batch is being written.
 final class FactBatch: Sendable {
     struct Identity: Sendable {
-        /// The place in ``FactBatch/scopes``.
+        /// The index in ``FactBatch/scopes``.
         let scope: Int
         let kind: Int16
         let value: Range<Int>
-        /// The customer within the batch that the identity belongs to.
+        /// The index of the customer within the batch that the identity belongs to.
         let component: Int
     }
 
     struct Row: Sendable {
-        /// The place of the purchase in ``FactBatch/identities``; for what hangs on a customer, the component.
+        /// The index of the purchase in ``FactBatch/identities``; for rows that belong to a customer, the component.
         var owner: Int
         let kind: Int16
         let source: Int16
         let signedDate: Int64
-        /// The place of the call that the fact came with.
+        /// The index of the call that contained the fact.
         var call = 0
         /// `isPlainPurchase` of a transaction.
         var isPlainPurchase = false
-        /// `revokes` of a transaction: of rows of one date, the one that revokes is kept.
+        /// `revokes` of a transaction. Of two rows of the same date, the revoking one is kept.
         var revokes = false
         /// `storedProduct` of a transaction; empty if it has none.
         var product: Range<Int> = 0..<0
-        /// The transaction id; empty for rows that need none.
+        /// The transaction id; empty for rows without one.
         let id: Range<Int>
         let payload: Range<Int>
         let legacy: Range<Int>
     }
 
-    /// What the ranges are ranges of.
-    let octets: [UInt8]
+    /// The bytes that the ranges refer to.
+    let bytes: [UInt8]
     let scopes: [StoreScope]
-    /// Each once, by scope, kind and value.
+    /// Each identity once, ordered by scope, kind and value.
     let identities: [Identity]
     let componentCount: Int
     let transactions: [Row]
     let renewalInfos: [Row]
     let appTransactions: [Row]
     let receipts: [Row]
-    /// A set, and the place of the call that it came with.
+    /// A set, and the index of the call that contained it.
     struct Given: Sendable {
         let set: FactSet
         let call: Int
     }
 
     let sets: [Given]
-    /// By call: as if nothing of it had been known and nothing changed. Facts that are outdone by others of the batch count,
-    /// and so do sets left out because the notification is in the batch already.
+    /// For each call, the result that it would have if nothing were new and nothing changed. The counts include facts
+    /// that others of the batch replace, and sets whose notification the batch already contains.
     let unchanged: [AppliedFacts]
 
-    /// - Parameter calls: the sets of one or several calls, in their order.
+    /// - Parameter calls: the sets of one or several calls, in order.
     convenience init(_ calls: [[FactSet]]) {
         var kept: [Given] = []
         var unchanged = [AppliedFacts](repeating: AppliedFacts(), count: calls.count)
@@ -99,7 +99,7 @@ final class FactBatch: Sendable {
     private init(_ builder: consuming FactBatchBuilder, _ sets: [Given], _ unchanged: [AppliedFacts]) {
         var builder = builder
         builder.finish()
-        octets = builder.octets
+        bytes = builder.bytes
         scopes = builder.scopes
         identities = builder.identities
         componentCount = builder.componentCount
@@ -112,14 +112,14 @@ final class FactBatch: Sendable {
     }
 }
 
-/// Where a long list of sets is cut into batches: each is one transaction, long enough that its round trips weigh little
-/// and short enough that other writers need not wait for long. A set is never cut.
+/// Limits that cut a long list of sets into batches. Each batch is one transaction: long enough to make its round trips
+/// cheap, short enough not to hold up other writers. A set is never split.
 enum WriteLimits {
     static let facts = 4096
-    /// Bytes of receipts, notifications and, by estimate, facts.
-    static let octets = 4 << 20
+    /// Bytes of receipts and notifications, and an estimate for facts.
+    static let bytes = 4 << 20
 
-    /// Whether the sets of a call are so few that they should share a transaction with those of other calls.
+    /// Whether a call has so few sets that it should share a transaction with other calls.
     static func isSmall(_ sets: [FactSet]) -> Bool {
         sets.count <= 64 && batches(sets).count == 1
             && sets.reduce(0) { $0 + $1.transactions.count + $1.renewalInfos.count + $1.identities.count } <= facts / 4
@@ -127,16 +127,16 @@ enum WriteLimits {
 
     static func batches(_ sets: [FactSet]) -> [ArraySlice<FactSet>] {
         var result: [ArraySlice<FactSet>] = []
-        var (start, facts, octets) = (0, 0, 0)
+        var (start, facts, bytes) = (0, 0, 0)
         for (index, set) in sets.enumerated() {
             let count = set.transactions.count + set.renewalInfos.count + set.identities.count + 2
             let size = count * 512 + (set.receipt?.bytes.count ?? 0) + (set.notification?.body.count ?? 0)
-            if index > start, facts + count > Self.facts || octets + size > Self.octets {
+            if index > start, facts + count > Self.facts || bytes + size > Self.bytes {
                 result.append(sets[start..<index])
-                (start, facts, octets) = (index, 0, 0)
+                (start, facts, bytes) = (index, 0, 0)
             }
             facts += count
-            octets += size
+            bytes += size
         }
         if start < sets.count { result.append(sets[start...]) }
         return result

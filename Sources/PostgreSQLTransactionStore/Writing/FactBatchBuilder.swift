@@ -10,20 +10,20 @@ import TransactionStore
     import Darwin
 #endif
 
-/// Gathers the rows of a ``FactBatch``. Linear in the size of the sets, but for the sorting.
+/// Collects the rows of a ``FactBatch`` in linear time, except for the sorting.
 struct FactBatchBuilder {
     private struct Key: Hashable {
         let scope: Int
         let identity: CustomerIdentity
 
-        /// By bytes, as in the database: strings of Swift are equal where only their Unicode normal forms are.
+        /// Compares bytes, as the database does. Swift strings compare by Unicode canonical equivalence.
         static func == (left: Key, right: Key) -> Bool {
             left.scope == right.scope && left.identity.kind == right.identity.kind
                 && left.identity.value.utf8.elementsEqual(right.identity.value.utf8)
         }
     }
 
-    private(set) var octets: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
     private(set) var scopes: [StoreScope] = []
     private(set) var identities: [FactBatch.Identity] = []
     private(set) var componentCount = 0
@@ -35,10 +35,10 @@ struct FactBatchBuilder {
     private var scopePlaces: [ScopeKey: Int] = [:]
     private var places: [Key: Int] = [:]
     private var keys: [Key] = []
-    /// Disjoint sets of identities: each names another of its set, the root itself.
+    /// Disjoint sets of identities: each identity refers to another of its set, and the root refers to itself.
     private var parents: [Int] = []
 
-    /// Adds the facts of a set and returns how many there are.
+    /// Adds the facts of a set and returns their number.
     mutating func add(_ set: FactSet, call: Int) -> Int {
         let scope = scopePlace(set.scope)
         guard let first = set.identities.first else { return 0 }
@@ -52,9 +52,9 @@ struct FactBatchBuilder {
             row.isPlainPurchase = fact.isPlainPurchase
             row.revokes = fact.revokes
             if let product = fact.storedProduct {
-                let start = octets.count
-                octets.append(contentsOf: product)
-                row.product = start..<octets.count
+                let start = bytes.count
+                bytes.append(contentsOf: product)
+                row.product = start..<bytes.count
             }
             transactions.append(row)
             count += 1
@@ -71,12 +71,12 @@ struct FactBatchBuilder {
             count += 1
         }
         if let receipt = set.receipt {
-            let start = octets.count
-            octets.append(contentsOf: receipt.bytes)
+            let start = bytes.count
+            bytes.append(contentsOf: receipt.bytes)
             receipts.append(
                 FactBatch.Row(
                     owner: root, kind: Int16(truncatingIfNeeded: receipt.form.rawValue), source: 0,
-                    signedDate: receipt.signedDate, call: call, id: start..<start, payload: start..<octets.count,
+                    signedDate: receipt.signedDate, call: call, id: start..<start, payload: start..<bytes.count,
                     legacy: start..<start))
             count += 1
         }
@@ -84,16 +84,16 @@ struct FactBatchBuilder {
     }
 
     private mutating func row(_ owner: Int, _ origin: FactOrigin, _ call: Int, id: String) -> FactBatch.Row {
-        let start = octets.count
-        octets.append(contentsOf: id.utf8)
-        let payload = octets.count
-        octets.append(contentsOf: encoder.payload.bytes)
-        let legacy = octets.count
-        octets.append(contentsOf: encoder.legacy.bytes)
+        let start = bytes.count
+        bytes.append(contentsOf: id.utf8)
+        let payload = bytes.count
+        bytes.append(contentsOf: encoder.payload.bytes)
+        let legacy = bytes.count
+        bytes.append(contentsOf: encoder.legacy.bytes)
         return FactBatch.Row(
             owner: owner, kind: Int16(truncatingIfNeeded: origin.source.kind.rawValue),
             source: Int16(truncatingIfNeeded: origin.source.code), signedDate: origin.signedDate, call: call,
-            id: start..<payload, payload: payload..<legacy, legacy: legacy..<octets.count)
+            id: start..<payload, payload: payload..<legacy, legacy: legacy..<bytes.count)
     }
 
     private mutating func scopePlace(_ scope: StoreScope) -> Int {
@@ -124,11 +124,12 @@ struct FactBatchBuilder {
 
     private mutating func unite(_ left: Int, _ right: Int) {
         let (left, right) = (root(left), root(right))
-        // Path halving alone keeps this near linear; the lower place wins, so that the result depends on the sets only.
+        // Path halving alone keeps this almost linear. The lower index wins, so that the result depends only on the
+        // sets.
         parents[max(left, right)] = min(left, right)
     }
 
-    /// Brings identities and rows into their final order and drops the rows that are outdone.
+    /// Sorts identities and rows into their final order and drops replaced rows.
     mutating func finish() {
         let order = keys.indices.sorted { left, right in
             let (left, right) = (keys[left], keys[right])
@@ -142,30 +143,30 @@ struct FactBatchBuilder {
             let component = components[root(old)] ?? components.count
             components[root(old)] = component
             componentOfPlace[old] = component
-            let start = octets.count
-            octets.append(contentsOf: keys[old].identity.value.utf8)
+            let start = bytes.count
+            bytes.append(contentsOf: keys[old].identity.value.utf8)
             identities.append(
                 FactBatch.Identity(
                     scope: keys[old].scope, kind: Int16(truncatingIfNeeded: keys[old].identity.kind.rawValue),
-                    value: start..<octets.count, component: component))
+                    value: start..<bytes.count, component: component))
         }
         componentCount = components.count
-        transactions = FactBatch.newest(transactions, of: newPlaces, octets)
-        renewalInfos = FactBatch.newest(renewalInfos, of: newPlaces, octets)
-        appTransactions = FactBatch.newest(appTransactions, of: componentOfPlace, octets)
-        receipts = FactBatch.newest(receipts, of: componentOfPlace, octets)
+        transactions = FactBatch.newest(transactions, of: newPlaces, bytes)
+        renewalInfos = FactBatch.newest(renewalInfos, of: newPlaces, bytes)
+        appTransactions = FactBatch.newest(appTransactions, of: componentOfPlace, bytes)
+        receipts = FactBatch.newest(receipts, of: componentOfPlace, bytes)
     }
 }
 
 extension FactBatch {
-    /// Of the rows with the same key the newest, by owner, id and kind.
-    /// - Parameter owners: by the present owner of a row, the one to file it under.
-    static func newest(_ rows: [Row], of owners: [Int], _ octets: [UInt8]) -> [Row] {
+    /// Of the rows with the same owner, id and kind, the newest.
+    /// - Parameter owners: for the current owner of each row, the owner to use instead.
+    static func newest(_ rows: [Row], of owners: [Int], _ bytes: [UInt8]) -> [Row] {
         var rows = rows
         for index in rows.indices { rows[index].owner = owners[rows[index].owner] }
-        return octets.withUnsafeBytes { octets in
+        return bytes.withUnsafeBytes { bytes in
             func compare(_ left: Range<Int>, _ right: Range<Int>) -> Int {
-                guard let base = octets.baseAddress else { return 0 }
+                guard let base = bytes.baseAddress else { return 0 }
                 let order = memcmp(base + left.lowerBound, base + right.lowerBound, min(left.count, right.count))
                 return order != 0 ? Int(order) : left.count - right.count
             }
@@ -197,7 +198,7 @@ extension FactBatch {
     }
 }
 
-/// A scope, equal to another where the bytes of both are.
+/// A scope, compared by its bytes.
 struct ScopeKey: Hashable {
     let scope: StoreScope
 

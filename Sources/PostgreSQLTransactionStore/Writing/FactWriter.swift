@@ -1,28 +1,28 @@
 import Purchases
 import TransactionStore
 
-/// Why a transaction must begin again from the start.
+/// Why a transaction must start over.
 enum WriteObstacle: Error {
-    /// Customers of these scopes are to be joined, for which the scopes must be locked exclusively.
+    /// Customers of these scopes must be merged, which needs an exclusive lock of the scopes.
     case joining(Set<Int32>)
-    /// Another writer made one of the identities meanwhile.
+    /// Another writer created one of the identities at the same time.
     case identityTaken
 }
 
 /// Writes one batch in one transaction.
 ///
-/// What may go on at once is settled by one advisory lock per scope. Writers hold it shared: they may add identities and
-/// facts, and what an identity belongs to does not change while anybody holds it. To join customers a writer holds it alone.
-/// Everything else is left to unique keys and to conditional updates, so that any number of programs may write.
+/// One advisory lock per scope controls concurrency. Writers hold it shared: they may add identities and facts, and the
+/// owner of an identity does not change while any writer holds the lock. A writer that merges customers holds it
+/// exclusively. Unique keys and conditional updates handle everything else, so any number of programs may write.
 struct FactWriter {
     let session: PostgreSQLSession
     let lockClass: Int32
     /// The scopes to lock exclusively.
     let exclusive: Set<Int32>
-    /// Whether new identities may go by COPY, which fails where INSERT would find that another writer was faster.
+    /// Whether new identities may use COPY. COPY fails where INSERT would detect that another writer was faster.
     let mayCopyIdentities: Bool
 
-    /// From this many rows on, COPY is faster than INSERT in spite of its extra round trip.
+    /// From this number of rows, COPY is faster than INSERT despite its extra round trip.
     private static let copyThreshold = 64
 
     private static let lockScopes = Statement(
@@ -51,7 +51,7 @@ struct FactWriter {
             let batch = try takeNotifications(given, scopeIds)
             var result = batch.unchanged
             guard !batch.identities.isEmpty else { return result }
-            // Scopes may have become fewer with the sets left out.
+            // Without the excluded sets there may be fewer scopes.
             let ids = batch === given ? scopeIds : try ScopeIds(session).find(batch.scopes)
             let owners = try findOwners(batch, ids)
             for (call, changed) in try writeFacts(batch, owners, ids).enumerated() {
@@ -68,7 +68,7 @@ struct FactWriter {
             Self.lockScopes, [.int4(lockClass), .int4s(ids), .int2s(ids.map { exclusive.contains($0) ? 1 : 0 })])
     }
 
-    /// Takes in the notifications; the result is the batch without the sets whose notification was there before.
+    /// Inserts the notifications and returns the batch without the sets whose notification already existed.
     private func takeNotifications(_ batch: FactBatch, _ scopeIds: [Int32]) throws -> FactBatch {
         var given: [(notification: ProcessedNotification, scope: StoreScope)] = []
         for each in batch.sets {
@@ -81,12 +81,12 @@ struct FactWriter {
         var rows = RowBuffer(.notifications, .columns)
         for (notification, scope) in given {
             rows.beginRow()
-            rows.octets(notification.notificationUUID.utf8)
+            rows.bytes(notification.notificationUUID.utf8)
             rows.integer(ids[ScopeKey(scope: scope)] ?? 0)
             rows.integer(notification.signedDate)
-            rows.octets(notification.notificationType.utf8)
-            if let subtype = notification.subtype { rows.octets(subtype.utf8) } else { rows.null() }
-            rows.octets(notification.body)
+            rows.bytes(notification.notificationType.utf8)
+            if let subtype = notification.subtype { rows.bytes(subtype.utf8) } else { rows.null() }
+            rows.bytes(notification.body)
         }
         let inserted = try rows.insert(session)
         guard inserted.count < given.count else { return batch }
@@ -97,7 +97,7 @@ struct FactWriter {
 
     // MARK: Identities
 
-    /// The numbers in the database of the identities and customers of a batch.
+    /// The database ids of the identities and customers of a batch.
     struct Owners {
         var identities: [Int64]
         var isNewIdentity: [Bool]
@@ -122,12 +122,12 @@ struct FactWriter {
         return owners
     }
 
-    /// Fills in what is known, and returns the components that belong to several customers.
+    /// Fills in the known ids, and returns the components that belong to several customers.
     private func findKnown(
         _ batch: FactBatch, _ scopeIds: [Int32], _ owners: inout Owners
     ) throws -> [Int: Set<Int64>] {
         var values = BinaryBuffer()
-        for identity in batch.identities { values.field(batch.octets[identity.value]) }
+        for identity in batch.identities { values.field(batch.bytes[identity.value]) }
         let known = try session.run(
             Self.findIdentities,
             [
@@ -154,11 +154,12 @@ struct FactWriter {
         return joining
     }
 
-    /// Inserts the identities that are missing. A customer without any gets the number of the first.
+    /// Inserts the missing identities. A customer without any gets the number of its first identity.
     private func addIdentities(_ batch: FactBatch, _ scopeIds: [Int32], _ owners: inout Owners) throws {
         var missing = batch.identities.indices.filter { owners.isNewIdentity[$0] }
         guard !missing.isEmpty else { return }
-        // By the numbers of the scopes, which are the same in every program; within a scope they are sorted already.
+        // By the numbers of the scopes, which are the same in every program. Within a scope the identities are already
+        // sorted.
         missing.sort { (scopeIds[batch.identities[$0].scope], $0) < (scopeIds[batch.identities[$1].scope], $1) }
         let numbers = try session.run(Self.makeIds, [.int4(Int32(truncatingIfNeeded: missing.count))])
         let layout: RowBuffer.Layout = mayCopyIdentities && missing.count >= Self.copyThreshold ? .rows : .columns
@@ -174,20 +175,20 @@ struct FactWriter {
             rows.integer(owners.customers[identity.component])
             rows.integer(scopeIds[identity.scope])
             rows.integer(identity.kind)
-            rows.octets(batch.octets[identity.value])
+            rows.bytes(batch.bytes[identity.value])
         }
         guard try rows.send(to: session) == missing.count else { throw WriteObstacle.identityTaken }
     }
 
     // MARK: Facts
 
-    /// Writes the facts and returns, by call, how many were new or newer.
+    /// Writes the facts and returns, for each call, how many were new or newer.
     private func writeFacts(_ batch: FactBatch, _ owners: Owners, _ scopeIds: [Int32]) throws -> [Int] {
         var changed = [Int](repeating: 0, count: batch.unchanged.count)
         try write(batch, batch.transactions, .transactions, owners.identities, owners.isNewIdentity, &changed)
         let hasNewTransactions = changed.contains { $0 > 0 }
         try write(batch, batch.renewalInfos, .renewalInfos, owners.identities, owners.isNewIdentity, &changed)
-        // Identities that no document of the batch joins may be those of one customer all the same.
+        // Identities that no document of the batch joins may still belong to one customer.
         var first: [Int64: Int] = [:]
         let components = owners.customers.enumerated().map { component, customer in
             let known = first[customer] ?? component
@@ -196,12 +197,12 @@ struct FactWriter {
         }
         var (appTransactions, receipts) = (batch.appTransactions, batch.receipts)
         if first.count < components.count {
-            appTransactions = FactBatch.newest(appTransactions, of: components, batch.octets)
-            receipts = FactBatch.newest(receipts, of: components, batch.octets)
+            appTransactions = FactBatch.newest(appTransactions, of: components, batch.bytes)
+            receipts = FactBatch.newest(receipts, of: components, batch.bytes)
         }
         try write(batch, appTransactions, .appTransactions, owners.customers, owners.isNewCustomer, &changed)
         try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer, &changed)
-        // Last of all, because whoever appends to the ledger holds up the others until the end of the transaction.
+        // Last of all: a writer that appends to the ledger blocks the others until the end of its transaction.
         if hasNewTransactions {
             try LedgerWriter(session: session, lockClass: lockClass).record(
                 batch, owners.identities, areNew: owners.isNewIdentity, scopeIds)
@@ -209,19 +210,19 @@ struct FactWriter {
         return changed
     }
 
-    /// What a row is found by.
+    /// The key of a row.
     private struct RowKey: Hashable {
         let number: Int64
         let kind: Int16
-        /// Of a transaction; empty for other rows.
+        /// The transaction id; empty for other rows.
         let id: [UInt8]
     }
 
     /// - Parameters:
-    ///   - numbers: by place, the numbers of the identities or customers the rows hang on.
-    ///   - isNew: by place, whether this transaction made the number, so that no row of it can be there yet and COPY
+    ///   - numbers: for each owner, the database id of the identity or customer.
+    ///   - isNew: for each owner, whether this transaction created the id. Then no row of it can exist yet, and COPY
     ///     cannot fail.
-    ///   - changed: by call, gets the number of rows that were new or newer added.
+    ///   - changed: for each call, the number of new or newer rows. This method adds to it.
     private func write(
         _ batch: FactBatch, _ all: [FactBatch.Row], _ table: Table, _ numbers: [Int64], _ isNew: [Bool],
         _ changed: inout [Int]
@@ -240,11 +241,12 @@ struct FactWriter {
             rows.integer(row.signedDate)
             rows.integer(row.kind)
             if hasSource { rows.integer(row.source) }
-            if hasId { rows.octets(batch.octets[row.id]) }
-            rows.octets(batch.octets[row.payload])
-            if hasId { rows.octets(batch.octets[row.legacy]) }
+            if hasId { rows.bytes(batch.bytes[row.id]) }
+            rows.bytes(batch.bytes[row.payload])
+            if hasId { rows.bytes(batch.bytes[row.legacy]) }
         }
-        // By number, which is the same order in every program: two writers then wait for each other in one direction.
+        // By database id, an order that is the same in every program. Two writers then wait for each other in one
+        // direction only.
         let isSorted = zip(all, all.dropFirst()).allSatisfy { numbers[$0.owner] <= numbers[$1.owner] }
         for row in isSorted ? all : all.sorted(by: { numbers[$0.owner] < numbers[$1.owner] }) {
             if copies, isNew[row.owner] {
@@ -265,7 +267,7 @@ struct FactWriter {
         } else if inserted.count > 0 {
             var calls: [RowKey: Int] = [:]
             for row in others {
-                let id = hasId ? Array(batch.octets[row.id]) : []
+                let id = hasId ? Array(batch.bytes[row.id]) : []
                 calls[RowKey(number: numbers[row.owner], kind: row.kind, id: id)] = row.call
             }
             for row in 0..<inserted.count {
@@ -273,7 +275,7 @@ struct FactWriter {
                     number: try inserted.integer(row, 0), kind: try inserted.integer(row, 1),
                     id: hasId ? try inserted.bytes(row, 2) : [])
                 guard let call = calls[key] else {
-                    throw TransactionStoreError(.engine, "a row was written that was not given")
+                    throw TransactionStoreError(.engine, "the server returned a row that was not in the batch")
                 }
                 changed[call] += 1
             }

@@ -2,16 +2,17 @@ import AppStoreModels
 import Purchases
 import TransactionStore
 
-/// Appends to the ledger what became of the transactions of a batch, at the end of the transaction that writes them.
+/// Appends the ledger entries of a batch at the end of the transaction that writes its facts.
 ///
-/// One advisory lock per schema is taken before and held until the commit. PostgreSQL gives locks back after the commit is
-/// visible, so positions become visible in their order and a reader skips none. The next writer's statements see
-/// everything that was committed, so that of two who write about one transaction the second one sees what both know.
+/// The transaction first takes one advisory lock per schema and holds it until the commit. PostgreSQL releases locks
+/// after the commit is visible, so positions become visible in order and a reader skips none. The next writer's
+/// statements see everything committed before, so of two writers of one transaction id the second sees the facts of
+/// both.
 struct LedgerWriter {
     let session: PostgreSQLSession
     let lockClass: Int32
 
-    /// Scopes have the numbers from 1, the schema has 0.
+    /// Scopes have the numbers from 1, and the schema has 0.
     private static let lockNumber: Int32 = -1
 
     private static let lock = Statement(
@@ -38,7 +39,7 @@ struct LedgerWriter {
             ) AS last
             WHERE last.number IS NOT NULL
             """)
-    /// Which purchases have a transaction whose payload does not hold the given product.
+    /// Finds the purchases that have a transaction whose payload does not contain the given product.
     private static let findOtherProducts = Statement(
         name: "find_ledger_other_products",
         sql: """
@@ -49,54 +50,54 @@ struct LedgerWriter {
                 WHERE t.purchase = given.purchase AND position(given.product IN t.payload) = 0)
             """)
 
-    /// A transaction of the batch, whose facts may be several.
+    /// A transaction of the batch. It may have several facts.
     private struct Purchase {
         let purchase: Int64
         let scope: Int32
         let id: Range<Int>
-        /// Whether somebody signed one of its facts in the batch.
+        /// Whether one of its facts in the batch is signed.
         let isSigned: Bool
-        /// Whether it is signed, and nothing in the batch says that it was cancelled.
+        /// Whether it is signed and no fact of the batch states a cancellation.
         var isPlain: Bool
     }
 
     /// - Parameters:
-    ///   - numbers: by place, the numbers of the identities.
-    ///   - areNew: by place, whether no row can hang on the identity but those of the batch.
-    ///   - scopeIds: by place, the numbers of the scopes.
+    ///   - numbers: for each identity, its database id.
+    ///   - areNew: for each identity, whether the store has no rows of it besides those of the batch.
+    ///   - scopeIds: for each scope, its database id.
     func record(_ batch: FactBatch, _ numbers: [Int64], areNew: [Bool], _ scopeIds: [Int32]) throws {
         let purchases = purchases(batch, numbers, scopeIds)
         try session.run(Self.lock, [.int4(lockClass), .int4(Self.lockNumber)])
         let together = try ownersWithSeveralProducts(batch, numbers, areNew)
-        // Nearly all of a bulk load are new and end here.
+        // Nearly all transactions of a bulk load are new and end here.
         let plain = purchases.filter { $0.isPlain && !together.contains($0.purchase) }
-        let inserted = try insert(plain.map { Entry($0, number: 0, .purchased) }, batch.octets)
+        let inserted = try insert(plain.map { Entry($0, number: 0, .purchased) }, batch.bytes)
         var open = purchases.filter { !$0.isPlain || together.contains($0.purchase) }
         if inserted < plain.count {
-            let histories = try histories(plain, batch.octets)
+            let histories = try histories(plain, batch.bytes)
             open += plain.indices.filter { histories[$0]?.isGranted != true }.map { plain[$0] }
         }
         guard !open.isEmpty else { return }
-        var histories = try histories(open, batch.octets)
-        // Whatever somebody signed has an entry: what has none, and is not signed here, needs none.
+        var histories = try histories(open, batch.bytes)
+        // Every signed transaction has an entry. A transaction without an entry that is not signed here needs none.
         let kept = open.indices.filter { open[$0].isSigned || histories[$0] != nil }
         (open, histories) = (kept.map { open[$0] }, kept.map { histories[$0] })
         guard !open.isEmpty else { return }
         let owners = Set(open.map(\.purchase)).sorted()
         let subscriptions = Array(zip(owners, try StoredFacts.subscriptions(owners, session)))
-        var octets = batch.octets
+        var bytes = batch.bytes
         let written = open.count
-        let siblings = siblings(of: open, among: subscriptions.filter { together.contains($0.0) }, &octets)
+        let siblings = siblings(of: open, among: subscriptions.filter { together.contains($0.0) }, &bytes)
         if !siblings.isEmpty {
             open += siblings
-            histories += try self.histories(siblings, octets)
+            histories += try self.histories(siblings, bytes)
         }
         var known: [Int64: [String: StoredTransaction]] = [:]
         for (owner, transactions) in subscriptions {
             for transaction in transactions { known[owner, default: [:]][transaction.id] = transaction }
         }
         let due = open.indices.compactMap { index -> Entry? in
-            let id = String(decoding: octets[open[index].id], as: UTF8.self)
+            let id = String(decoding: bytes[open[index].id], as: UTF8.self)
             guard let transaction = known[open[index].purchase]?[id] else { return nil }
             let due =
                 index < written
@@ -104,11 +105,11 @@ struct LedgerWriter {
                 : DueEntry(after: histories[index], forUnchanged: transaction)
             return due.map { Entry(open[index], number: $0.number, $0.event) }
         }
-        _ = try insert(due, octets)
+        _ = try insert(due, bytes)
     }
 
-    /// The numbers of the original transaction ids whose transactions `UpgradeRule` has to look at together: a subscription
-    /// period of the batch has a neighbor of another product, in the batch or in the store.
+    /// The database ids of the original transaction ids whose transactions `UpgradeRule` must examine together: those
+    /// where a subscription period of the batch has a neighbor of another product, in the batch or in the store.
     private func ownersWithSeveralProducts(
         _ batch: FactBatch, _ numbers: [Int64], _ areNew: [Bool]
     ) throws -> Set<Int64> {
@@ -116,7 +117,7 @@ struct LedgerWriter {
         var result: Set<Int64> = []
         for row in batch.transactions where !row.product.isEmpty {
             if let known = products[row.owner] {
-                if !batch.octets[known].elementsEqual(batch.octets[row.product]) { result.insert(numbers[row.owner]) }
+                if !batch.bytes[known].elementsEqual(batch.bytes[row.product]) { result.insert(numbers[row.owner]) }
             } else {
                 products[row.owner] = row.product
             }
@@ -125,7 +126,7 @@ struct LedgerWriter {
         guard !asked.isEmpty else { return result }
         let rows = try session.run(
             Self.findOtherProducts,
-            [.int8s(asked.map { numbers[$0] }), ids(asked.compactMap { products[$0] }, batch.octets)])
+            [.int8s(asked.map { numbers[$0] }), ids(asked.compactMap { products[$0] }, batch.bytes)])
         for row in 0..<rows.count {
             let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
             if asked.indices.contains(place) { result.insert(numbers[asked[place]]) }
@@ -135,29 +136,29 @@ struct LedgerWriter {
 
     /// The transactions of some subscriptions that are not in the batch.
     private func siblings(
-        of open: [Purchase], among subscriptions: [(Int64, [StoredTransaction])], _ octets: inout [UInt8]
+        of open: [Purchase], among subscriptions: [(Int64, [StoredTransaction])], _ bytes: inout [UInt8]
     ) -> [Purchase] {
         guard !subscriptions.isEmpty else { return [] }
         var written: [Int64: (scope: Int32, ids: Set<String>)] = [:]
         for purchase in open {
-            let id = String(decoding: octets[purchase.id], as: UTF8.self)
+            let id = String(decoding: bytes[purchase.id], as: UTF8.self)
             written[purchase.purchase, default: (purchase.scope, [])].ids.insert(id)
         }
         var result: [Purchase] = []
         for (owner, transactions) in subscriptions {
             guard let known = written[owner] else { continue }
             for transaction in transactions.reversed() where !known.ids.contains(transaction.id) {
-                let start = octets.count
-                octets.append(contentsOf: transaction.id.utf8)
+                let start = bytes.count
+                bytes.append(contentsOf: transaction.id.utf8)
                 result.append(
                     Purchase(
-                        purchase: owner, scope: known.scope, id: start..<octets.count, isSigned: true, isPlain: false))
+                        purchase: owner, scope: known.scope, id: start..<bytes.count, isSigned: true, isPlain: false))
             }
         }
         return result
     }
 
-    /// The facts of one transaction stand side by side.
+    /// The transactions of the batch. The facts of one transaction are adjacent.
     private func purchases(_ batch: FactBatch, _ numbers: [Int64], _ scopeIds: [Int32]) -> [Purchase] {
         var result: [Purchase] = []
         result.reserveCapacity(batch.transactions.count)
@@ -165,9 +166,9 @@ struct LedgerWriter {
         for row in batch.transactions {
             let isSigned = row.kind != Int16(FactKind.recorded.rawValue)
             if let previous, previous.owner == row.owner,
-                batch.octets[previous.id].elementsEqual(batch.octets[row.id])
+                batch.bytes[previous.id].elementsEqual(batch.bytes[row.id])
             {
-                // What nobody signed comes last and does not undo a plain purchase.
+                // Unsigned facts come last and do not change a plain purchase.
                 if isSigned, !row.isPlainPurchase { result[result.count - 1].isPlain = false }
             } else {
                 let scope = scopeIds[batch.identities[row.owner].scope]
@@ -199,30 +200,30 @@ struct LedgerWriter {
         }
     }
 
-    private func ids(_ ranges: [Range<Int>], _ octets: [UInt8]) -> Parameter {
+    private func ids(_ ranges: [Range<Int>], _ bytes: [UInt8]) -> Parameter {
         var elements = BinaryBuffer(capacity: ranges.count * 24)
-        for range in ranges { elements.field(octets[range]) }
+        for range in ranges { elements.field(bytes[range]) }
         return .encoded(
             elementType: TypeID.bytea, arrayType: TypeID.byteaArray, count: ranges.count, elements: elements.bytes)
     }
 
-    /// How many were appended.
-    private func insert(_ entries: [Entry], _ octets: [UInt8]) throws -> Int {
+    /// Returns the number of appended entries.
+    private func insert(_ entries: [Entry], _ bytes: [UInt8]) throws -> Int {
         guard !entries.isEmpty else { return 0 }
         return try session.run(
             Self.insert,
             [
                 .int8s(entries.map(\.purchase)), .int4s(entries.map(\.scope)), .int4s(entries.map(\.number)),
-                .int2s(entries.map(\.event)), ids(entries.map(\.id), octets),
+                .int2s(entries.map(\.event)), ids(entries.map(\.id), bytes),
             ]
         ).affected
     }
 
-    /// By place; nil where the ledger has no entry.
-    private func histories(_ purchases: [Purchase], _ octets: [UInt8]) throws -> [LedgerHistory?] {
+    /// For each purchase, its history; nil if the ledger has no entry.
+    private func histories(_ purchases: [Purchase], _ bytes: [UInt8]) throws -> [LedgerHistory?] {
         var result = [LedgerHistory?](repeating: nil, count: purchases.count)
         let rows = try session.run(
-            Self.findHistory, [.int4s(purchases.map(\.scope)), ids(purchases.map(\.id), octets)])
+            Self.findHistory, [.int4s(purchases.map(\.scope)), ids(purchases.map(\.id), bytes)])
         for row in 0..<rows.count {
             let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
             guard result.indices.contains(place) else { continue }
@@ -238,9 +239,9 @@ extension StoredTransaction {
     fileprivate var id: String { payload.transactionId ?? "" }
 }
 
-/// Rows of the table `transactions` on their way to being one transaction.
+/// Rows of the table `transactions` that are assembled into one transaction.
 enum StoredFacts {
-    /// Of whom a transaction is does not matter for what becomes of it.
+    /// A placeholder. Ledger state does not depend on the customer.
     static let anyScope = StoreScope(environment: .production, bundleId: "")
 
     private static let findSubscriptions = Statement(
@@ -251,7 +252,7 @@ enum StoredFacts {
             JOIN transactions AS t ON t.purchase = given.purchase
             """)
 
-    /// By place, the transactions that are filed under the original transaction ids with these numbers, the newest first.
+    /// For each database id of an original transaction id, the transactions filed under it, newest first.
     static func subscriptions(
         _ purchases: [Int64], _ session: PostgreSQLSession, in scope: StoreScope = StoredFacts.anyScope
     ) throws -> [[StoredTransaction]] {
@@ -264,7 +265,7 @@ enum StoredFacts {
         return purchases.indices.map { assemblers[$0]?.joinedTransactions() ?? [] }
     }
 
-    /// Adds kind, source, signing date, payload and legacy fields from the columns that begin at `column`.
+    /// Adds kind, source, signing date, payload and legacy fields, from the columns that begin at `column`.
     static func add(
         _ row: Int, of rows: ResultRows, from column: Int, to assembler: inout CustomerAssembler
     ) throws {
@@ -272,8 +273,8 @@ enum StoredFacts {
             kind: Int64(try rows.integer(row, column, as: Int16.self)),
             source: Int64(try rows.integer(row, column + 1, as: Int16.self)),
             signedDate: try rows.integer(row, column + 2))
-        try rows.withOctets(row, column + 3) { payload in
-            try rows.withOctets(row, column + 4) { legacy in
+        try rows.withBytes(row, column + 3) { payload in
+            try rows.withBytes(row, column + 4) { legacy in
                 try assembler.addTransaction(head, payload: payload, legacy: legacy)
             }
         }

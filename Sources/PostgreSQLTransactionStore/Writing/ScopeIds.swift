@@ -1,8 +1,8 @@
 import Purchases
 import TransactionStore
 
-/// The numbers of scopes in the database. Asked for each time: a number that outlived a restored database would file facts
-/// under another app.
+/// The database ids of scopes. They are looked up every time: a cached id could outlive a restored database and file
+/// facts under another app.
 struct ScopeIds {
     private static let find = Statement(
         name: "find_scopes",
@@ -23,7 +23,7 @@ struct ScopeIds {
 
     init(_ session: PostgreSQLSession) { self.session = session }
 
-    /// The numbers of the scopes, made where they are missing.
+    /// The ids of the scopes. Missing scopes are inserted.
     func find(_ scopes: [StoreScope]) throws -> [Int32] {
         guard !scopes.isEmpty else { return [] }
         let parameters: [Parameter] = [
@@ -43,6 +43,6 @@ struct ScopeIds {
             }
             if attempt == 0 { try session.run(Self.insert, parameters) }
         }
-        throw TransactionStoreError(.engine, "a scope got no number")
+        throw TransactionStoreError(.engine, "the database returned no id for a scope")
     }
 }
