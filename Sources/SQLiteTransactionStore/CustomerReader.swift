@@ -10,7 +10,7 @@ extension SQLiteTransactionStore {
         return try find.integer()
     }
 
-    /// The customer of the identities, as the store knows it at one moment.
+    /// The customer with any of the identities, read from one snapshot of the store.
     static func customer(
         _ identities: [CustomerIdentity], _ scope: StoreScope, _ connection: LookUpConnection
     ) throws -> Customer? {
@@ -22,11 +22,12 @@ extension SQLiteTransactionStore {
                 of: Int64(identity.kind.rawValue), identity.value, scopeId, into: &assembler, connection)
         }
         if asked.count == 1 {
-            // A statement by itself sees the store of one moment.
+            // A single statement reads one snapshot of the store.
             try readAll(of: asked[0])
         } else {
             try connection.transaction {
-                // An identity is of one customer: those of a customer who was found need not be asked for.
+                // An identity belongs to one customer, so the identities of a customer that was found need no further
+                // look-up.
                 for identity in asked where !assembler.hasIdentity(identity) {
                     if try isKnown(identity, scopeId, connection) { try readAll(of: identity) }
                 }
@@ -35,7 +36,7 @@ extension SQLiteTransactionStore {
         return assembler.customer()
     }
 
-    /// A receipt may hold thousands of purchases that the store has not seen.
+    /// A receipt may contain thousands of purchases that the store has never seen.
     private static func isKnown(
         _ identity: CustomerIdentity, _ scopeId: Int64, _ connection: LookUpConnection
     ) throws -> Bool {
@@ -46,7 +47,7 @@ extension SQLiteTransactionStore {
         return try find.integer() != nil
     }
 
-    /// Everything about the customer of one identity.
+    /// Reads everything about the customer of one identity.
     static func readAll(
         of kind: Int64, _ value: String, _ scopeId: Int64, into assembler: inout CustomerAssembler,
         _ db: some StatementSource
@@ -68,8 +69,8 @@ extension SQLiteTransactionStore {
         }
     }
 
-    // CROSS JOIN keeps the order of the tables: from the identity that was asked for to all of the customer's, and from
-    // these to what they name.
+    // CROSS JOIN keeps the order of the tables: from the given identity to all identities of the customer, and from
+    // these to their rows.
     private static let everything = """
         SELECT 0, o.kind, NULL, NULL, o.value, NULL FROM identities asked CROSS JOIN identities o
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND o.customer_id = asked.customer_id
@@ -92,13 +93,13 @@ extension SQLiteTransactionStore {
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND r.customer_id = asked.customer_id
         """
 
-    /// - Parameter first: the first of three columns.
+    /// - Parameter first: the first of the three columns.
     private static func row(_ row: SQLRow, _ first: Int32 = 0) -> CustomerAssembler.Row {
         CustomerAssembler.Row(
             kind: row.integer(first), source: row.integer(first + 1), signedDate: row.integer(first + 2))
     }
 
-    /// What is known about one transaction as it is filed.
+    /// The stored facts of one transaction under the given original transaction id.
     static func transaction(
         _ id: String, _ original: String, _ scopeId: Int64, in scope: StoreScope, _ find: SQLStatement
     ) throws -> StoredTransaction? {
@@ -110,7 +111,7 @@ extension SQLiteTransactionStore {
         return assembler.joinedTransactions().first
     }
 
-    /// What is known about the transactions that are filed under one original transaction id, the newest first.
+    /// The stored transactions of one original transaction id, newest first.
     static func subscription(
         _ original: String, _ scopeId: Int64, in scope: StoreScope, _ find: SQLStatement
     ) throws -> [StoredTransaction] {

@@ -2,7 +2,7 @@ import GRDB
 import Purchases
 import TransactionStore
 
-/// Finds the customer with given identities, joining several into one.
+/// Finds the customer with given identities, and merges several customers into one.
 struct CustomerWriter {
     static let newerAppTransaction = """
         ON CONFLICT (customer_id, kind) DO UPDATE SET
@@ -29,7 +29,7 @@ struct CustomerWriter {
         next = try SQLStatement(db, "SELECT COALESCE(MAX(customer_id), 0) + 1 FROM identities")
     }
 
-    /// The one customer with all of the identities, of which there is at least one.
+    /// The one customer with all of the identities. There is at least one identity.
     func customerId(of identities: [CustomerIdentity], in scopeId: Int64) throws -> Int64 {
         var found: Set<Int64> = []
         var missing: [CustomerIdentity] = []
@@ -57,8 +57,8 @@ struct CustomerWriter {
         return customerId
     }
 
-    /// Moves everything to the customer with the most identities, so that an identity moves at most as often as the number
-    /// of them doubles.
+    /// Moves everything to the customer with the most identities. The number of moves of one identity is therefore at
+    /// most logarithmic in the number of identities.
     private func join(_ customers: Set<Int64>) throws -> Int64 {
         let largest = try largest(customers)
         let moveIdentities = try SQLStatement(db, "UPDATE identities SET customer_id = ?1 WHERE customer_id = ?2")
@@ -92,7 +92,8 @@ struct CustomerWriter {
         return largest
     }
 
-    /// Counts all of them up to 1, 2, 4, … identities until one is left, so that the cost is that of the smaller ones.
+    /// Counts the identities of all customers up to 1, 2, 4, … until one customer is left, so that the cost depends on
+    /// the smaller customers.
     private func largest(_ customers: Set<Int64>) throws -> Int64 {
         let count = try SQLStatement(
             db, "SELECT COUNT(*) FROM (SELECT 1 FROM identities WHERE customer_id = ?1 LIMIT ?2)")

@@ -3,7 +3,7 @@ import GRDB
 import Purchases
 import TransactionStore
 
-/// Applies fact sets within one transaction. Made for the transaction, gone with it.
+/// Applies fact sets within one transaction. An instance lives as long as its transaction.
 final class FactWriter {
     private let db: Database
     private var encoder = FactEncoder()
@@ -56,7 +56,7 @@ final class FactWriter {
             """)
     }
 
-    /// `TransactionFact.revokes` of a row: of facts of one date, the one that revokes is kept.
+    /// `TransactionFact.revokes` of a row. Of two facts of the same date, the revoking one is kept.
     private static func revokes(_ table: String) -> String {
         """
         (instr(\(table).payload, CAST('"revocationDate":' AS BLOB)) > 0
@@ -92,7 +92,7 @@ final class FactWriter {
             try insert.run()
             id = db.lastInsertedRowID
         }
-        guard let id else { throw TransactionStoreError(.engine, "A scope got no number.") }
+        guard let id else { throw TransactionStoreError(.engine, "The database returned no id for a scope.") }
         scopeIds[scope] = id
         return id
     }
@@ -113,7 +113,7 @@ final class FactWriter {
         return try insert.run() > 0
     }
 
-    /// Whether the fact was new, or newer than what was known.
+    /// Returns whether the fact was new or newer.
     private func apply(_ fact: TransactionFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws -> Bool {
         encoder.encode(fact)
         let insert = insertTransaction

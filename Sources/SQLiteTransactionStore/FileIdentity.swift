@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a path leads to, told apart from what it may lead to later.
+/// Identifies the file at a path, so that a replacement at the same path is detected.
 struct FileIdentity: Equatable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// Nil if nothing is there.
+    /// Nil if there is no file at the path.
     init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -13,7 +13,7 @@ struct FileIdentity: Equatable {
         inode = UInt64(status.st_ino)
     }
 
-    /// The path without symbolic links; the path itself if there is nothing.
+    /// The path without symbolic links, or the path itself if there is no file.
     static func resolved(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }

@@ -3,8 +3,8 @@ import GRDB
 import Purchases
 import TransactionStore
 
-/// Appends to the ledger, within the transaction that writes the facts. Only one writes to a file at a time, so that
-/// positions are committed in their order.
+/// Appends to the ledger, within the transaction that writes the facts. A file has only one writer at a time, so
+/// positions are committed in order.
 struct LedgerWriter {
     private let append: SQLStatement
     private let last: SQLStatement
@@ -12,7 +12,7 @@ struct LedgerWriter {
     private let findSubscription: SQLStatement
     private let findOtherProduct: SQLStatement
 
-    /// Of whom a transaction is does not matter for what becomes of it.
+    /// A placeholder. Ledger state does not depend on the customer.
     private static let anyScope = StoreScope(environment: .production, bundleId: "")
 
     init(_ db: Database) throws {
@@ -39,9 +39,9 @@ struct LedgerWriter {
             """)
     }
 
-    /// Appends the entries that are due after facts of a set were written.
+    /// Appends the entries that are due after the facts of a set were written.
     ///
-    /// - Parameter changed: the places of the facts that were new or newer.
+    /// - Parameter changed: the indices of the facts that were new or newer.
     func record(_ facts: [TransactionFact], changed: [Int], _ scopeId: Int64) throws {
         let together = try subscriptionsWithSeveralProducts(facts, changed, scopeId)
         var ids: [String: [String]] = [:]
@@ -57,7 +57,7 @@ struct LedgerWriter {
         for original in ids.keys.sorted() { try record(together: ids[original] ?? [], original, scopeId) }
     }
 
-    /// The original transaction ids whose transactions `UpgradeRule` has to look at together: those of which a changed
+    /// The original transaction ids whose transactions `UpgradeRule` must examine together: those where a changed
     /// subscription period has a neighbor of another product, in the set or in the store.
     private func subscriptionsWithSeveralProducts(
         _ facts: [TransactionFact], _ changed: [Int], _ scopeId: Int64
@@ -82,8 +82,8 @@ struct LedgerWriter {
         return result
     }
 
-    /// Appends what is due for some transactions of a subscription, and for those that they show to be upgraded, or no
-    /// longer upgraded.
+    /// Appends the entries that are due for some transactions of a subscription, and for the transactions whose upgrade
+    /// they prove or disprove.
     private func record(together ids: [String], _ original: String, _ scopeId: Int64) throws {
         let known = try SQLiteTransactionStore.subscription(original, scopeId, in: Self.anyScope, findSubscription)
         let changed = Set(ids)
@@ -99,14 +99,14 @@ struct LedgerWriter {
         }
     }
 
-    /// Appends the entry that is due after a fact was written, if one is.
+    /// Appends the entry that is due after a fact was written, if any.
     private func record(_ fact: borrowing TransactionFact, _ id: String, _ original: String, _ scopeId: Int64) throws {
         // Nearly all facts of a bulk load end here.
         let isPlain = fact.isPlainPurchase
         if isPlain, try append(id, original, scopeId, number: 0, .purchased) { return }
         let history = try history(of: id, scopeId)
         if isPlain, history?.isGranted == true { return }
-        // Whatever somebody signed has an entry.
+        // Every signed transaction has an entry.
         if history == nil, !fact.origin.source.kind.isSigned { return }
         try record(id, original, scopeId, after: history)
     }
@@ -117,7 +117,7 @@ struct LedgerWriter {
         _ = try append(id, original, scopeId, number: due.number, due.event)
     }
 
-    /// Whether there was no entry with the number yet.
+    /// Returns whether the entry was appended; false if one with this number exists.
     private func append(
         _ id: String, _ original: String, _ scopeId: Int64, number: Int64, _ event: LedgerEntry.Event
     ) throws -> Bool {
@@ -139,8 +139,8 @@ struct LedgerWriter {
         return history
     }
 
-    /// Records every transaction of a store that had no ledger, subscription by subscription in the order in which they were
-    /// first stored.
+    /// Creates the ledger of a store that has none, subscription by subscription in the order in which they were first
+    /// stored.
     func recordAll(_ db: Database) throws {
         let all = try SQLStatement(
             db,

@@ -5,16 +5,16 @@ import Purchases
 import Synchronization
 import TransactionStore
 
-/// The connections that look-ups read from: at most as many as may read at once, opened when they are needed.
+/// The connections for look-ups. They open on demand, up to the number of look-ups that may run at once.
 ///
-/// GRDB's own readers are for everything else. What they do for each transaction beside reading (statements for its begin
-/// and end compiled anew, ways through several queues) takes longer than to look a customer up.
+/// GRDB's own readers serve everything else. For each transaction they compile the statements for its begin and end
+/// again and pass several queues, which takes longer than the look-up itself.
 final class LookUpConnections: Sendable {
-    /// The file that the connections are to is no longer in its place, or its log is not.
+    /// The file of the connections, or its log, is no longer at its path.
     struct Replaced: Error {}
 
     private struct State {
-        /// The one used last comes first: its pages are in the caches.
+        /// The most recently used connection comes first, because its pages are in the caches.
         var idle: [LookUpConnection] = []
         var isClosed = false
     }
@@ -23,20 +23,20 @@ final class LookUpConnections: Sendable {
     private let isInPlace: @Sendable () -> Bool
     private let busyTimeout: Double
     private let maximum: Int
-    /// As many as there may be connections more.
+    /// Its value is the number of look-ups that may still begin.
     private let free: DispatchSemaphore
     private let state = Mutex(State())
 
-    /// How many look-ups may run at once. Some of the shared threads stay free, whatever holds up the look-ups.
+    /// How many look-ups may run at once. Some of the shared threads stay free even if all look-ups hang.
     static func maximum(_ options: SQLiteTransactionStore.Options) -> Int {
         min(max(1, options.readers), BlockingThreads.sharedMaximum - BlockingThreads.sharedReserve)
     }
 
     /// - Parameters:
-    ///   - path: of the file.
-    ///   - isInPlace: whether the path leads to the file that was opened first, and to its log.
-    ///   - maximum: how many may read at once, at least 1.
-    ///   - busyTimeout: seconds.
+    ///   - path: the path of the file.
+    ///   - maximum: how many look-ups may run at once, at least 1.
+    ///   - busyTimeout: in seconds.
+    ///   - isInPlace: whether the path still leads to the file that was opened first, and to its log.
     init(_ path: String, maximum: Int, busyTimeout: Double, isInPlace: @escaping @Sendable () -> Bool) {
         self.path = path
         self.isInPlace = isInPlace
@@ -45,9 +45,9 @@ final class LookUpConnections: Sendable {
         free = DispatchSemaphore(value: self.maximum)
     }
 
-    /// Gives `body` a connection, outside of a transaction. Waits for one.
-    /// - Throws: what `body` throws; ``Replaced`` before it was called; `DatabaseError`; `TransactionStoreError` `closed`;
-    ///   `CancellationError`.
+    /// Calls `body` with a connection that is not in a transaction. Waits until one is free.
+    /// - Throws: what `body` throws; ``Replaced`` before `body` was called; `DatabaseError`; `TransactionStoreError`
+    ///   `closed`; `CancellationError`.
     func read<Value>(_ body: (LookUpConnection) throws -> Value) throws -> Value {
         free.wait()
         defer { free.signal() }
@@ -64,21 +64,21 @@ final class LookUpConnections: Sendable {
         }
         if let idle { return idle }
         let connection = LookUpConnection(try LookUpConnection.open(path))
-        // Another file may have taken the place since that was checked last. Nothing was read from it yet.
+        // Another file may have taken its place since the last check. Nothing was read from it yet.
         guard isInPlace() else { throw Replaced() }
         try connection.prepare(busyTimeout: busyTimeout)
         return connection
     }
 
     private func giveBack(_ connection: LookUpConnection) {
-        // One that is stuck in a transaction would read what once was for ever.
+        // A connection that is stuck in a transaction would read the same old snapshot forever.
         guard !connection.isInsideTransaction else { return }
         state.withLock { state in
             if !state.isClosed { state.idle.append(connection) }
         }
     }
 
-    /// Closes all, when the last one is given back.
+    /// Closes all connections after the last one is returned.
     func close() {
         for _ in 0..<maximum { free.wait() }
         let idle = state.withLock { state in
@@ -87,25 +87,29 @@ final class LookUpConnections: Sendable {
             return state.idle
         }
         withExtendedLifetime(idle) {}
-        // Whoever comes later is told, and a semaphore must not go away with less than it began with.
+        // Later callers get the error `closed`. Dispatch also requires that a semaphore is destroyed with at least its
+        // initial value.
         for _ in 0..<maximum { free.signal() }
     }
 }
 
-/// A connection that only reads and keeps its statements. It is closed when nobody holds it any more.
+/// A read-only connection that keeps its prepared statements. It closes when its last owner releases it.
 ///
-/// `@unchecked Sendable`: it goes from thread to thread, but only ``LookUpConnections`` holds one that is idle, and gives it
-/// to one caller at a time, under a lock. SQLite allows that (SQLite, "Using SQLite In Multi-Threaded Applications").
+/// `@unchecked Sendable`: the connection moves between threads, but ``LookUpConnections`` owns each idle one and lends
+/// it to one caller at a time, under a lock. SQLite allows that (SQLite, "Using SQLite In Multi-Threaded
+/// Applications").
 final class LookUpConnection: StatementSource, @unchecked Sendable {
     private let connection: OpaquePointer
-    /// Fewer than ten, whose texts are told apart at once: searching costs less than hashing such long ones.
+    /// Fewer than ten, and their texts differ in the first characters. A linear search is cheaper than hashing such
+    /// long texts.
     private var statements: [(sql: String, handle: OpaquePointer)] = []
 
-    /// What is never taken away again need not be asked for twice. Bounded, since strangers' apps may be stored too.
+    /// Scopes are never deleted, so their ids are cached. The number is bounded, because the store may contain other
+    /// apps.
     private var scopeIds: [StoreScope: Int64] = [:]
     private static let maximumScopes = 256
 
-    /// - Parameter connection: is closed together with this.
+    /// - Parameter connection: closed together with this object.
     fileprivate init(_ connection: OpaquePointer) { self.connection = connection }
 
     fileprivate static func open(_ path: String) throws -> OpaquePointer {
@@ -147,7 +151,7 @@ final class LookUpConnection: StatementSource, @unchecked Sendable {
 
     fileprivate var isInsideTransaction: Bool { sqlite3_get_autocommit(connection) == 0 }
 
-    /// All statements of `body` see the store of one moment.
+    /// Runs `body` in a transaction: all its statements read one snapshot.
     func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         try statement("BEGIN").run()
         do {
@@ -155,7 +159,7 @@ final class LookUpConnection: StatementSource, @unchecked Sendable {
             try statement("COMMIT").run()
             return value
         } catch {
-            // After some errors SQLite has ended it already.
+            // After some errors SQLite has already ended the transaction.
             if isInsideTransaction { _ = try? statement("ROLLBACK").run() }
             throw error
         }

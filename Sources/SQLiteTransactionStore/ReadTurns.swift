@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets a bounded number of calls read at once, first come, first served. Those that wait for their turn keep no thread.
+/// Limits how many calls read at once, in order of arrival. A waiting call holds no thread.
 final class ReadTurns: Sendable {
     private struct Waiting {
         let id: UInt64
@@ -10,7 +10,7 @@ final class ReadTurns: Sendable {
     private struct State {
         var reading = 0
         var waiting: [Waiting] = []
-        /// The first of `waiting` that still waits; what is before it has gone.
+        /// The index of the first element of `waiting` that still waits. Elements before it are done.
         var head = 0
         var lastId: UInt64 = 0
 
@@ -37,7 +37,7 @@ final class ReadTurns: Sendable {
 
     init(maximum: Int) { self.maximum = maximum }
 
-    /// Waits for a turn. Each that came must be followed by one ``end()``.
+    /// Waits for a turn. Call ``end()`` once after each successful wait.
     /// - Throws: `CancellationError`.
     func wait() async throws {
         if state.withLock({ enter(&$0) }) { return }
@@ -55,7 +55,7 @@ final class ReadTurns: Sendable {
                 if isFree {
                     continuation.resume()
                 } else if Task.isCancelled {
-                    // The handler may have come before there was anything to take.
+                    // The cancellation handler may have run before the call was in the queue.
                     cancel(id)
                 }
             }
@@ -75,7 +75,7 @@ final class ReadTurns: Sendable {
         waiting?.continuation.resume(throwing: CancellationError())
     }
 
-    /// Gives the turn to the next.
+    /// Passes the turn to the next waiting call.
     func end() {
         let next = state.withLock { state -> Waiting? in
             if let next = state.takeFirst() { return next }

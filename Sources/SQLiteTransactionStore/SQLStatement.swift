@@ -3,10 +3,10 @@ import GRDBSQLite
 import Purchases
 import TransactionStore
 
-/// A connection that keeps the statements that it has prepared.
+/// A connection that keeps its prepared statements.
 protocol StatementSource {
     func statement(_ sql: String) throws -> SQLStatement
-    /// The number of a scope; nil if the store has none.
+    /// The id of a scope; nil if the store does not have it.
     func scopeId(_ scope: StoreScope) throws -> Int64?
 }
 
@@ -24,7 +24,7 @@ extension Database: StatementSource {
 }
 
 extension DatabaseError {
-    /// What a connection reports of its last call.
+    /// The error that the connection reports for its last call.
     init(connection: OpaquePointer) {
         self.init(
             resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
@@ -32,14 +32,14 @@ extension DatabaseError {
     }
 }
 
-/// A prepared statement, bound and stepped without a value object per column: a bulk load binds ten values per row, and a
-/// look-up reads hundreds of rows.
+/// A prepared statement, bound and stepped without a value object per column. A bulk load binds ten values per row, and
+/// a look-up reads hundreds of rows.
 ///
-/// The connection keeps the statement; this must not leave the closure that has the connection.
+/// The connection owns the statement, so an instance must not leave the closure that has the connection.
 struct SQLStatement {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
-    /// Who finalizes the statement, if that is not the connection alone.
+    /// The object that finalizes the statement, if the connection alone does not.
     private let owner: Statement?
 
     init(_ handle: OpaquePointer, on connection: OpaquePointer) {
@@ -56,7 +56,7 @@ struct SQLStatement {
 
     init(_ source: some StatementSource, _ sql: String) throws { self = try source.statement(sql) }
 
-    // SQLITE_TRANSIENT is a C macro with a cast, which Swift does not import: SQLite copies the bytes at once.
+    // Swift does not import SQLITE_TRANSIENT, a C macro with a cast. It makes SQLite copy the bytes at once.
     private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
     private func check(_ code: Int32) throws {
@@ -65,7 +65,7 @@ struct SQLStatement {
 
     func bind(_ index: Int32, _ value: Int64) throws { try check(sqlite3_bind_int64(handle, index, value)) }
 
-    /// All bytes of the text, a NUL in it included.
+    /// Binds all bytes of the text, including NUL characters.
     func bind(_ index: Int32, _ text: String) throws {
         var text = text
         let code = text.withUTF8 { bytes -> Int32 in
@@ -96,7 +96,7 @@ struct SQLStatement {
         try bind(index, bytes)
     }
 
-    /// Executes a statement that returns no row, and gives the number of rows that it changed.
+    /// Executes a statement that returns no rows, and returns the number of changed rows.
     @discardableResult
     func run() throws -> Int {
         defer { sqlite3_reset(handle) }
@@ -136,7 +136,7 @@ struct SQLStatement {
     }
 }
 
-/// The row at which a statement stands.
+/// The current row of a statement.
 struct SQLRow {
     fileprivate let handle: OpaquePointer
 
@@ -144,7 +144,7 @@ struct SQLRow {
 
     /// The bytes of a value, valid until the next step.
     func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
-        // The order matters: asking for the pointer may convert the value (SQLite, "Result Values From A Query").
+        // The order matters: reading the pointer may convert the value (SQLite, "Result Values From A Query").
         guard let base = sqlite3_column_blob(handle, column) else { return UnsafeBufferPointer(start: nil, count: 0) }
         let count = Int(sqlite3_column_bytes(handle, column))
         return UnsafeBufferPointer(start: base.assumingMemoryBound(to: UInt8.self), count: count)

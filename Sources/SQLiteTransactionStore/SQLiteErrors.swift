@@ -2,7 +2,7 @@ import GRDB
 import TransactionStore
 
 extension TransactionStoreError {
-    /// What an error of the engine means to a caller. SQLite's own messages name tables and files and never values.
+    /// Translates an error of the engine. SQLite's own messages contain names of tables and files, but no values.
     init(_ error: any Error) {
         switch error {
         case let error as TransactionStoreError: self = error

@@ -4,20 +4,20 @@ public import Purchases
 import Synchronization
 public import TransactionStore
 
-/// A spool in one SQLite file (write-ahead log) of one server.
+/// A spool in one SQLite file (write-ahead log), used by one server.
 ///
-/// What ``append(_:)`` has returned from survives a crash of the program and of the machine. Calls that wait while others
-/// are being committed share one commit. The file is locked as long as it is open.
+/// When ``append(_:)`` returns, its entries survive a crash of the program and of the machine. Calls that arrive during
+/// a commit share the next commit. The file stays locked while it is open.
 ///
 /// | condition | error |
 /// |---|---|
 /// | another server has the spool open | `busy` |
 /// | the folder is missing, the disk fails, the file was removed or replaced while it was open | `unavailable` |
 /// | the spool or its disk is full | `notWritable`; works again when the cause is gone |
-/// | the file is a database of something else, or damaged | `corrupt` |
+/// | the file is another kind of database, or damaged | `corrupt` |
 /// | the spool was written by a newer program | `newerSchema` |
 ///
-/// Keep the file on a local disk, if possible on another one than the store's.
+/// Keep the file on a local disk, and preferably not on the disk of the store.
 public final class SQLiteFactSpool: FactSpool {
     private let path: String
     private let database: DatabaseQueue
@@ -25,8 +25,8 @@ public final class SQLiteFactSpool: FactSpool {
     private let account: Account
     private let place: Place
 
-    /// Where the spool is. A file that was removed or replaced while it is open still takes entries, which end with the
-    /// process.
+    /// The location of the spool. If the file is removed or replaced while it is open, new entries would still be
+    /// written, but would be lost at the end of the process.
     private struct Place: Sendable {
         private let path: String
         private let file: FileIdentity?
@@ -34,7 +34,7 @@ public final class SQLiteFactSpool: FactSpool {
         private let logPath: String
         private let log: FileIdentity?
 
-        /// Of a spool that is open: both files are there.
+        /// For an open spool, whose two files both exist.
         init(_ path: String) {
             self.path = path
             file = FileIdentity(path)
@@ -51,7 +51,7 @@ public final class SQLiteFactSpool: FactSpool {
         }
     }
 
-    /// What ``state`` tells, brought up to date after each commit.
+    /// The values behind ``state``, updated after each commit.
     private final class Account: Sendable {
         let state: Mutex<SpoolState>
 
@@ -76,15 +76,17 @@ public final class SQLiteFactSpool: FactSpool {
         }
     }
 
-    /// Opens the spool at a path, making the file if it is not there. Entries that were set aside wait again.
+    /// Opens the spool at a path. Creates the file if it is missing. Entries that were set aside become waiting entries
+    /// again.
     ///
     /// - Parameters:
-    ///   - path: of the file.
-    ///   - maximumBytes: the bytes of entries at which the spool is full. The file itself may be a quarter larger.
-    ///   - lockTimeout: how long to wait for another server to let go of the spool, in seconds: one that is being replaced
-    ///     may still be stopping.
-    ///   - onDamage: is told under which name a damaged file is kept, and what is wrong with it; an empty spool is then
-    ///     opened in its place. Without it a damaged file is an error. A database of something else always is one.
+    ///   - path: the path of the file.
+    ///   - maximumBytes: the total size of entries at which the spool is full. The file itself may be a quarter larger.
+    ///   - lockTimeout: how long to wait for another server to release the spool, in seconds. A server that is being
+    ///     replaced may still be stopping.
+    ///   - onDamage: called with the new path of a damaged file and a description of the damage. An empty spool is then
+    ///     opened in its place. If this is nil, a damaged file is an error. Another kind of database is always an
+    ///     error.
     /// - Throws: `TransactionStoreError`, see the table above.
     public static func open(
         path: String, maximumBytes: Int64, lockTimeout: Double = 5,
@@ -95,7 +97,7 @@ public final class SQLiteFactSpool: FactSpool {
         } catch let error as DatabaseError
             where onDamage != nil && [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode)
         {
-            // A symbolic link stays: it says on which disk the spool is to be.
+            // A symbolic link stays in place, because it selects the disk of the spool.
             let resolved = FileIdentity.resolved(path)
             let keptPath = try keepAside(resolved)
             onDamage?(keptPath, TransactionStoreError(error))
@@ -105,12 +107,12 @@ public final class SQLiteFactSpool: FactSpool {
         }
     }
 
-    /// Renames a damaged file and its log, so that tools which repair databases find both.
+    /// Renames a damaged file and its log together, so that repair tools find both.
     ///
     /// - Returns: the new path of the file.
     private static func keepAside(_ path: String) throws -> String {
         let kept = path + ".damaged-\(Int64(Date().timeIntervalSince1970 * 1_000))"
-        // The file last: a log that stayed behind would be taken for that of the new file.
+        // The file is renamed last. Otherwise a log that stays behind would be used for the new file.
         for suffix in ["-wal", "-shm", ""] where FileIdentity(path + suffix) != nil {
             guard FileIdentity(kept + suffix) == nil, rename(path + suffix, kept + suffix) == 0 else {
                 throw TransactionStoreError(
@@ -129,10 +131,11 @@ public final class SQLiteFactSpool: FactSpool {
         configuration.busyMode = .timeout(lockTimeout)
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
-            // Before anything is read: the lock is then kept until the connection is closed.
+            // Must come before the first read, so that the lock lasts until the connection closes.
             try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
             try db.execute(sql: "PRAGMA journal_mode = WAL")
-            // With NORMAL a power cut could take back what was reported as durable (SQLite, "Write-Ahead Logging", 4).
+            // With NORMAL, a power failure could undo a commit that was reported as durable (SQLite, "Write-Ahead
+            // Logging", 4).
             try db.execute(sql: "PRAGMA synchronous = FULL")
         }
         do {
@@ -141,7 +144,7 @@ public final class SQLiteFactSpool: FactSpool {
                 let account = Account(try database.writeWithoutTransaction { try prepare($0, maximumBytes) })
                 return SQLiteFactSpool(path, database, account)
             } catch {
-                // At once: the file may be renamed next.
+                // Close now, because the file may be renamed next.
                 try? database.close()
                 throw error
             }
@@ -156,7 +159,8 @@ public final class SQLiteFactSpool: FactSpool {
     private static let applicationId: Int32 = 0x4C52_5350
     private static let version: Int32 = 1
 
-    /// An entry that was set aside has a reason. The readiness row is rewritten to see whether the file can be written to.
+    /// An entry that was set aside has a reason. The readiness check rewrites its row to prove that the file is
+    /// writable.
     private static let schema = """
         CREATE TABLE entries (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -176,12 +180,12 @@ public final class SQLiteFactSpool: FactSpool {
         """
 
     private static func prepare(_ db: Database, _ maximumBytes: Int64) throws -> SpoolState {
-        // A writer from the beginning, which is when another server's lock is noticed.
+        // An immediate transaction detects another server's lock at once.
         try db.inTransaction(.immediate) {
             let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
             let tables = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
             guard id == applicationId || tables == 0 else {
-                throw TransactionStoreError(.corrupt, "The file is a SQLite database of something else.")
+                throw TransactionStoreError(.corrupt, "The file is a SQLite database, but not a spool.")
             }
             guard try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0 <= version else {
                 throw TransactionStoreError(.newerSchema, "The spool was written by a newer version of this program.")
@@ -234,8 +238,8 @@ public final class SQLiteFactSpool: FactSpool {
                 try insert.bind(5, entry.facts)
                 try insert.bind(6, entry.receipt)
                 guard try insert.run() > 0 else { continue }
-                // After the insertion, which tells what the spool holds already: that needs no room. The error takes the
-                // insertion back.
+                // Checked after the insertion: an entry that the spool already contains needs no space. The error rolls
+                // the insertion back.
                 guard size <= state.maximumBytes - state.bytes else {
                     throw TransactionStoreError(.notWritable, "The spool is full: it holds \(state.bytes) bytes.")
                 }
@@ -249,7 +253,7 @@ public final class SQLiteFactSpool: FactSpool {
         return calls.map { _ in AppliedFacts() }
     }
 
-    /// Bytes that an entry takes beside its facts and its receipt.
+    /// The bytes that an entry uses besides its facts and its receipt.
     private static let overhead: Int64 = 256
 
     public func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] {
@@ -353,8 +357,8 @@ public final class SQLiteFactSpool: FactSpool {
     public func close() async throws {
         await appending.close()
         do {
-            // The whole spool in one file, as small as it can be. Where another file is in its place, SQLite leaves the log
-            // of that one alone.
+            // Moves the whole spool into the main file, and makes the file as small as possible. If another file is at
+            // the path, SQLite does not touch its log.
             let isEmpty = state.bytes == 0
             try? await database.writeWithoutTransaction { db in
                 if isEmpty { try db.execute(sql: "VACUUM") }

@@ -1,15 +1,15 @@
 import GRDB
 
-/// The tables, by numbered migrations. A migration that was released is never changed; a change is a new one.
+/// The tables, as numbered migrations. A released migration never changes; each change is a new migration.
 ///
-/// Facts of one kind about one transaction are one row. The key begins with the original transaction id, so that all of a
-/// subscription stand side by side in the index. The rows themselves are in a table by row number, because rows of half a
-/// kilobyte would make an index of few entries per page.
+/// Facts of one kind about one transaction are one row. The key begins with the original transaction id, so the entries
+/// of a subscription are adjacent in the index. The rows themselves are in a table ordered by row number: rows of half
+/// a kilobyte would leave few entries per page of an index.
 ///
-/// A customer is a number that identities share. There is no table of customers: what belongs to one is found through its
-/// identities, so that joining two customers moves the identities of the smaller one and touches no transaction.
+/// A customer is a number that identities share. There is no table of customers: the identities lead to everything that
+/// belongs to one. Merging two customers moves the identities of the smaller one and changes no transaction.
 enum SQLiteSchema {
-    /// "LRTS" in ASCII: tells a store from any other SQLite database (SQLite, PRAGMA application_id).
+    /// "LRTS" in ASCII. Distinguishes a store from other SQLite databases (SQLite, PRAGMA application_id).
     static let applicationId: Int32 = 0x4C52_5453
 
     static var migrator: DatabaseMigrator {
@@ -25,8 +25,8 @@ enum SQLiteSchema {
         return migrator
     }
 
-    /// The delivery ledger: entries are appended and never changed. The key is what makes a transaction id `purchased` once;
-    /// the entries of one transaction are numbered from 0.
+    /// The delivery ledger: entries are appended and never changed. The key guarantees that a transaction id is
+    /// `purchased` only once; the entries of one transaction are numbered from 0.
     private static let version2 = """
         CREATE TABLE ledger (
             position INTEGER PRIMARY KEY,

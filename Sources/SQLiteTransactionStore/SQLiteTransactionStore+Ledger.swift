@@ -10,7 +10,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
         let scopeId: Int64
         let original: String
         let id: String
-        /// Whether the ledger ever called it upgraded, which its own facts may not say.
+        /// Whether the ledger ever recorded an upgrade. The transaction's own facts may not state it.
         let wasUpgraded: Bool
     }
 
@@ -27,7 +27,9 @@ extension SQLiteTransactionStore: DeliveryLedger {
             }
             return try Self.rows(after: position, limit: LedgerLimits.entries(limit), db).map { row in
                 guard let event = LedgerEntry.Event(rawValue: row.event), let transaction = try transaction(row)
-                else { throw TransactionStoreError(.corrupt, "The ledger names a transaction that is not there.") }
+                else {
+                    throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
+                }
                 return LedgerEntry(
                     position: row.position, event: event, scope: row.scope, transactionId: row.id,
                     transaction: transaction)

@@ -3,53 +3,55 @@ import GRDB
 public import Purchases
 public import TransactionStore
 
-/// A transaction store in one SQLite file (write-ahead log), for a program or a few on one machine.
+/// A transaction store in one SQLite file (write-ahead log), for one or a few programs on one machine.
 ///
-/// What ``apply(_:)`` has returned from survives a crash of the program and of the machine. Several programs may have the
-/// file open; one writes at a time, and readers never wait.
+/// When ``apply(_:)`` returns, its facts survive a crash of the program and of the machine. Several programs may have
+/// the file open. One writes at a time, and readers never wait.
 ///
 /// | condition | error |
 /// |---|---|
 /// | the folder is missing, the disk fails | `unavailable` |
-/// | the file may not be written to, the disk is full | `notWritable`; works again when the cause is gone |
+/// | the file is not writable, the disk is full | `notWritable`; works again when the cause is gone |
 /// | another program writes for longer than ``Options/busyTimeout`` | `busy` |
-/// | the file was removed while the store is open | `unavailable`, for reading too, until it is back |
-/// | the file was replaced by another store | none, after a write that it came between: that one reports `unavailable` |
+/// | the file was removed while the store is open | `unavailable`, also for reads, until the file is back |
+/// | the file was replaced by another store | none; a write during the replacement fails with `unavailable` |
 /// | an empty file was put in its place | `unavailable` until a store is there |
-/// | it was replaced, and has a log that is not the old one's | `unavailable` until this program starts anew |
-/// | its log (`-wal`) was removed while the store is open | `unavailable` until it is back or this program starts anew |
-/// | the file is no store, or damaged | `corrupt` |
+/// | the file was replaced, and a log exists that is not the old file's | `unavailable` until this program restarts |
+/// | its log (`-wal`) was removed while the store is open | `unavailable` until it is back or this program restarts |
+/// | the file is not a store, or is damaged | `corrupt` |
 /// | the schema is newer than this program | `newerSchema` |
 ///
-/// A look-up may read from a file that was removed or replaced up to 10 milliseconds before the look-up began; everything else
-/// notices at once.
+/// A look-up may read from a file that was removed or replaced up to 10 milliseconds before the look-up began. All
+/// other calls detect the change at once.
 ///
-/// Keep the file on a local disk: the log needs shared memory (SQLite, "Write-Ahead Logging").
+/// Keep the file on a local disk, because the log needs shared memory (SQLite, "Write-Ahead Logging").
 ///
-/// A file that programs have open is replaced by moving a *closed* store over it in one step (`mv`). The store then takes the
-/// log of the old file away, which SQLite would else write into the new one; whoever wants to keep the old store stops the
-/// program first. Copying over the file (`cp`) destroys it, and a program that opens the new file first takes the old log for
-/// its own: start no other until one that ran has answered or has been stopped. After `kill -9` or a power cut, remove `-wal`
-/// and `-shm` yourself before another file takes the place.
+/// To replace a file that programs have open, move a *closed* store over it in one step (`mv`). The running program
+/// then deletes the log of the old file; otherwise SQLite would write the old log into the new file. To keep the old
+/// store, stop the program first.
+///
+/// Do not copy over the file (`cp`), because that destroys it. A program that opens the new file first would use the
+/// old log: start no other program until a running one has answered or is stopped. After `kill -9` or a power failure,
+/// delete `-wal` and `-shm` yourself before you put another file in place.
 public final class SQLiteTransactionStore: TransactionStore {
     /// How a store is opened.
     public struct Options: Sendable {
-        /// What survives a power cut. A crash of the program loses nothing either way.
+        /// What survives a power failure. A crash of the program loses nothing in either mode.
         public enum Durability: String, Sendable {
-            /// Everything that was reported as applied.
+            /// All facts that were reported as applied.
             case full = "FULL"
-            /// Everything but perhaps the last few seconds; the file stays sound.
+            /// All facts except perhaps those of the last few seconds. The file stays consistent.
             case normal = "NORMAL"
         }
 
         /// How long to wait for another program that writes, in seconds.
         public var busyTimeout: Double
-        /// How many look-ups may run at once, at most four per core. Further ones wait for their turn.
+        /// How many look-ups may run at once, at most four per core. Further look-ups wait for their turn.
         public var readers: Int
         public var durability: Durability
         /// The size in pages at which the file counts as full; for tests.
         package var maximumPageCount: Int?
-        /// Runs in place of waiting for the disk, before each look-up reads; for tests, whose disks do not hang.
+        /// Called instead of waiting for the disk, before each look-up; for tests, whose disks do not hang.
         package var beforeLookUp: (@Sendable () -> Void)?
 
         public init(busyTimeout: Double = 5, readers: Int = .max, durability: Durability = .full) {
@@ -71,7 +73,7 @@ public final class SQLiteTransactionStore: TransactionStore {
         beforeLookUp = options.beforeLookUp
     }
 
-    /// Opens the store at a path, making the file if it is not there and bringing an older schema up to date.
+    /// Opens the store at a path. Creates the file if it is missing, and brings an older schema up to date.
     /// - Throws: `TransactionStoreError`, see the table above.
     public static func open(path: String, options: Options = Options()) throws -> SQLiteTransactionStore {
         do {
@@ -114,7 +116,7 @@ public final class SQLiteTransactionStore: TransactionStore {
         }
     }
 
-    /// Waits for the disk, whose folder it reads.
+    /// Waits for the disk, because it reads the folder.
     private func pool() throws -> DatabasePool {
         do { return try BlockingThreads.wait { try file.pool() } } catch { throw file.error(error) }
     }
@@ -126,7 +128,7 @@ public final class SQLiteTransactionStore: TransactionStore {
     }
 
     public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
-        // A disk that hangs keeps the threads that read from it. Waiting for a turn keeps none, so that threads are left
+        // If the disk hangs, the reading threads hang too. Calls that wait for a turn hold no thread, so threads remain
         // for everything else.
         do { try await turns.wait() } catch { throw file.error(error) }
         defer { turns.end() }
@@ -156,8 +158,8 @@ public final class SQLiteTransactionStore: TransactionStore {
 
     public func counts() async throws -> StoreCounts { try await read { db in try Self.counts(db) } }
 
-    /// Writes one row: nothing less shows that the disk takes it. One row may find room in a file whose disk is full, so
-    /// there must be room on the disk too.
+    /// Writes one row, because only a write proves that the disk accepts writes. One row may still fit into a file on a
+    /// full disk, so the disk must have free space too.
     public func checkReadiness() async throws {
         try file.checkSpace()
         try await write { db in
@@ -165,7 +167,7 @@ public final class SQLiteTransactionStore: TransactionStore {
         }
     }
 
-    /// Runs `body` in a transaction of its own.
+    /// Runs `body` in its own transaction.
     func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
         do {
             let pool = try pool()
@@ -181,13 +183,13 @@ public final class SQLiteTransactionStore: TransactionStore {
         }
     }
 
-    /// Whether the connection that writes is refused to, as on a disk that became read-only; for tests, which may run as a
-    /// user whom no permission stops.
+    /// Makes the writing connection read-only, like a disk that became read-only; for tests, which may run as a user
+    /// with all permissions.
     package func setReadOnly(_ isReadOnly: Bool) async throws {
         try await pool().writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = \(isReadOnly ? 1 : 0)") }
     }
 
-    /// A setting of the connection that writes; for tests.
+    /// A setting of the writing connection; for tests.
     package func writerSetting(_ name: StaticString) async throws -> String? {
         try await pool().writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA \(name)") }
     }

@@ -6,28 +6,28 @@ import TransactionStore
 
 /// The file of a store and the connections to it.
 ///
-/// SQLite goes on with a file that somebody removed or replaced, and what it writes there is lost. So before each use
-/// (before look-ups at most every ``patience``) it is checked that the paths still lead to the open file and its log. If the
-/// file is gone, calls fail with `unavailable` until it is back; if another one is there, that one is opened. An empty file
-/// is never made in its place, nor taken for a store.
+/// SQLite continues with a file that was removed or replaced, and then loses what it writes. So before each use (before
+/// look-ups, at most every ``patience``) this type checks that the paths still lead to the open file and its log. If
+/// the file is missing, calls fail with `unavailable` until it is back. If another file is there, that file is opened.
+/// This type never creates an empty file in its place, and never opens an empty file as a store.
 ///
-/// SQLite finds a log by its name, and would write the old file's log into the one that took its place. So the old log is
-/// taken away first, and only that: with a log of unknown origin nothing is opened.
+/// SQLite finds a log by its name, and would write the old file's log into the new file. So the old log is deleted
+/// first. If a log of unknown origin is there, nothing is opened.
 final class StoreFile: Sendable {
-    /// Connections, and what they are connected to.
+    /// Connections, and the file and log that they are connected to.
     private final class Connected: Sendable {
-        // Closed before the pool, whose last connection empties the log.
+        // Closed before the pool, because the pool's last connection empties the log.
         let lookUps: LookUpConnections
         let pool: DatabasePool
         let file: FileIdentity
-        /// Without symbolic links.
+        /// The path without symbolic links.
         let resolvedPath: String
         /// SQLite names the log after the file itself, not after a symbolic link to it ("Temporary Files Used By SQLite").
         let logPath: String
         let log: FileIdentity?
         let indexPath: String
         let index: FileIdentity?
-        /// When everything was seen in its place last, in nanoseconds of uptime.
+        /// When the file and the log were last seen in place, in nanoseconds of uptime.
         let lastSeen = Atomic<UInt64>(0)
 
         init(_ path: String, _ options: SQLiteTransactionStore.Options) throws {
@@ -56,8 +56,8 @@ final class StoreFile: Sendable {
     private let path: String
     private let options: SQLiteTransactionStore.Options
     private let state: Mutex<State>
-    /// Connections to files that are no longer at the path. Closing them would remove the log of the file that is there
-    /// now, because SQLite finds the log by its name.
+    /// Connections to files that are no longer at the path. Closing them would delete the log of the current file,
+    /// because SQLite finds the log by its name.
     private let retired = Mutex<[Connected]>([])
 
     init(path: String, options: SQLiteTransactionStore.Options) throws {
@@ -69,10 +69,10 @@ final class StoreFile: Sendable {
 
     static let closed = TransactionStoreError(.closed, "The store was closed.")
 
-    /// What an error that a call ran into means to its caller.
+    /// Translates an error for the caller.
     func error(_ error: any Error) -> TransactionStoreError {
         let isClosed = state.withLock { if case .closed = $0 { true } else { false } }
-        // A call that was under way when the store was closed finds its connection gone.
+        // A call that ran while the store was being closed finds its connection closed.
         return isClosed ? Self.closed : TransactionStoreError(error)
     }
 
@@ -91,9 +91,9 @@ final class StoreFile: Sendable {
     /// Connections to the file at the path.
     func pool() throws -> DatabasePool { try connected().pool }
 
-    /// Gives `body` a connection to look customers up in the file that is at the path, or was ``patience`` ago: what a
-    /// connection reads from a file that has gone meanwhile is what it would have been then, and asking the system each
-    /// time costs a quarter of a small look-up.
+    /// Calls `body` with a connection to the file that is at the path now, or was there at most ``patience`` ago. A
+    /// read from a file that was replaced in between returns what it would have returned then. Checking the path each
+    /// time would cost a quarter of a small look-up.
     func lookUp<Value>(_ body: (LookUpConnection) throws -> Value) throws -> Value {
         do {
             return try lookUps().read(body)
@@ -114,7 +114,7 @@ final class StoreFile: Sendable {
         return checked.lookUps
     }
 
-    /// Nanoseconds.
+    /// In nanoseconds.
     private static let patience: UInt64 = 10_000_000
 
     private func connected() throws -> Connected {
@@ -129,7 +129,7 @@ final class StoreFile: Sendable {
         return connected
     }
 
-    /// Where not everything is in its place.
+    /// Handles a file or a log that is not in place.
     private func reconnected(_ state: inout State) throws -> Connected {
         let connected = try Self.opened(state)
         guard let now = FileIdentity(path) else { throw Self.gone(path) }
@@ -147,16 +147,15 @@ final class StoreFile: Sendable {
         return reopened
     }
 
-    /// Takes away what the file that was replaced has left beside the one that is there now. The retired connections keep
-    /// both by their descriptors.
+    /// Deletes the log that the replaced file left beside the current file. The retired connections keep both open.
     private func removeLog(of replaced: Connected) throws {
-        // A symbolic link may lead to another file by now, beside which another log would be found.
+        // A symbolic link may now lead to another file, whose log is a different one.
         for log in Set([replaced.logPath, FileIdentity.resolved(path) + "-wal"]) {
             guard let found = FileIdentity(log), found != replaced.log, !FileIdentity.isEmpty(log) else { continue }
             throw Self.unavailable(
-                "The file of the store was replaced, and whose log this is is not known; start the program anew", log)
+                "The file of the store was replaced, and it has a log of unknown origin; restart the program", log)
         }
-        // Where only a symbolic link was changed the old file is still there, and needs its log.
+        // If only a symbolic link changed, the old file still exists and needs its log.
         guard FileIdentity(replaced.resolvedPath) != replaced.file else { return }
         for (path, identity) in [(replaced.indexPath, replaced.index), (replaced.logPath, replaced.log)] {
             guard let identity, FileIdentity(path) == identity else { continue }
@@ -179,7 +178,7 @@ final class StoreFile: Sendable {
             guard case .open(let connected) = state else { return nil }
             state = .closed
             guard FileIdentity(path) == connected.file else {
-                // Else whoever opens the new file next would write the old log into it.
+                // Otherwise the next program that opens the new file would write the old log into it.
                 if FileIdentity(path) != nil { try? removeLog(of: connected) }
                 retired.withLock { $0.append(connected) }
                 return nil
@@ -188,29 +187,29 @@ final class StoreFile: Sendable {
         }
         guard let connected else { return }
         connected.lookUps.close()
-        // The whole store in one file, so that somebody who copies that file has all of it. Another program that has the
-        // store open may keep the log from being emptied; nothing is lost by that.
+        // Moves the whole store into the main file, so that a copy of that file is complete. Another program that has
+        // the store open may prevent that; nothing is lost then.
         try? connected.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try connected.pool.close()
     }
 
     // MARK: Opening
 
-    /// How much of the file a connection that reads keeps: the upper pages of the indices of any store.
+    /// The page cache of a reading connection. It holds the upper pages of the indices of any store.
     static let readerCacheKibibytes = 16_384
 
     private static func openPool(_ path: String, _ options: SQLiteTransactionStore.Options) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "TransactionStore"
         configuration.busyMode = .timeout(options.busyTimeout)
-        // For all but look-ups.
+        // For everything except look-ups.
         configuration.maximumReaderCount = min(max(1, options.readers), 4)
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
-            // For new files: the transactions of a customer are tens of kilobytes side by side, which are then read from
-            // the disk in few pieces.
+            // For new files. The transactions of a customer are tens of kilobytes of adjacent data, which large pages
+            // read in few pieces.
             try db.execute(sql: "PRAGMA page_size = 16384")
-            // The index of a bulk load is written all over.
+            // A bulk load writes to all parts of the index.
             let cache = db.configuration.readonly ? readerCacheKibibytes : 65_536
             try db.execute(sql: "PRAGMA cache_size = -\(cache)")
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
@@ -219,7 +218,7 @@ final class StoreFile: Sendable {
         do {
             try prepare(pool, options)
         } catch {
-            // At once, so that no log stays beside a file that was refused.
+            // Close now, so that no log stays beside a rejected file.
             try? pool.close()
             throw error
         }
@@ -230,22 +229,23 @@ final class StoreFile: Sendable {
         try check(pool)
         try migrate(pool)
         try pool.writeWithoutTransaction { db in
-            // With NORMAL a power cut could take back what was reported as durable (SQLite, "Write-Ahead Logging", 4).
+            // With NORMAL, a power failure could undo a commit that was reported as durable (SQLite, "Write-Ahead
+            // Logging", 4).
             try db.execute(sql: "PRAGMA synchronous = \(options.durability.rawValue)")
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 1000")
             if let pages = options.maximumPageCount { try db.execute(sql: "PRAGMA max_page_count = \(pages)") }
         }
     }
 
-    /// Refuses what is not a store, or one of a newer program.
+    /// Rejects a file that is not a store, or a store of a newer program.
     private static func check(_ pool: DatabasePool) throws {
         try pool.read { db in
             let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-            // Another program that makes the file at this moment begins with the table of the migrator.
+            // Another program that is creating the file at this moment begins with the migrator's table.
             let tables =
                 try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'") ?? 0
             guard id == SQLiteSchema.applicationId || tables == 0 else {
-                throw TransactionStoreError(.corrupt, "The file is a SQLite database of something else.")
+                throw TransactionStoreError(.corrupt, "The file is a SQLite database, but not a store.")
             }
             if try SQLiteSchema.migrator.hasBeenSuperseded(db) {
                 throw TransactionStoreError(.newerSchema, "The store was written by a newer version of this program.")
@@ -253,7 +253,7 @@ final class StoreFile: Sendable {
         }
     }
 
-    /// Two programs may open a new file at once; the one that comes second finds the tables made.
+    /// Two programs may open a new file at once. The second one finds the tables already created.
     private static func migrate(_ pool: DatabasePool) throws {
         do {
             try SQLiteSchema.migrator.migrate(pool)

@@ -2,30 +2,30 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A task executor whose threads may wait for a disk, which those of Swift's own pool must not: there are only as many as
-/// processors, and everything else waits with them.
+/// A task executor whose threads may wait for a disk. Threads of Swift's own pool must not: there are only as many as
+/// processors, and all other work would wait with them.
 ///
-/// An engine that reads synchronously does it here. A server that runs its connections here saves each look-up the way to
-/// another thread and back, which costs as much as a small look-up.
+/// An engine that reads synchronously does so on these threads. A server that handles its connections on them saves
+/// each look-up two thread switches, which cost as much as a small look-up.
 ///
-/// One thread more than there are processors works. Each further one would cost switches between them; it runs only while
-/// others have waited (``wait(_:)``) for two milliseconds.
+/// Normally one thread more than there are processors is active, because further ones would only add thread switches.
+/// Another thread runs only after one has waited (``wait(_:)``) for two milliseconds.
 public final class BlockingThreads: TaskExecutor {
     private struct State {
         var jobs = Jobs()
-        /// What wakes those that have nothing to do. The one that went to sleep last comes first: its memory is in the caches.
+        /// Wakes idle workers. The last one that went to sleep comes first, because its memory is in the caches.
         var idle: [DispatchSemaphore] = []
         var workers: [Worker] = []
-        /// How many workers are on their way to a job. The system may take its time with each of them.
+        /// How many workers were started or woken and have not taken a job yet. The system may take some time for each.
         var coming = 0
-        /// Whether somebody will look at the jobs again after `patience`.
+        /// Whether a check of the jobs after `patience` is scheduled.
         var isWatched = false
     }
 
-    /// First come, first served.
+    /// A first-in, first-out queue.
     private struct Jobs {
         private var jobs: [UnownedJob] = []
-        /// The first that waits; what is before it has gone.
+        /// The index of the first waiting job. Jobs before it are gone.
         private var head = 0
 
         var count: Int { jobs.count - head }
@@ -49,7 +49,7 @@ public final class BlockingThreads: TaskExecutor {
     }
 
     private final class Worker: Sendable {
-        /// Since when it waits, in nanoseconds of uptime; 0 if it does not.
+        /// When the current wait began, in nanoseconds of uptime; 0 if the worker does not wait.
         let waitsSince = Atomic<UInt64>(0)
     }
 
@@ -60,30 +60,30 @@ public final class BlockingThreads: TaskExecutor {
         case nothing
     }
 
-    /// The threads of this process; none before the first job.
+    /// The threads of this process. The first job starts them.
     public static let shared = BlockingThreads(maximum: sharedMaximum)
     package static let sharedMaximum = 4 * ProcessInfo.processInfo.activeProcessorCount + sharedReserve
-    /// How many of the shared threads must be left when everything that waits for one disk hangs: an engine lets no more than
-    /// the others wait at once.
+    /// How many shared threads must stay free if everything that waits for one disk hangs. An engine lets at most the
+    /// remaining threads wait at once.
     package static let sharedReserve = 4
 
-    /// How long a thread may wait before another one takes its place.
+    /// How long a thread may wait before another thread runs in its place.
     private static let patience = DispatchTimeInterval.nanoseconds(Int(patienceNanoseconds))
     private static let patienceNanoseconds: UInt64 = 2_000_000
-    /// A serial queue has a thread of its own.
+    /// A serial queue, because it has its own thread.
     private static let watch = DispatchQueue(label: "BlockingThreads.watch")
 
-    /// Of a thread that may wait its `Worker`, which lives as long as the thread; null of all others.
+    /// The `Worker` of a thread that may wait; null for all other threads. The worker lives as long as its thread.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
         return key
     }()
 
-    /// Whether the present thread is one that may wait.
+    /// Whether the current thread is allowed to wait.
     public static var isCurrent: Bool { pthread_getspecific(key) != nil }
 
-    /// Does what may have to wait for a disk. On any other thread than these it only calls `body`.
+    /// Runs `body`, which may wait for a disk. On threads that are not of this executor it only calls `body`.
     public static func wait<Value>(_ body: () throws -> Value) rethrows -> Value {
         guard let pointer = pthread_getspecific(key) else { return try body() }
         let worker = Unmanaged<Worker>.fromOpaque(pointer).takeUnretainedValue()
@@ -96,7 +96,7 @@ public final class BlockingThreads: TaskExecutor {
     private let sufficient = ProcessInfo.processInfo.activeProcessorCount + 1
     private let state = Mutex(State())
 
-    /// - Parameter maximum: how many threads there may be. They stay as long as the process.
+    /// - Parameter maximum: the maximum number of threads. A thread stays until the process ends.
     package init(maximum: Int) { self.maximum = max(1, maximum) }
 
     public func enqueue(_ job: consuming ExecutorJob) {
@@ -108,7 +108,7 @@ public final class BlockingThreads: TaskExecutor {
             })
     }
 
-    /// What has to be done for the jobs that wait.
+    /// The next step for the waiting jobs.
     private func nextStep(_ state: inout State) -> Step {
         guard state.jobs.count > state.coming else { return .nothing }
         guard isAnotherNeeded(state) else { return watch(&state) }
@@ -123,7 +123,7 @@ public final class BlockingThreads: TaskExecutor {
         return .start(worker)
     }
 
-    /// Those that run may begin to wait, and nothing else may happen meanwhile.
+    /// Running jobs may begin to wait, and no other event would trigger a check.
     private func watch(_ state: inout State) -> Step {
         guard !state.isWatched else { return .nothing }
         state.isWatched = true
@@ -159,7 +159,7 @@ public final class BlockingThreads: TaskExecutor {
         }
     }
 
-    /// The system may have no thread to give. Then others do the work, or it is tried again.
+    /// The system may not provide a thread. Then other workers do the work, or the start is tried again.
     private func notStarted(_ worker: Worker, _ state: inout State) -> Step {
         state.workers.removeAll { $0 === worker }
         state.coming -= 1
@@ -178,7 +178,7 @@ public final class BlockingThreads: TaskExecutor {
         }
     }
 
-    /// Foundation's `Thread` does not say whether there is one.
+    /// Foundation's `Thread` does not report whether the start succeeded.
     private func startThread(_ worker: Worker) -> Bool {
         let start = Unmanaged.passRetained(Start(self, worker))
         #if canImport(Darwin)
@@ -207,7 +207,7 @@ public final class BlockingThreads: TaskExecutor {
         return nil
     }
 
-    /// Does not return: the thread stays as long as the process.
+    /// Never returns: the thread stays until the process ends.
     private func work() {
         let wakeUp = DispatchSemaphore(value: 0)
         let executor = asUnownedTaskExecutor()
@@ -225,7 +225,7 @@ public final class BlockingThreads: TaskExecutor {
             take(step)
             if let job {
                 #if canImport(Darwin)
-                    // The thread never ends, and with it what Foundation keeps for its end.
+                    // The thread never ends, so Foundation never frees what it keeps until then.
                     autoreleasepool { job.runSynchronously(on: executor) }
                 #else
                     job.runSynchronously(on: executor)

@@ -2,33 +2,33 @@ import Dispatch
 public import Purchases
 import Synchronization
 
-/// A store whose callers never wait long: a store that hangs fails their calls, and fails further ones at once until it
-/// answers again. It recovers by itself.
+/// A store that limits how long its callers wait. If the underlying store hangs, waiting calls fail, and further calls
+/// fail at once until it answers again. It recovers by itself.
 ///
-/// Reading and writing have a circuit breaker each, because another program may hold up writers alone.
+/// Reads and writes have separate circuit breakers, because another program may block only the writers.
 ///
 /// | condition | what a call gets |
 /// |---|---|
 /// | the store answers | its answer |
-/// | calls wait, and for ``deadline`` the store has answered none of their kind | `unavailable`, all of them |
-/// | the store has hung, and hangs still | `unavailable` at once, except one call each ``pause``, which tries |
+/// | the store has not answered any waiting call of this kind for ``deadline`` | `unavailable`, for all of them |
+/// | the store still hangs after that | `unavailable` at once, except for one trial call per ``pause`` |
 /// | one call waits for twice the ``deadline`` while the store answers others | `busy` |
-/// | ``maximumCalls`` wait already | `busy` at once |
+/// | ``maximumCalls`` calls are waiting | `busy` at once |
 ///
-/// A call that was given up cannot be taken back from a disk or a server that hangs. It is cancelled and left behind, and
-/// ``abandonedCalls`` counts it until it ends. What it was writing may still be written; applying the same facts again is
-/// harmless.
+/// A call that timed out cannot be recalled from a disk or a server that hangs. It is cancelled and abandoned, and
+/// ``abandonedCalls`` counts it until it ends. Its writes may still be committed; applying the same facts again is
+/// safe.
 public final class BoundedTransactionStore: TransactionStore {
     /// The two kinds of calls.
     public enum CallKind: String, Sendable, CaseIterable {
         case read, write
     }
 
-    /// How long calls wait without any answer of the store.
+    /// How long calls wait without any answer from the store.
     public let deadline: Duration
-    /// How long calls fail at once before one of them tries again: half of the ``deadline``.
+    /// How long calls fail at once before a trial call: half of the ``deadline``.
     public var pause: Duration { deadline / 2 }
-    /// How many calls of one kind may wait, those that were given up and have not ended included.
+    /// How many calls of one kind may wait, including abandoned calls that have not ended.
     public static let maximumCalls = 1_024
 
     private let store: any TransactionStore
@@ -36,10 +36,10 @@ public final class BoundedTransactionStore: TransactionStore {
     private let writing: CallGuard
 
     /// - Parameters:
-    ///   - store: what answers the calls.
-    ///   - deadline: more than zero.
-    ///   - onChange: called when calls of a kind begin (`true`) or cease (`false`) to fail at once.
-    ///   - willWait: called before a call waits. It returns what to call after the wait, in the same task.
+    ///   - store: the store that answers the calls.
+    ///   - deadline: greater than zero.
+    ///   - onChange: called when calls of a kind start (`true`) or stop (`false`) failing at once.
+    ///   - willWait: called before a call waits. The returned closure is called after the wait, in the same task.
     public init(
         _ store: any TransactionStore, deadline: Duration,
         onChange: @escaping @Sendable (_ kind: CallKind, _ isHanging: Bool) -> Void = { _, _ in },
@@ -56,10 +56,10 @@ public final class BoundedTransactionStore: TransactionStore {
     /// Whether calls of a kind fail at once because the store hangs.
     public func isHanging(_ kind: CallKind) -> Bool { calls(kind).isHanging }
 
-    /// How many calls were given up and have not ended.
+    /// How many abandoned calls have not ended.
     public var abandonedCalls: Int { CallKind.allCases.reduce(0) { $0 + calls($1).abandoned } }
 
-    /// How many calls were given up so far.
+    /// How many calls have timed out so far.
     public var timeouts: UInt64 { CallKind.allCases.reduce(0) { $0 + calls($1).timeouts } }
 
     public func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
@@ -74,21 +74,21 @@ public final class BoundedTransactionStore: TransactionStore {
         try await reading.run { [store] in try await store.hasProcessed(notificationUUID: notificationUUID) }
     }
 
-    /// Counting takes as long as the store is large, so it has no deadline.
+    /// Has no deadline, because counting takes longer the larger the store is.
     public func counts() async throws -> StoreCounts { try await store.counts() }
 
     public func checkReadiness() async throws {
         try await writing.run { [store] in try await store.checkReadiness() }
     }
 
-    /// Waits for what is being written, without a deadline.
+    /// Waits for running writes, without a deadline.
     public func close() async throws { try await store.close() }
 }
 
 /// Watches the calls of one kind.
 ///
-/// Time passes in ticks of a tenth of the deadline. So a process that was stopped itself, or got no processor, does not take
-/// its own standstill for one of the store.
+/// Time is measured in ticks of a tenth of the deadline. A process that was itself stopped or got no processor time
+/// therefore does not count that time against the store.
 private final class CallGuard: Sendable {
     private struct Call {
         let begin: UInt64
@@ -104,7 +104,7 @@ private final class CallGuard: Sendable {
         var abandoned = 0
         var timeouts: UInt64 = 0
         var isHanging = false
-        /// While the store hangs: when a call may try, and which one does.
+        /// While the store hangs: when the next trial call may run, and which call it is.
         var tryAfter = ContinuousClock.now
         var trying: UInt64?
         var isWatched = false
@@ -114,7 +114,7 @@ private final class CallGuard: Sendable {
     private static let hanging = TransactionStoreError(.unavailable, "the store does not answer")
     private static let tooSlow = TransactionStoreError(.busy, "the store answers other calls, not this one")
     private static let full = TransactionStoreError(.busy, "too many calls wait for the store")
-    /// A serial queue has a thread of its own: what holds up all others does not hold up the watch.
+    /// A serial queue, because it has its own thread. A blocked thread pool does not stop the watch.
     private static let watch = DispatchQueue(label: "BoundedTransactionStore.watch")
 
     private let tickLength: DispatchTimeInterval
@@ -149,7 +149,7 @@ private final class CallGuard: Sendable {
             } catch {
                 return waiting.resume(.failure(error))
             }
-            // An engine that reads synchronously does it on these threads.
+            // An engine that reads synchronously does so on these threads.
             waiting.call = Task(executorPreference: BlockingThreads.shared) {
                 let result: Result<Value, any Error>
                 do { result = .success(try await body()) } catch { result = .failure(error) }
@@ -179,7 +179,7 @@ private final class CallGuard: Sendable {
         let hasRecovered = state.withLock { state -> Bool in
             guard state.calls.removeValue(forKey: id) != nil else {
                 state.abandoned -= 1
-                // Late, but an answer: the next call need not wait to try.
+                // A late answer is still an answer: the next call is tried at once.
                 if case .success = result { state.tryAfter = .now }
                 return false
             }
@@ -228,7 +228,7 @@ private final class CallGuard: Sendable {
     }
 }
 
-/// Hands a caller the first of two results: that of the call, or that it was given up.
+/// Resumes a caller with the first of two results: the result of the call, or the timeout.
 private final class WaitingCaller<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, any Error>?
@@ -242,7 +242,7 @@ private final class WaitingCaller<Value: Sendable>: Sendable {
         state = Mutex(State(continuation: continuation))
     }
 
-    /// What is cancelled when the caller gives up.
+    /// The task to cancel when the caller gives up.
     var call: Task<Void, Never>? {
         get { state.withLock { $0.call } }
         set {

@@ -1,7 +1,7 @@
 package import Purchases
 
-/// Puts the calls that wait while others are under way into one next piece of work, so that many callers pay for one
-/// commit, or for one round trip. Each call still succeeds or fails on its own.
+/// Combines calls that arrive while work is under way into one batch, so that many callers share one commit or one
+/// round trip. Each call still succeeds or fails individually.
 package actor CallQueue<Input: Sendable, Output: Sendable> {
     private struct Call {
         let input: Input
@@ -22,12 +22,12 @@ package actor CallQueue<Input: Sendable, Output: Sendable> {
     private var closing: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
-    ///   - maximumPieces: how many pieces of work may be under way at once.
-    ///   - maximumWait: how long a call waits before it is begun; after that it fails with `busy`.
-    ///   - maximumWeight: how much one piece takes from waiting calls; a single call may weigh more.
-    ///   - weight: of a call.
-    ///   - failsAll: whether an error of a piece is the fault of none of its calls. After any other one each call is tried
-    ///     alone, so that what one did wrong does not make the others fail.
+    ///   - maximumPieces: how many batches may run at once.
+    ///   - maximumWait: how long a call waits before its batch begins. After that it fails with `busy`.
+    ///   - maximumWeight: the maximum total weight of a batch. A single call may weigh more.
+    ///   - weight: the weight of a call.
+    ///   - failsAll: whether an error of a batch is not caused by one of its calls. After any other error each call is
+    ///     tried alone, so that one bad call does not fail the others.
     ///   - work: does the work of several calls, all or nothing, and returns one result per call.
     package init(
         maximumPieces: Int = 1, maximumWait: Duration? = nil, maximumWeight: Int,
@@ -49,12 +49,12 @@ package actor CallQueue<Input: Sendable, Output: Sendable> {
             waiting.append(Call(input: input, since: .now, continuation: continuation))
             guard pieces < maximumPieces else { return watch() }
             pieces += 1
-            // What is done may wait for a disk.
+            // The work may wait for a disk.
             Task(executorPreference: BlockingThreads.shared) { await self.workOnWaiting() }
         }
     }
 
-    /// Refuses new calls and returns when the last one is done.
+    /// Rejects new calls and returns when the last call is done.
     package func close() async {
         isClosed = true
         guard pieces > 0 else { return }
@@ -93,7 +93,7 @@ package actor CallQueue<Input: Sendable, Output: Sendable> {
         }
     }
 
-    /// One timer for all that wait.
+    /// Starts one timer for all waiting calls.
     private func watch() {
         guard let maximumWait, !isWatched else { return }
         isWatched = true
@@ -104,7 +104,8 @@ package actor CallQueue<Input: Sendable, Output: Sendable> {
                 waiting.removeFirst(overdue.count)
                 for call in overdue {
                     call.continuation.resume(
-                        throwing: TransactionStoreError(.busy, "no other call was done within \(maximumWait)"))
+                        throwing: TransactionStoreError(.busy, "the store finished no other call within \(maximumWait)")
+                    )
                 }
             }
             isWatched = false
@@ -130,15 +131,17 @@ package typealias WriteQueue = CallQueue<[FactSet], AppliedFacts>
 
 extension WriteQueue {
     /// - Parameters:
-    ///   - factsPerTransaction: how many facts one transaction takes from waiting calls; a single call may be larger.
-    ///   - write: applies the sets of several calls in one transaction, all or nothing, and returns one result per call.
+    ///   - factsPerTransaction: the maximum number of facts for one transaction of several calls. A single call may be
+    ///     larger.
+    ///   - write: applies the sets of several calls in one transaction, all or nothing, and returns one result per
+    ///     call.
     package init(
         factsPerTransaction: Int, _ write: @escaping @Sendable ([[FactSet]]) async throws -> [AppliedFacts]
     ) {
         self.init(
             maximumWeight: factsPerTransaction,
             weight: { $0.reduce(0) { $0 + $1.transactions.count + 1 } },
-            // If the store is down or busy, trying each call alone would only fail again, later.
+            // If the store is down or busy, trying each call alone would only fail again later.
             failsAll: { ($0 as? TransactionStoreError)?.isTransient ?? false }, write)
     }
 }

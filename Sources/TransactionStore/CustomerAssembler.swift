@@ -1,11 +1,11 @@
 internal import AppStoreModels
 public import Purchases
 
-/// Makes a `Customer` from the rows of an engine. Rows may come in any order.
+/// Builds a `Customer` from the rows of an engine. The order of the rows does not matter.
 ///
-/// What an engine added is read without trust in it: an engine cannot give bytes that make this trap.
+/// The rows are not trusted: no bytes of an engine can make this type trap.
 public struct CustomerAssembler {
-    /// What stands in a row beside its key.
+    /// The columns of a row that are not its key.
     package struct Row {
         package let kind: Int64
         package let source: Int64
@@ -36,17 +36,17 @@ public struct CustomerAssembler {
     /// The rows of the app transactions.
     private var appRows = ByKind<FactRow>()
 
-    /// - Parameter scope: the app and the environment that the rows are of.
+    /// - Parameter scope: the app and the environment of the rows.
     public init(scope: StoreScope) { statements = CustomerStatements(scope: scope) }
 
-    /// Whether the identity is of a customer whose identities were added.
+    /// Whether the identity was added.
     public func hasIdentity(_ identity: CustomerIdentity) -> Bool { statements.identities.contains(identity) }
 
-    /// Adds an identity of the customer. A customer without one is nil.
+    /// Adds an identity of the customer. ``customer()`` returns nil if none was added.
     /// - Parameters:
     ///   - kind: the raw value of a `CustomerIdentity.Kind`.
     ///   - value: the value of the identity.
-    /// - Throws: ``TransactionStoreError`` `corrupt` for another kind.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for an unknown kind.
     public mutating func addIdentity(kind: Int64, value: String) throws {
         guard let kind = Int(exactly: kind).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
             throw StoredObject.corrupt("unknown kind of identity")
@@ -55,7 +55,7 @@ public struct CustomerAssembler {
     }
 
     /// Adds the row of a transaction.
-    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no `FactRow` has.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that are not those of a `FactRow`.
     public mutating func addTransaction(_ row: FactRow) throws {
         try row.payload.withUnsafeBufferPointer { payload in
             try row.legacy.withUnsafeBufferPointer { try addTransaction(Row(row), payload: payload, legacy: $0) }
@@ -63,20 +63,21 @@ public struct CustomerAssembler {
     }
 
     /// Adds the row of a renewal info.
-    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no `FactRow` has.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that are not those of a `FactRow`.
     public mutating func addRenewalInfo(_ row: FactRow) throws {
         try row.payload.withUnsafeBufferPointer { try addRenewalInfo(Row(row), payload: $0) }
     }
 
-    /// Adds the row of an app transaction. Of several of one kind the one that `FactRow.replaces(_:)` says counts.
-    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that no `FactRow` has.
+    /// Adds the row of an app transaction. Of several rows of one kind, `FactRow.replaces(_:)` decides which one
+    /// counts.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that are not those of a `FactRow`.
     public mutating func addAppTransaction(_ row: FactRow) throws {
         try row.payload.withUnsafeBufferPointer { try addAppTransaction(Row(row), payload: $0) }
     }
 
     /// - Parameters:
-    ///   - payload: what `FactEncoder/payload` held; need not outlive the call.
-    ///   - legacy: what `FactEncoder/legacy` held; may be empty.
+    ///   - payload: the contents of `FactEncoder/payload`. They need not outlive the call.
+    ///   - legacy: the contents of `FactEncoder/legacy`. They may be empty.
     package mutating func addTransaction(
         _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
     ) throws {
@@ -99,19 +100,20 @@ public struct CustomerAssembler {
         let new = FactRow(
             kind: row.kind, source: row.source, signedDate: row.signedDate, payload: Array(payload), legacy: [],
             revokes: false)
-        // Two only where the customer is several that no document has joined; the order of the rows must not matter.
+        // Two rows occur only if the given identities belong to several customers that no document has joined. The
+        // order of the rows must not matter.
         if let known = appRows[kind], !new.replaces(known) { return }
         statements.appTransactions[kind] = AppTransactionFact(
             payload: try AppTransaction(stored: payload), origin: origin)
         appRows[kind] = new
     }
 
-    /// Adds a kept receipt. Of several of one form the newest counts.
+    /// Adds a stored receipt. Of several receipts of one form, the newest counts.
     /// - Parameters:
     ///   - form: the raw value of a `KnownReceipt.Form`.
     ///   - signedDate: `KnownReceipt.signedDate`, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - bytes: `KnownReceipt.bytes`.
-    /// - Throws: ``TransactionStoreError`` `corrupt` for another form.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for an unknown form.
     public mutating func addReceipt(form: Int64, signedDate: Int64, bytes: [UInt8]) throws {
         guard let form = Int(exactly: form).flatMap(KnownReceipt.Form.init(rawValue:)) else {
             throw StoredObject.corrupt("unknown form of receipt")
@@ -119,9 +121,9 @@ public struct CustomerAssembler {
         statements.add(KnownReceipt(form: form, bytes: bytes, signedDate: signedDate))
     }
 
-    /// The customer; nil if there was no identity.
+    /// The customer; nil if no identity was added.
     public func customer() -> Customer? { statements.resolved() }
 
-    /// What the rows say about each transaction: one per transaction id, the greatest id first.
+    /// The resolved transactions of the rows: one per transaction id, greatest id first.
     public func joinedTransactions() -> [StoredTransaction] { statements.resolvedTransactions() }
 }

@@ -1,17 +1,17 @@
 public import Purchases
 
-/// Going through all customers of an app. Both engines offer it.
+/// Lists all customers of an app. Every engine implements it.
 public protocol CustomerDirectory: Sendable {
-    /// The next customers of a scope, in the order of their least identities (see `CustomerIdentity`), which is the same
-    /// in both engines and does not depend on when documents came.
+    /// The next customers of a scope, ordered by their smallest identities (see `CustomerIdentity`). The order is the
+    /// same in all engines and does not depend on the order of the documents.
     ///
-    /// Give `identities.first` of the last customer to go on. Fewer than `limit` may come where customers have many
-    /// transactions, so that a page stays small; only an empty page is the end. Customers that come to be, or are joined,
-    /// meanwhile may be left out or seen as they were.
+    /// To continue, pass `identities.first` of the last customer. A page may have fewer than `limit` customers if they
+    /// have many transactions; only an empty page is the end. Customers that are created or merged during the listing
+    /// may be missing, or may appear in their earlier state.
     /// - Parameters:
     ///   - scope: the app and the environment.
-    ///   - identity: nil for the beginning.
-    ///   - limit: 1 to 1,000; other numbers are moved to the nearer bound.
+    ///   - identity: the identity to continue after; nil to start at the beginning.
+    ///   - limit: 1 to 1,000. Other values are clamped to this range.
     /// - Throws: ``TransactionStoreError``.
     func customers(
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
@@ -19,8 +19,8 @@ public protocol CustomerDirectory: Sendable {
 }
 
 extension CustomerDirectory {
-    /// Calls `body` for every customer of a scope, in the order of ``customers(in:after:limit:)``. Only one page is held at
-    /// a time.
+    /// Calls `body` for every customer of a scope, in the order of ``customers(in:after:limit:)``. Only one page is in
+    /// memory at a time.
     /// - Throws: ``TransactionStoreError``, and what `body` throws.
     public func forEachCustomer(
         in scope: StoreScope, pageSize: Int = 200, _ body: (Customer) async throws -> Void
@@ -35,22 +35,23 @@ extension CustomerDirectory {
     }
 }
 
-/// A page of ``CustomerDirectory/customers(in:after:limit:)`` that an engine fills. Its bounds are the same for all engines.
+/// A page of ``CustomerDirectory/customers(in:after:limit:)`` that an engine fills. Its limits are the same for all
+/// engines.
 public struct CustomerPage {
-    /// A page ends after so many transactions, however many customers they are of.
+    /// A page ends after this number of transactions, regardless of the number of customers.
     private static let maximumTransactions = 20_000
 
-    /// The customers that were added.
+    /// The customers added so far.
     public private(set) var customers: [Customer] = []
     private let limit: Int
     private var transactions = 0
 
-    /// - Parameter limit: how many customers the caller asked for.
+    /// - Parameter limit: the number of customers that the caller requested.
     public init(limit: Int) { self.limit = max(1, min(limit, 1_000)) }
 
-    /// Whether the page ends here.
+    /// Whether the page is complete.
     public var isFull: Bool { customers.count >= limit || transactions >= Self.maximumTransactions }
-    /// How many identities an engine looks at in one go.
+    /// How many identities an engine reads at a time.
     package static let identitiesAtOnce = 512
 
     /// Adds the next customer.

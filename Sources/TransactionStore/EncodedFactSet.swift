@@ -2,16 +2,16 @@ internal import AppStoreModels
 internal import LegacyReceipts
 package import Purchases
 
-/// A `FactSet` as bytes: what a spool keeps and reads back in another life of the program.
+/// A `FactSet` as bytes. A spool keeps them and reads them again after a restart.
 ///
-/// The facts are JSON, in which each payload has the form that engines store (`FactEncoder`). The receipt stands beside
-/// it as it is, because base64 would add a third to the larger part.
+/// The facts are JSON, and each payload has the form that engines store (`FactEncoder`). The receipt is stored
+/// separately as raw bytes, because base64 would enlarge it by a third.
 package struct EncodedFactSet: Sendable {
     package let facts: [UInt8]
     package let receipt: [UInt8]?
-    /// SHA-256 of the facts, which hold the one of the receipt: equal sets have equal digests.
+    /// SHA-256 of the facts, which include the hash of the receipt. Equal sets have equal digests.
     package let digest: String
-    /// The first 12 hexadecimal digits of the SHA-256 of the receipt or, without one, of the facts.
+    /// The first 12 hexadecimal digits of the SHA-256 of the receipt, or of the facts if there is no receipt.
     package let name: String
 
     /// - Throws: ``TransactionStoreError`` `invalidArgument` for the facts of a notification.
@@ -105,7 +105,7 @@ extension FactSet {
     }
 }
 
-/// The members of the JSON, payload by payload without making values of them.
+/// The members of the JSON. The text of each payload is kept as it is.
 private struct EncodedMembers {
     private(set) var environment: String?
     private(set) var bundleId: String?
@@ -131,7 +131,7 @@ private struct EncodedMembers {
         }
     }
 
-    /// The receipt, if the facts say that there is one.
+    /// The receipt, if the facts state one.
     func receipt(_ bytes: [UInt8]?) throws -> KnownReceipt? {
         guard let receiptHead else { return nil }
         guard let bytes, let date = receiptHead["signedDate"]?.integer,
@@ -140,7 +140,7 @@ private struct EncodedMembers {
         else { throw StoredObject.corrupt("the receipt is missing") }
         let receipt = KnownReceipt(form: form, bytes: bytes, signedDate: date)
         guard receiptHead["sha256"]?.string == receipt.digest else {
-            throw StoredObject.corrupt("the receipt is another one")
+            throw StoredObject.corrupt("the receipt does not match the facts")
         }
         return receipt
     }
@@ -174,7 +174,7 @@ private struct EncodedMembers {
         appTransaction = AppTransactionFact(payload: try AppTransaction(stored: fact.payload), origin: fact.origin)
     }
 
-    /// One fact: where it comes from, and where in the text it stands.
+    /// One fact: its source, and the range of its text.
     private struct Fact {
         let origin: FactOrigin
         let payload: UnsafeBufferPointer<UInt8>

@@ -1,48 +1,51 @@
 public import Purchases
 
-/// Keeps what documents state while a ``TransactionStore`` cannot take it, on a disk, until the store can.
+/// Keeps facts on a disk while a ``TransactionStore`` cannot take them.
 ///
-/// Entries leave in the order in which they came, but one that the store cannot take yet holds no other up. An entry is removed after the store has committed it, so that a crash in
-/// between makes the store take it twice, which changes nothing: the newest fact of each kind stands.
+/// Entries leave in the order in which they came, but an entry that the store cannot take yet does not block others. An
+/// entry is removed after the store has committed it. After a crash in between, the store takes the entry twice, which
+/// changes nothing: the newest fact of each kind stays.
 ///
 /// Every method throws ``TransactionStoreError`` and nothing else.
 public protocol FactSpool: Sendable {
-    /// Adds facts; durable when it returns. Facts that the spool holds already are not added again.
+    /// Adds facts. They are durable when this method returns. Facts that the spool already contains are not added
+    /// again.
     ///
-    /// - Throws: `notWritable` if the spool or its disk is full; `invalidArgument` for the facts of a notification, which
-    ///   the App Store sends again.
+    /// - Throws: `notWritable` if the spool or its disk is full; `invalidArgument` for the facts of a notification,
+    ///   because the App Store sends it again.
     func append(_ set: FactSet) async throws
 
-    /// The entries that came first, without those that were set aside. At least one if there is one.
+    /// The oldest entries, except those that were set aside. Returns at least one if there is one.
     ///
     /// - Parameters:
-    ///   - after: only entries whose id is greater; 0 for all. Ids rise in the order in which entries come.
-    ///   - maximumCount: how many entries at the most.
-    ///   - maximumBytes: of all entries together, unless the first alone is larger.
+    ///   - after: the id after which to start; 0 for all entries. Ids increase in the order in which entries come.
+    ///   - maximumCount: the maximum number of entries.
+    ///   - maximumBytes: the maximum total size, unless the first entry alone is larger.
     func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts]
 
-    /// Forgets entries that the store has taken.
+    /// Deletes entries that the store has committed.
     func remove(_ ids: [Int64]) async throws
 
-    /// Keeps an entry that the store refuses, and lets it block no other one. It waits again after the next start.
+    /// Keeps an entry that the store rejects, without blocking others. The entry waits again after the next start.
     func setAside(_ id: Int64, reason: String) async throws
 
     /// How full the spool is.
     var state: SpoolState { get }
 
-    /// Whether the spool takes entries now.
+    /// Throws if the spool cannot take entries now.
     func checkReadiness() async throws
 
-    /// Finishes what is being written and lets another program open the spool.
+    /// Finishes running writes and lets another program open the spool.
     func close() async throws
 }
 
 /// An entry of a ``FactSpool``.
 public struct SpooledFacts: Sendable {
     public let id: Int64
-    /// What logs call it: the first 12 hexadecimal digits of the SHA-256 of its receipt or, without one, of its facts.
+    /// The name of the entry in logs: the first 12 hexadecimal digits of the SHA-256 of its receipt, or of its facts if
+    /// it has no receipt.
     public let name: String
-    /// The facts, or why they cannot be read.
+    /// The facts, or the error if they cannot be read.
     public let facts: Result<FactSet, TransactionStoreError>
 
     public init(id: Int64, name: String, facts: Result<FactSet, TransactionStoreError>) {
@@ -54,15 +57,15 @@ public struct SpooledFacts: Sendable {
 
 /// How full a ``FactSpool`` is.
 public struct SpoolState: Hashable, Sendable {
-    /// Entries that wait for the store.
+    /// The number of entries that wait for the store.
     public var entries: Int64
-    /// Bytes of all entries, those that were set aside included.
+    /// The size of all entries, including those that were set aside.
     public var bytes: Int64
-    /// The bytes at which the spool is full.
+    /// The size at which the spool is full, in bytes.
     public var maximumBytes: Int64
-    /// When the oldest entry that waits was added, in milliseconds since 1970-01-01T00:00:00Z; nil if none waits.
+    /// When the oldest waiting entry was added, in milliseconds since 1970-01-01T00:00:00Z; nil if no entry waits.
     public var oldestDate: Int64?
-    /// Entries that the store refused.
+    /// The number of entries that the store rejected.
     public var setAside: Int64
 
     public init(entries: Int64, bytes: Int64, maximumBytes: Int64, oldestDate: Int64?, setAside: Int64) {

@@ -1,4 +1,4 @@
-/// The address of a store, as it is written in configuration: it says which engine holds it.
+/// The address of a store as written in configuration. It selects the engine.
 ///
 /// | address | engine |
 /// |---|---|
@@ -7,15 +7,15 @@
 public enum StoreURL: Hashable, Sendable {
     /// The path of the file.
     case sqlite(path: String)
-    /// The address as given. It may hold a password: do not print it, print ``StoreURL/description``.
+    /// The address as given. It may contain a password: print ``StoreURL/description`` instead.
     case postgreSQL(String)
 
     /// Reads an address.
-    /// - Throws: ``TransactionStoreError`` `invalidURL` for an empty address, one without a path, a scheme that no engine
-    ///   has, or a character of the C0 set; the message does not repeat the address, which may hold a password.
+    /// - Throws: ``TransactionStoreError`` `invalidURL` for an empty address, an address without a path, an unknown
+    ///   scheme, or a C0 control character. The message does not repeat the address, which may contain a password.
     public init(_ text: String) throws {
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw TransactionStoreError(.invalidURL, "The address of the store has a control character in it.")
+            throw TransactionStoreError(.invalidURL, "The address of the store contains a control character.")
         }
         switch Self.scheme(of: text) {
         case nil: self = .sqlite(path: try Self.path(text[...]))
@@ -25,13 +25,13 @@ public enum StoreURL: Hashable, Sendable {
         case "postgres", "postgresql": self = .postgreSQL(text)
         case let scheme?:
             throw TransactionStoreError(
-                .invalidURL, "No engine has the scheme \(scheme): use sqlite:PATH, a path, or postgres://…")
+                .invalidURL, "Unknown scheme \(scheme): use sqlite:PATH, a path, or postgres://…")
         }
     }
 
-    private static let empty = TransactionStoreError(.invalidURL, "The address of the store names no file.")
+    private static let empty = TransactionStoreError(.invalidURL, "The address of the store has no path.")
 
-    /// A scheme in lower case (RFC 3986, 3.1); nil for a plain path. One letter is a drive, not a scheme.
+    /// A scheme in lowercase (RFC 3986, 3.1); nil for a plain path. A single letter is a drive, not a scheme.
     private static func scheme(of text: String) -> String? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let scheme = text[..<colon].utf8
@@ -46,17 +46,19 @@ public enum StoreURL: Hashable, Sendable {
     }
 
     private static func path(_ text: Substring) throws -> String {
-        // sqlite:///var/lib/x has an empty authority before the path; sqlite://x would have a host, and a file has none.
+        // sqlite:///var/lib/x has an empty authority before the path. sqlite://x would have a host, but a file has
+        // none.
         var path = text
         if path.hasPrefix("//") {
             path = path.dropFirst(2)
             guard path.hasPrefix("/") else {
-                throw TransactionStoreError(.invalidURL, "The address of a SQLite store has no host: use sqlite:PATH.")
+                throw TransactionStoreError(
+                    .invalidURL, "The address of a SQLite store cannot have a host: use sqlite:PATH.")
             }
         }
         guard !path.isEmpty else { throw empty }
         guard path.hasPrefix("/") || !path.hasPrefix(":") else {
-            // SQLite would take it for a store in memory, which forgets everything at the end.
+            // SQLite would treat such a path as an in-memory store and lose all data at exit.
             throw TransactionStoreError(.invalidURL, "The path of a SQLite store cannot begin with a colon.")
         }
         return String(path)

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 internal import Purchases
 
-/// What `FactEncoder` wrote, read again.
+/// Reads what `FactEncoder` wrote.
 enum StoredObject {
     static func corrupt(_ detail: String) -> TransactionStoreError {
         TransactionStoreError(.corrupt, "A stored fact cannot be read: \(detail)")
@@ -9,7 +9,7 @@ enum StoredObject {
 }
 
 extension Payload {
-    /// - Parameter texts: strings that the payloads of a customer have in common.
+    /// - Parameter texts: strings that the payloads of a customer share.
     init(stored bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws {
         do {
             try self.init(written: bytes, texts: &texts)

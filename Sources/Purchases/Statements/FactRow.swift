@@ -1,9 +1,13 @@
-/// A fact in the form in which an engine keeps it: bytes, and the columns that decide which of two facts stands.
+/// A fact as an engine stores it: bytes, and the columns that decide which of two facts stays.
 ///
-/// An engine keeps one row for each key. The key of a transaction is its scope, `TransactionFact.storedOriginalTransactionId`,
-/// its transaction id and the kind of the row; the key of a renewal info its scope, its original transaction id and the kind;
-/// the key of an app transaction its customer and the kind. Where a row has the key of another one, the one that
-/// ``replaces(_:)`` says stays. `CustomerAssembler` reads the rows again.
+/// An engine keeps one row per key:
+///
+/// - a transaction: its scope, `TransactionFact.storedOriginalTransactionId`, its transaction id and the kind of the
+///   row
+/// - a renewal info: its scope, its original transaction id and the kind
+/// - an app transaction: its customer and the kind
+///
+/// Of two rows with the same key, ``replaces(_:)`` decides which one stays. `CustomerAssembler` reads the rows.
 public struct FactRow: Hashable, Sendable {
     /// The raw value of a `FactKind`.
     public let kind: Int64
@@ -11,14 +15,14 @@ public struct FactRow: Hashable, Sendable {
     public let source: Int64
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let signedDate: Int64
-    /// JSON. An engine does not change it and need not read it.
+    /// JSON. An engine does not change it and does not need to read it.
     public let payload: [UInt8]
-    /// What the modern model has no field for: JSON, or empty. Only transactions have it.
+    /// The values that the modern model has no field for: JSON, or empty. Only transactions have them.
     public let legacy: [UInt8]
     /// Whether the fact states a refund or an upgrade.
     public let revokes: Bool
 
-    /// A row as it was kept.
+    /// A row as it was stored.
     public init(kind: Int64, source: Int64, signedDate: Int64, payload: [UInt8], legacy: [UInt8], revokes: Bool) {
         self.kind = kind
         self.source = source
@@ -55,9 +59,9 @@ public struct FactRow: Hashable, Sendable {
             payload: encoder.payload.bytes, legacy: legacy, revokes: revokes)
     }
 
-    /// Whether this row takes the place of another one with the same key: the newer one does; of two of one date the one that
-    /// revokes; of two that both do or both do not, the one with the greater bytes. So the order in which documents come
-    /// does not matter, and a row never replaces itself.
+    /// Whether this row replaces another row with the same key. The newer row wins. Of two rows of the same date, the
+    /// one that revokes wins; if both or neither do, the one with the greater bytes wins. The order of the documents
+    /// therefore does not matter, and a row never replaces itself.
     public func replaces(_ other: FactRow) -> Bool {
         if signedDate != other.signedDate { return signedDate > other.signedDate }
         if revokes != other.revokes { return revokes }
