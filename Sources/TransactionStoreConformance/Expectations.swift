@@ -1,4 +1,4 @@
-/// What a rule expected and did not find.
+/// An expectation of a rule that does not hold.
 struct BrokenExpectation: Error, CustomStringConvertible {
     let message: String
     let file: String
@@ -32,7 +32,7 @@ func require<Value>(
 
 private func message(_ text: String, _ what: String) -> String { what.isEmpty ? text : "\(text): \(what)" }
 
-/// A customer of thousands of transactions would fill pages.
+/// The description of a customer with thousands of transactions would fill pages.
 private func shortened(_ value: some Any) -> String {
     let text = "\(value)"
     return text.count <= 500 ? text : "\(text.prefix(500))…"

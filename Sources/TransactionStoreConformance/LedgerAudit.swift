@@ -2,9 +2,9 @@ import AppStoreModels
 import Purchases
 package import TransactionStore
 
-/// Reads a whole ledger as a consumer does and checks what holds for every ledger.
+/// Reads a whole ledger as a consumer does, and checks what every ledger must satisfy.
 package enum LedgerAudit {
-    /// The events of each transaction, in their order.
+    /// Returns the events of each transaction, in order.
     @discardableResult
     package static func check(_ store: any CompleteTransactionStore, pageSize: Int = 97) async throws -> [LedgerEntry] {
         var entries: [LedgerEntry] = []
@@ -23,7 +23,8 @@ package enum LedgerAudit {
             try expect(granted <= reinstated)
             let state = history.last?.event == .reinstated ? .purchased : history.last?.event
             try expect(
-                state, equals: history.last?.transaction.deliveryState, "\(key.id): the ledger is behind the facts")
+                state, equals: history.last?.transaction.deliveryState,
+                "\(key.id): the last entry does not match the facts")
         }
         return entries
     }
@@ -38,7 +39,7 @@ package enum LedgerAudit {
         }
     }
 
-    /// `1 purchased, 1 revoked`.
+    /// For example `1 purchased, 1 revoked`.
     package static func text(_ entries: [LedgerEntry]) -> String {
         entries.map { "\($0.transactionId) \($0.event.name)" }.joined(separator: ", ")
     }

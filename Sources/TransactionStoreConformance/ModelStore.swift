@@ -2,7 +2,7 @@ import AppStoreModels
 package import Purchases
 import TransactionStore
 
-/// The store as it is meant, without any cleverness: it remembers every set and works everything out on reading.
+/// A simple reference implementation of a store: it keeps every set and computes everything when it is read.
 package struct ModelStore {
     private var sets: [FactSet] = []
     private var notifications: Set<String> = []
@@ -18,7 +18,7 @@ package struct ModelStore {
         sets.flatMap { set in set.identities.map { (set.scope, $0) } }
     }
 
-    /// The sets that share identities with these, directly or through others.
+    /// The sets that share identities with these, directly or through other sets.
     private func component(_ identities: [CustomerIdentity], _ scope: StoreScope) -> ([FactSet], Set<CustomerIdentity>)
     {
         var known = Set(identities)
@@ -55,7 +55,7 @@ package struct ModelStore {
         return assembler.customer()
     }
 
-    /// The row that stands of each key.
+    /// For each key, the row that stays.
     private static func standing(_ rows: [([String], FactRow)]) -> [FactRow] {
         var standing: [[String]: FactRow] = [:]
         for (key, row) in rows {

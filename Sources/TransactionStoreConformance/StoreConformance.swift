@@ -1,6 +1,6 @@
 public import TransactionStore
 
-/// The rules that every engine of a `TransactionStore` keeps, for the tests of an engine in any test framework:
+/// The rules that every engine of a `TransactionStore` must keep, for tests in any test framework:
 ///
 /// ```swift
 /// let engine = StoreEngine(name: "mine") {
@@ -10,9 +10,9 @@ public import TransactionStore
 /// for rule in StoreConformance.rules { try await rule.check(engine) }
 /// ```
 ///
-/// With Swift Testing, `@Test(arguments: StoreConformance.rules)` gives each rule a test of its own.
+/// With Swift Testing, `@Test(arguments: StoreConformance.rules)` runs each rule as a separate test.
 public enum StoreConformance {
-    /// Every rule. Each makes a place of its own, so rules may run at the same time.
+    /// Every rule. Each rule creates its own place, so rules may run at the same time.
     public static let rules: [StoreRule] =
         facts + order + refunds + customers + kept + hostile + concurrency + ledger + ledgerConsumers + directory
 }
@@ -25,22 +25,22 @@ public struct StoreEngine: Sendable {
 
     /// - Parameters:
     ///   - name: the name of the engine in messages.
-    ///   - makePlace: makes a place that holds nothing, such as a new folder or a new database schema.
+    ///   - makePlace: creates an empty place, such as a new folder or a new database schema.
     public init(name: String, makePlace: @escaping @Sendable () async throws -> StorePlace) {
         self.name = name
         self.makePlace = makePlace
     }
 }
 
-/// Where one store keeps its data: a file, or a schema of a database server.
+/// The location of one store's data: a file, or a schema of a database server.
 public struct StorePlace: Sendable {
     let open: @Sendable () async throws -> any CompleteTransactionStore
     fileprivate let remove: @Sendable () async throws -> Void
 
     /// - Parameters:
-    ///   - open: opens the store. Rules open a place several times, one after the other and at the same time: the stores see
-    ///     the same data.
-    ///   - remove: removes the place and what it holds. It is called once, after the stores are closed or a rule failed.
+    ///   - open: opens the store. Rules open a place several times, one after the other and at the same time. All
+    ///     stores of a place must see the same data.
+    ///   - remove: deletes the place and its data. Called once, after the stores are closed or a rule failed.
     public init(
         open: @escaping @Sendable () async throws -> any CompleteTransactionStore,
         remove: @escaping @Sendable () async throws -> Void
@@ -50,9 +50,9 @@ public struct StorePlace: Sendable {
     }
 }
 
-/// One rule that every engine keeps.
+/// One rule that every engine must keep.
 public struct StoreRule: Sendable, CustomStringConvertible {
-    /// The rule in words.
+    /// The rule as a sentence.
     public let name: String
     private let body: @Sendable (StorePlace) async throws -> Void
 
@@ -61,7 +61,7 @@ public struct StoreRule: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// A rule about one opened store.
+    /// A rule that needs one open store.
     init(opened name: String, _ body: @escaping @Sendable (any CompleteTransactionStore) async throws -> Void) {
         self.init(name) { place in
             let store = try await place.open()
@@ -72,8 +72,8 @@ public struct StoreRule: Sendable, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// Checks the rule on a new place.
-    /// - Throws: ``ConformanceFailure`` where the engine breaks the rule; what the engine throws otherwise.
+    /// Checks the rule in a new place.
+    /// - Throws: ``ConformanceFailure`` if the engine breaks the rule; otherwise the errors of the engine.
     public func check(_ engine: StoreEngine) async throws {
         let place = try await engine.makePlace()
         do {
@@ -87,15 +87,15 @@ public struct StoreRule: Sendable, CustomStringConvertible {
     }
 }
 
-/// An engine that breaks a rule.
+/// The failure of an engine to keep a rule.
 public struct ConformanceFailure: Error, CustomStringConvertible {
     /// The name of the engine.
     public let engine: String
-    /// The rule in words.
+    /// The rule as a sentence.
     public let rule: String
-    /// What was found instead of what the rule expects.
+    /// What was found, and what the rule expects.
     public let message: String
-    /// The file of the expectation, as `#fileID` names it.
+    /// The file of the expectation, in the form of `#fileID`.
     public let file: String
     /// The line of the expectation.
     public let line: Int

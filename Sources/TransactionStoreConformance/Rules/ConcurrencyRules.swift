@@ -7,14 +7,15 @@ extension StoreConformance {
     private typealias Samples = StoreSamples
 
     static let concurrency: [StoreRule] = [
-        StoreRule("many writers at once, through two connections: the newest stands") { place in
+        StoreRule("with many writers through two connections, the newest fact stays") { place in
             let stores = [try await place.open(), try await place.open()]
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<16 {
                     let store = stores[writer % 2]
                     group.addTask {
                         for step in 0..<12 {
-                            // Dates run up in some writers and down in others; each is written by one of them only.
+                            // Dates increase in some writers and decrease in others. Each date belongs to one writer
+                            // only.
                             let order = writer % 3 == 0 ? 11 - step : step
                             let date = Int64(order * 16 + writer)
                             let fact = Samples.fact("1", product: "p\(date)", at: date)
@@ -36,7 +37,7 @@ extension StoreConformance {
                 try await store.close()
             }
         },
-        StoreRule("writers that join the same customers at once end with one") { place in
+        StoreRule("writers that merge the same customers at the same time leave one customer") { place in
             let stores = [try await place.open(), try await place.open()]
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 1...40 {
@@ -53,7 +54,7 @@ extension StoreConformance {
             try await expect(stores[1].customer(original: "17")?.transactions.count, equals: 40)
             for store in stores { try await store.close() }
         },
-        StoreRule("a notification that many deliver at once is taken in once") { place in
+        StoreRule("a notification that many calls apply at the same time is applied once") { place in
             let stores = [try await place.open(), try await place.open()]
             let repeated = try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 0..<20 {
@@ -68,7 +69,7 @@ extension StoreConformance {
             try expect(repeated, equals: 19)
             for store in stores { try await store.close() }
         },
-        StoreRule(opened: "of calls at once each gets its own result, whatever becomes of the others") { store in
+        StoreRule(opened: "each concurrent call gets its own result, even if others fail") { store in
             let known = (1...60).map { number in
                 Samples.set(
                     Samples.fact("\(number)"), Samples.fact("\(number + 100)", original: "\(number)"),
@@ -86,7 +87,7 @@ extension StoreConformance {
                             try expect(
                                 result.repeatedNotifications == 1 && result.changed == 0 && result.unchanged == 0)
                         case 1:
-                            // One is newer, one is as it was, one is not known.
+                            // One fact is newer, one is unchanged, one is new.
                             let set = Samples.set(
                                 Samples.fact(id, product: "new", at: later),
                                 Samples.fact("\(number + 100)", original: id),
@@ -114,7 +115,7 @@ extension StoreConformance {
                 try await group.waitForAll()
             }
         },
-        StoreRule("readers see a document whole or not at all") { place in
+        StoreRule("readers see a document completely or not at all") { place in
             let writer = try await place.open()
             let reader = try await place.open()
             _ = try await writer.apply([Samples.set(Samples.fact("1", at: 0), Samples.fact("2", original: "1", at: 0))])
@@ -141,10 +142,10 @@ extension StoreConformance {
             try await writer.close()
             try await reader.close()
         },
-        StoreRule("who asks for several customers at once sees all of one moment") { place in
+        StoreRule("a look-up of several customers reads one snapshot") { place in
             let writer = try await place.open()
             let reader = try await place.open()
-            // Many, so that writes fall between what is read of the first and of the last.
+            // Many customers, so that writes happen between the reads of the first and the last.
             let names = (1...20).map { "\($0)" }
             @Sendable func sets(_ date: Int64) -> [FactSet] { names.map { Samples.set(Samples.fact($0, at: date)) } }
             _ = try await writer.apply(sets(0))
@@ -172,7 +173,7 @@ extension StoreConformance {
             try await writer.close()
             try await reader.close()
         },
-        StoreRule("closing lets what is being written finish") { place in
+        StoreRule("close waits for running writes") { place in
             let store = try await place.open()
             let written = await withTaskGroup(of: Bool.self) { group in
                 for number in 1...30 {

@@ -11,14 +11,14 @@ extension StoreConformance {
     }
 
     static let customers: [StoreRule] = [
-        StoreRule(opened: "an old receipt finds the renewals learned since") { store in
+        StoreRule(opened: "an old receipt finds renewals that were stored later") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1"))])
             _ = try await store.apply([
                 Samples.set(Samples.fact("7", original: "1", source: .notificationV2, at: Samples.june + 1))
             ])
             try expect(ids(try await store.customer(original: "1")), equals: ["7", "1"])
         },
-        StoreRule(opened: "a customer whom one document made is what the document states") { store in
+        StoreRule(opened: "a customer from one document has exactly the facts of the document") { store in
             var legacy = LegacyTransactionFields()
             legacy.isTrialPeriod = true
             legacy.itemId = "77"
@@ -32,13 +32,13 @@ extension StoreConformance {
             let stored = try await store.customer(set.identities, in: set.scope)
             try expect(ComparableCustomer(stored), equals: ComparableCustomer(stated))
             try expect(stored?.hasTakenIn(set) == true && stated.hasTakenIn(set))
-            // Of two statements of one date the same one stands.
+            // Of two statements of the same date, the same one always stays.
             let two = Samples.set(Samples.fact("50"), Samples.fact("50", product: "other"))
             _ = try await store.apply([two])
             let other = try await store.customer(two.identities, in: two.scope)
             try expect(ComparableCustomer(other), equals: ComparableCustomer(Customer(resolving: [two])))
         },
-        StoreRule(opened: "two customers are one once a third receipt names both") { store in
+        StoreRule(opened: "a receipt that contains ids of two customers merges them") { store in
             _ = try await store.apply([
                 Samples.set(Samples.fact("1"), receipt: Samples.receipt("one", at: 1)),
                 Samples.set(Samples.fact("2"), app: Samples.app("2"), receipt: Samples.receipt("two", at: 2)),
@@ -57,13 +57,14 @@ extension StoreConformance {
             try expect(counts.receipts, equals: 1)
             try expect(counts.appTransactions, equals: 1)
         },
-        StoreRule(opened: "customers that nothing joins are answered together when both are asked for") { store in
+        StoreRule(opened: "a look-up with ids of two separate customers returns the facts of both") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
             let both = try await store.customer([Samples.original("2"), Samples.original("1")], in: Samples.scope)
             try expect(ids(both), equals: ["2", "1"])
             try expect(ids(try await store.customer(original: "1")), equals: ["1"])
         },
-        StoreRule(opened: "of several customers asked for at once each is whole, also among unknown ones") { store in
+        StoreRule(opened: "a look-up of several customers returns each one completely, also among unknown ids") {
+            store in
             for id in ["1", "2"] {
                 _ = try await store.apply([
                     Samples.set(
@@ -89,7 +90,7 @@ extension StoreConformance {
             try await expect(store.customer([stranger, Samples.original("78")], in: Samples.scope) == nil)
             try await expect(store.customer([], in: Samples.scope) == nil)
         },
-        StoreRule(opened: "an account token joins, in either case of its letters") { store in
+        StoreRule(opened: "an account token joins customers, in uppercase or lowercase") { store in
             let token = "0B1F3D5E-0000-4000-8000-00000000000A"
             _ = try await store.apply([
                 Samples.set(Samples.fact("1", source: .signedTransaction) { $0.appAccountToken = token }),
@@ -99,7 +100,7 @@ extension StoreConformance {
             let asked = CustomerIdentity(.appAccountToken, token)
             try expect(ids(try await store.customer([asked], in: Samples.scope)), equals: ["2", "1"])
         },
-        StoreRule(opened: "an app transaction id joins") { store in
+        StoreRule(opened: "an app transaction id joins customers") { store in
             var app = AppTransaction()
             app.appTransactionId = "704"
             let origin = FactOrigin(source: .signedTransaction, signedDate: 1)
@@ -113,7 +114,7 @@ extension StoreConformance {
             try expect(customer.renewalInfos.count, equals: 1)
             try expect(customer.appTransaction?.payload.appTransactionId, equals: "704")
         },
-        StoreRule(opened: "an identity that names no customer joins no customers") { store in
+        StoreRule(opened: "an identity that identifies no customer joins no customers") { store in
             let nobody = "00000000-0000-0000-0000-000000000000"
             let tokens = ["1": nobody, "2": nobody, "3": "default", "4": "default", "5": "", "6": ""]
             for (id, token) in tokens {
@@ -127,17 +128,17 @@ extension StoreConformance {
             let asked = [CustomerIdentity(.appAccountToken, nobody), CustomerIdentity(.appTransactionId, "0")]
             try await expect(store.customer(asked, in: Samples.scope) == nil)
         },
-        StoreRule(opened: "a transaction of id 0 is not stored") { store in
+        StoreRule(opened: "a transaction with id 0 is not stored") { store in
             _ = try await store.apply([Samples.set(Samples.fact("0"), Samples.fact("0000"), Samples.fact(""))])
             try await expect(store.counts().transactions, equals: 0)
             try await expect(store.counts().customers, equals: 0)
         },
-        StoreRule(opened: "the id before a migration joins") { store in
+        StoreRule(opened: "the original transaction id before a migration joins customers") { store in
             let moved = Samples.fact("9", source: .signedTransaction) { $0.previousOriginalTransactionId = "1" }
             _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(moved)])
             try expect(ids(try await store.customer(original: "1")), equals: ["9", "1"])
         },
-        StoreRule(opened: "the same ids in another environment or app are another customer") { store in
+        StoreRule(opened: "the same ids in another environment or app belong to another customer") { store in
             let scopes = [
                 Samples.scope, StoreScope(environment: .sandbox, bundleId: "com.example.app"),
                 StoreScope(environment: .production, bundleId: "com.example.other"),
@@ -157,7 +158,7 @@ extension StoreConformance {
             }
             try await expect(store.counts().customers, equals: 3)
         },
-        StoreRule(opened: "a receipt without purchases is a customer of its own") { store in
+        StoreRule(opened: "a receipt without purchases makes a separate customer") { store in
             let receipt = Samples.receipt("empty")
             let set = Samples.set(app: Samples.app("1"), receipt: receipt)
             _ = try await store.apply([set, set, Samples.set(receipt: Samples.receipt("other"))])
@@ -167,12 +168,12 @@ extension StoreConformance {
             try expect(customer.appTransaction?.payload.applicationVersion, equals: "1")
             try await expect(store.counts().customers, equals: 2)
         },
-        StoreRule("random documents give what the model gives") { place in
+        StoreRule("random documents give the same customers as the reference implementation") { place in
             for seed in UInt64(1)...12 { try await checkAgainstModel(place, seed: seed) }
         },
     ]
 
-    /// Asks for up to four identities at once, in any order: of one customer or several, among others that no customer has.
+    /// Looks up to four identities at once, in any order: of one or several customers, mixed with unknown identities.
     private static func checkListsAgainstModel(
         _ store: any TransactionStore, _ model: ModelStore, _ generator: inout SeededGenerator, _ seed: UInt64
     ) async throws {
@@ -181,7 +182,7 @@ extension StoreConformance {
             CustomerIdentity(.appAccountToken, "nobody"),
         ]
         let known = Dictionary(grouping: model.allIdentities, by: \.0)
-        // A seed gives the same lists each time.
+        // The seed makes the lists reproducible.
         for (scope, all) in known.sorted(by: { "\($0.key)" < "\($1.key)" }) {
             for _ in 0..<12 {
                 var asked = (0..<Int.random(in: 1...3, using: &generator)).compactMap { _ in

@@ -14,7 +14,7 @@ extension StoreConformance {
     }
 
     static let directory: [StoreRule] = [
-        StoreRule(opened: "all customers come once, by their least identity, on pages of any size") { store in
+        StoreRule(opened: "every customer is listed once, ordered by smallest identity, for any page size") { store in
             let token = "0b1f3d5e-0000-4000-8000-00000000000a"
             let ids = ["30", "4", "100", "20", "1"]
             _ = try await store.apply(ids.map { Samples.set(Samples.fact($0), receipt: Samples.receipt($0)) })
@@ -24,7 +24,7 @@ extension StoreConformance {
                 Samples.set(Samples.fact("2"), scope: StoreScope(environment: .sandbox, bundleId: "com.example.app")),
             ])
             let digest = Samples.receipt("nobody").digest
-            // By bytes, as the engines compare: 100 is before 20.
+            // Ordered by bytes, as the engines compare: 100 comes before 20.
             for size in [1, 2, 3, 1000] {
                 try await expect(firsts(store, pageSize: size), equals: ["1", "100", "20", "30", "4", "9", digest])
             }
@@ -32,14 +32,14 @@ extension StoreConformance {
             try expect(
                 ComparableCustomer(whole.first), equals: ComparableCustomer(try await store.customer(original: "4")))
         },
-        StoreRule(opened: "customers that were joined come once") { store in
+        StoreRule(opened: "merged customers are listed once") { store in
             _ = try await store.apply((1...9).map { Samples.set(Samples.fact("\($0)")) })
             _ = try await store.apply([
                 Samples.set(Samples.fact("8"), Samples.fact("3")), Samples.set(Samples.fact("8"), Samples.fact("5")),
             ])
             try await expect(firsts(store, pageSize: 2), equals: ["1", "2", "3", "4", "6", "7", "9"])
         },
-        StoreRule(opened: "a customer of thousands of identities comes once, beside the others") { store in
+        StoreRule(opened: "a customer with thousands of identities is listed once, like the others") { store in
             let many = (1...3_000).map { Samples.fact("\(50_000 - $0)") }
             _ = try await store.apply([
                 FactSet(scope: Samples.scope, transactions: many), Samples.set(Samples.fact("48000x")),
@@ -47,7 +47,7 @@ extension StoreConformance {
             ])
             try await expect(firsts(store, pageSize: 10), equals: ["1", "47000", "48000x"])
         },
-        StoreRule(opened: "a page ends early where customers have many transactions") { store in
+        StoreRule(opened: "a page ends early if customers have many transactions") { store in
             let sets = (1...3).map { number in
                 let facts = (1...15_000).map { Samples.fact("\(number)\($0 + 10_000)", original: "\(number)") }
                 return FactSet(scope: Samples.scope, transactions: facts)

@@ -6,7 +6,7 @@ extension StoreConformance {
     private typealias Samples = StoreSamples
 
     static let facts: [StoreRule] = [
-        StoreRule(opened: "what is applied is found again") { store in
+        StoreRule(opened: "applied facts are found again") { store in
             var legacy = LegacyTransactionFields()
             legacy.isTrialPeriod = false
             legacy.itemId = "123"
@@ -30,7 +30,7 @@ extension StoreConformance {
             try await expect(store.customer(original: "2") == nil)
             try await expect(store.customer([], in: Samples.scope) == nil)
         },
-        StoreRule(opened: "the same document again changes nothing") { store in
+        StoreRule(opened: "applying the same document again changes nothing") { store in
             let set = Samples.set(
                 Samples.fact("1"), renewals: [Samples.renewal("1")], app: Samples.app("1"),
                 receipt: Samples.receipt("x"))
@@ -54,7 +54,7 @@ extension StoreConformance {
             found = try await product()
             try expect(found, equals: "c")
         },
-        StoreRule(opened: "facts of different kinds stand side by side") { store in
+        StoreRule(opened: "facts of different kinds are stored separately") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .recordedReply, at: 9000))])
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 5000))])
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .receipt, at: 1000))])
@@ -62,7 +62,7 @@ extension StoreConformance {
             try expect(transaction.origins.map(\.source), equals: [.receipt, .notificationV2, .recordedReply])
             try await expect(store.counts().transactions, equals: 1)
         },
-        StoreRule(opened: "transactions come newest first by the value of their ids") { store in
+        StoreRule(opened: "transactions are ordered by the numeric value of their ids, greatest first") { store in
             let ids = ["9", "10", "99", "100", "1000000000000000000", "999999999999999999"]
             _ = try await store.apply([
                 FactSet(scope: Samples.scope, transactions: ids.map { Samples.fact($0, original: "9") })
@@ -70,7 +70,7 @@ extension StoreConformance {
             let found = try await store.customer(original: "9")?.transactions.map(\.payload.transactionId)
             try expect(found, equals: ["1000000000000000000", "999999999999999999", "100", "99", "10", "9"])
         },
-        StoreRule(opened: "whole numbers of 64 bits come back exactly") { store in
+        StoreRule(opened: "64-bit integers are returned exactly") { store in
             let fact = Samples.fact("1", source: .signedTransaction, at: .max) {
                 $0.price = .max
                 $0.expiresDate = .min
@@ -82,7 +82,7 @@ extension StoreConformance {
             try expect(customer.transactions.first?.origins.first?.signedDate, equals: .max)
             try expect(customer.newestAppReceipt?.signedDate, equals: .min)
         },
-        StoreRule("what was applied is there after closing and opening") { place in
+        StoreRule("applied facts are there after closing and opening") { place in
             let first = try await place.open()
             _ = try await first.apply([Samples.set(Samples.fact("1"), receipt: Samples.receipt("x"))])
             let before = ComparableCustomer(try await first.customer(original: "1"))
@@ -91,7 +91,7 @@ extension StoreConformance {
             try expect(ComparableCustomer(try await second.customer(original: "1")), equals: before)
             try await second.close()
         },
-        StoreRule("after closing, every call says closed, and closing again is harmless") { place in
+        StoreRule("after close, every call throws closed, and closing again has no effect") { place in
             let store = try await place.open()
             try await store.close()
             try await store.close()

@@ -11,7 +11,7 @@ extension StoreConformance {
     ]
 
     static let hostile: [StoreRule] = [
-        StoreRule(opened: "ids of any ASCII are kept apart and come back as they were") { store in
+        StoreRule(opened: "ids of any ASCII characters stay distinct and are returned unchanged") { store in
             let ids = strings.filter { CustomerIdentity.isMeaningful(id: $0) }
             try expect(ids.count, equals: 10)
             for id in ids { _ = try await store.apply([Samples.set(Samples.fact(id, product: id))]) }
@@ -26,8 +26,8 @@ extension StoreConformance {
             for id in strings where !ids.contains(id) { _ = try await store.apply([Samples.set(Samples.fact(id))]) }
             try await expect(store.counts().customers, equals: Int64(ids.count))
         },
-        StoreRule(opened: "scopes and notification ids of any bytes but NUL are kept apart") { store in
-            // No document gives a scope with a NUL (FactSet.init), and the text of PostgreSQL cannot hold one.
+        StoreRule(opened: "scopes and notification ids of any bytes except NUL stay distinct") { store in
+            // A document never gives a scope with a NUL (FactSet.init), and PostgreSQL's text type cannot store one.
             let strings = strings.filter { !$0.utf8.contains(0) && $0 != "e\u{301}" }
             for text in strings {
                 let scope = StoreScope(environment: Environment(rawValue: text), bundleId: text)
@@ -41,7 +41,7 @@ extension StoreConformance {
             }
             try await expect(store.counts().customers, equals: Int64(strings.count))
         },
-        StoreRule(opened: "overlong ids are not stored, overlong texts are") { store in
+        StoreRule(opened: "ids that are too long are not stored; long texts are") { store in
             let long = String(repeating: "1", count: CustomerIdentity.maximumLength)
             let longer = long + "1"
             let text = String(repeating: "x\u{0}é", count: 100_000)
@@ -56,9 +56,9 @@ extension StoreConformance {
             try expect(customer.identities, equals: [Samples.original(long), Samples.original("5")].sorted())
             try await expect(store.customer(original: longer) == nil)
         },
-        StoreRule(opened: "a document of 50,000 purchases under as many ids is taken in and found") { store in
+        StoreRule(opened: "a document with 50,000 purchases under as many ids is stored and found") { store in
             let facts = (1...50_000).map { Samples.fact("\($0)", product: "p") }
-            // Every fifth is known beforehand, as a customer of its own.
+            // Every fifth id is already known, as a separate customer.
             let known = facts.enumerated().filter { $0.offset % 5 == 0 }.map { Samples.set($0.element) }
             _ = try await store.apply(known)
             try await expect(store.counts().customers, equals: 10_000)
@@ -70,8 +70,8 @@ extension StoreConformance {
             try expect(customer.transactions.first?.payload.transactionId, equals: "50000")
             try await expect(store.counts().customers, equals: 1)
         },
-        StoreRule(opened: "one id at a time, a customer grows to thousands of ids") { store in
-            // Each document joins a new customer of one id to the large one: what is large must not move.
+        StoreRule(opened: "a customer can grow to thousands of ids, one at a time") { store in
+            // Each document joins a new customer with one id to the large one. The large customer must not move.
             let first = Samples.original("1")
             for start in stride(from: 2, to: 4_000, by: 500) {
                 let ids = (start..<start + 500).map { "\($0)" }
@@ -81,7 +81,7 @@ extension StoreConformance {
             try await expect(store.counts().customers, equals: 1)
             try await expect(store.customer(original: "3999")?.identities.count, equals: 4_001)
         },
-        StoreRule(opened: "a receipt of 3 MiB comes back byte by byte") { store in
+        StoreRule(opened: "a receipt of 3 MiB is returned unchanged") { store in
             let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             let receipt = KnownReceipt(form: .app, bytes: bytes, signedDate: 1)
             _ = try await store.apply([Samples.set(Samples.fact("1"), receipt: receipt)])

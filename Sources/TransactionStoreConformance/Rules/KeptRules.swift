@@ -6,7 +6,7 @@ extension StoreConformance {
     private typealias Samples = StoreSamples
 
     static let kept: [StoreRule] = [
-        StoreRule(opened: "of each form the newest receipt is kept, whichever comes first") { store in
+        StoreRule(opened: "the newest receipt of each form is stored, in any order") { store in
             let receipts = [
                 Samples.receipt("a2", at: 2), Samples.receipt("a3", at: 3), Samples.receipt("a1", at: 1),
                 Samples.receipt("t1", form: .transaction, at: 1), Samples.receipt("t9", form: .transaction, at: 9),
@@ -23,7 +23,7 @@ extension StoreConformance {
             }
             try await expect(store.counts().receipts, equals: 4)
         },
-        StoreRule(opened: "a signed renewal info stands before a recorded one, the newest of them wins") { store in
+        StoreRule(opened: "a signed renewal info wins over a recorded one; of the same kind the newest wins") { store in
             _ = try await store.apply([
                 Samples.set(renewals: [Samples.renewal("1", product: "recorded", source: .recordedReply, at: 9)]),
                 Samples.set(renewals: [Samples.renewal("1", product: "new", at: 5)]),
@@ -34,13 +34,13 @@ extension StoreConformance {
             try expect(infos.first?.isSigned, equals: true)
             try await expect(store.counts().renewalInfos, equals: 1)
         },
-        StoreRule(opened: "renewal infos come by the value of their ids") { store in
+        StoreRule(opened: "renewal infos are ordered by the numeric value of their ids") { store in
             let set = Samples.set(renewals: ["10", "9", "100"].map { Samples.renewal($0) })
             _ = try await store.apply([set])
             let ids = try await store.customer(original: "9")?.renewalInfos.map(\.payload.originalTransactionId)
             try expect(ids, equals: ["9", "10", "100"])
         },
-        StoreRule(opened: "a notification is taken in once") { store in
+        StoreRule(opened: "a notification is applied once") { store in
             let first = Samples.set(
                 Samples.fact("1", product: "a", source: .notificationV2, at: 1),
                 notification: Samples.notification("uuid-1"))
@@ -56,20 +56,20 @@ extension StoreConformance {
             try await expect(store.customer(original: "1")?.transactions.first?.payload.productId, equals: "a")
             try await expect(store.counts().notifications, equals: 1)
         },
-        StoreRule(opened: "a notification that comes twice in one call is taken in once") { store in
+        StoreRule(opened: "a notification that appears twice in one call is applied once") { store in
             let set = Samples.set(Samples.fact("1"), notification: Samples.notification("uuid-1"))
             let result = try await store.apply([set, set])
             try expect(result.changed, equals: 1)
             try expect(result.repeatedNotifications, equals: 1)
         },
-        StoreRule(opened: "a notification about no customer is remembered") { store in
+        StoreRule(opened: "a notification without a customer is recorded as processed") { store in
             let set = Samples.set(notification: Samples.notification("test"))
             try expect(set.identities.isEmpty)
             _ = try await store.apply([set])
             try await expect(store.hasProcessed(notificationUUID: "test"))
             try await expect(store.counts().customers, equals: 0)
         },
-        StoreRule(opened: "members of Apple's that this version does not know are kept to the letter") { store in
+        StoreRule(opened: "unknown JSON members from Apple are stored unchanged") { store in
             func grow<Payload: Decodable & JSONWritable>(_ payload: Payload, _ members: String) throws -> Payload {
                 var writer = JSONWriter()
                 payload.write(to: &writer)
@@ -93,7 +93,7 @@ extension StoreConformance {
             try expect(customer.renewalInfos.first?.payload.unknownMembers, equals: renewal.unknownMembers)
             try expect(customer.appTransaction?.payload.unknownMembers, equals: app.unknownMembers)
         },
-        StoreRule(opened: "an empty store counts nothing, an empty call changes nothing") { store in
+        StoreRule(opened: "an empty store has zero counts; an empty call changes nothing") { store in
             try await expect(store.apply([]), equals: AppliedFacts())
             let zero = StoreCounts(
                 transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
@@ -101,7 +101,7 @@ extension StoreConformance {
             try await store.checkReadiness()
             try await expect(store.counts(), equals: zero)
         },
-        StoreRule(opened: "counts are of what is known, not of the documents") { store in
+        StoreRule(opened: "counts are numbers of stored items, not of documents") { store in
             for source in FactSource.allCases {
                 _ = try await store.apply([
                     Samples.set(

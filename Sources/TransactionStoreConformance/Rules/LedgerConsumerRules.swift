@@ -16,7 +16,7 @@ extension StoreConformance {
     }
 
     static let ledgerConsumers: [StoreRule] = [
-        StoreRule("what a consumer acknowledged is kept under its name") { place in
+        StoreRule("a consumer's acknowledged position is stored under its name") { place in
             let store = try await place.open()
             _ = try await store.apply((1...5).map { Samples.set(Samples.fact("\($0)")) })
             let entries = try await store.changes(after: 0, limit: 3)
@@ -32,7 +32,7 @@ extension StoreConformance {
             try expect(LedgerAudit.text(rest), equals: "4 purchased, 5 purchased")
             try await again.close()
         },
-        StoreRule(opened: "an acknowledgement never goes back, and not beyond the end") { store in
+        StoreRule(opened: "an acknowledged position never decreases and never exceeds the last entry") { store in
             try await expect(code { try await store.acknowledge(1, by: "shop") }, equals: .invalidArgument)
             _ = try await store.apply((1...3).map { Samples.set(Samples.fact("\($0)")) })
             let positions = try await store.changes(after: 0, limit: 10).map(\.position)
@@ -46,7 +46,7 @@ extension StoreConformance {
             try await expect(store.changes(after: .max, limit: 10).isEmpty)
             try await expect(store.changes(after: .min, limit: 0).count, equals: 1)
         },
-        StoreRule(opened: "a name that no consumer can have is refused") { store in
+        StoreRule(opened: "an invalid consumer name is rejected") { store in
             for name in ["", "a\u{0}b", "é", "line\nbreak", String(repeating: "x", count: 257)] {
                 try await expect(code { try await store.acknowledge(0, by: name) }, equals: .invalidArgument)
                 try await expect(code { _ = try await store.acknowledgedPosition(of: name) }, equals: .invalidArgument)
@@ -63,7 +63,7 @@ extension StoreConformance {
                 group.addTask {
                     var seen: [LedgerEntry] = []
                     while true {
-                        // Asked before reading, so that what is written last is read.
+                        // Read the flag before the page, so that the last entries are read too.
                         let isLast = isDone.isSet
                         let page = try await reader.changes(after: seen.last?.position ?? 0, limit: 50)
                         seen += page
@@ -91,7 +91,7 @@ extension StoreConformance {
             try expect(seen.map(\.position), equals: all.map(\.position))
             for store in writers + [reader] { try await store.close() }
         },
-        StoreRule("writers that meet at one transaction grant it once and tell its refund once") { place in
+        StoreRule("concurrent writers of one transaction record one purchase and one refund") { place in
             let stores = [try await place.open(), try await place.open()]
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<24 {
@@ -111,7 +111,7 @@ extension StoreConformance {
             try expect(entries.count { $0.event == .revoked }, equals: 1)
             for store in stores { try await store.close() }
         },
-        StoreRule("after closing, the ledger and the directory say closed") { place in
+        StoreRule("after close, the ledger and the directory throw closed") { place in
             let store = try await place.open()
             try await store.close()
             try await expect(code { _ = try await store.changes(after: 0, limit: 1) }, equals: .closed)

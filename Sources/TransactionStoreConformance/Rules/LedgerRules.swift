@@ -15,7 +15,7 @@ extension StoreConformance {
         Samples.fact(id, source: .notificationV2, at: date) { $0.revocationDate = Samples.june + 5000 }
     }
 
-    /// A period of the subscription 1.
+    /// A period of subscription 1.
     private static func period(
         _ id: String, _ product: String, days: ClosedRange<Int64>, cancelledAt day: Int64? = nil,
         isShared: Bool = false,
@@ -37,7 +37,7 @@ extension StoreConformance {
     }
 
     static let ledger: [StoreRule] = [
-        StoreRule(opened: "a purchase is in the ledger once, whatever speaks of it again") { store in
+        StoreRule(opened: "a purchase has one purchased entry, however many documents state it") { store in
             for (step, source) in [FactSource.receipt, .receipt, .notificationV2, .appStoreServerAPI].enumerated() {
                 let date = Samples.june + Int64(step)
                 _ = try await store.apply([Samples.set(Samples.fact("1", source: source, at: date))])
@@ -45,7 +45,7 @@ extension StoreConformance {
             }
             try await expect(store.text, equals: "1 purchased")
         },
-        StoreRule(opened: "a purchase is in the ledger only after a signed document states it") { store in
+        StoreRule(opened: "a purchase has no entry until a signed document states it") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .recordedReply))])
             try await expect(store.text, equals: "")
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .receipt))])
@@ -55,7 +55,7 @@ extension StoreConformance {
             ])
             try await expect(store.text, equals: "1 purchased")
         },
-        StoreRule(opened: "a revocation is told once, whichever documents tell it") { store in
+        StoreRule(opened: "a revocation has one entry, whichever documents state it") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
             _ = try await store.apply([Samples.set(revoked("1", at: 2))])
             _ = try await store.apply([Samples.set(revoked("1", at: 3))])
@@ -70,7 +70,7 @@ extension StoreConformance {
             _ = try await store.apply([Samples.set(refunded)])
             try await expect(store.text, equals: "1 purchased")
         },
-        StoreRule(opened: "seats that are added are purchased, and upgrade nothing") { store in
+        StoreRule(opened: "added seats are purchased, and are not an upgrade") { store in
             let june = period("1", "team", days: 0...30, source: .notificationV2, reason: .purchase)
             let seats = period(
                 "2", "team", days: 10...30, source: .notificationV2, reason: .purchase, sharesPeriod: true)
@@ -78,7 +78,8 @@ extension StoreConformance {
             _ = try await store.apply([Samples.set(seats)])
             try await expect(store.text, equals: "1 purchased, 2 purchased")
         },
-        StoreRule(opened: "an assigned purchase is granted, and an unknown ownership gets no more than that") { store in
+        StoreRule(opened: "an assigned purchase is granted, and an unknown ownership type gets the same entries") {
+            store in
             for (id, ownership) in [("1", "ASSIGNED"), ("2", "NEW")] {
                 let fact = Samples.fact(id, source: .notificationV2, at: 1) {
                     $0.inAppOwnershipType = InAppOwnershipType(rawValue: ownership)
@@ -94,14 +95,14 @@ extension StoreConformance {
             _ = try await store.apply([Samples.set(revoked)])
             try await expect(store.text, equals: "1 purchased, 2 purchased, 2 revoked")
         },
-        StoreRule(opened: "what was revoked when it became known is never purchased") { store in
+        StoreRule(opened: "a transaction that is first seen as revoked is never purchased") { store in
             _ = try await store.apply([Samples.set(revoked("1", at: 2), Samples.fact("2"))])
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
             let entries = try await LedgerAudit.check(store)
             try expect(entries.filter { $0.transactionId == "1" }.map(\.event), equals: [.revoked])
             try expect(entries.count, equals: 2)
         },
-        StoreRule(opened: "a revocation that was undone is reinstated, and another one told again") { store in
+        StoreRule(opened: "a reversed revocation is reinstated, and a second revocation has its own entry") { store in
             for (date, isRevoked) in [false, true, false, true].enumerated() {
                 let fact = Samples.fact("1", source: .notificationV2, at: Int64(date)) {
                     $0.revocationDate = isRevoked ? Samples.june : nil
@@ -110,12 +111,12 @@ extension StoreConformance {
             }
             try await expect(store.text, equals: "1 purchased, 1 revoked, 1 reinstated, 1 revoked")
         },
-        StoreRule(opened: "what was revoked from the start and then given back is purchased, once") { store in
+        StoreRule(opened: "a transaction that is first seen as revoked and then restored is purchased once") { store in
             _ = try await store.apply([Samples.set(revoked("1", at: 1))])
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 2))])
             try await expect(store.text, equals: "1 revoked, 1 purchased")
         },
-        StoreRule(opened: "an upgrade is told once, also where a receipt had called it a cancellation") { store in
+        StoreRule(opened: "an upgrade has one entry, even if a receipt stated a cancellation before") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 2, legacy: cancelled()))])
             for date in Int64(3)...4 {
@@ -124,7 +125,7 @@ extension StoreConformance {
             }
             try await expect(store.text, equals: "1 purchased, 1 revoked, 1 upgraded")
         },
-        StoreRule(opened: "an upgrade of which only the new transaction is told upgrades the old one") { store in
+        StoreRule(opened: "a new transaction alone is enough to mark the old one as upgraded") { store in
             _ = try await store.apply([Samples.set(period("1", "yearly", days: 0...365))])
             let upgrade = period("2", "monthly", days: 100...130, source: .notificationV2)
             _ = try await store.apply([Samples.set(upgrade)])
@@ -145,7 +146,8 @@ extension StoreConformance {
                 try expect(entry.scope == Samples.scope && entry.transaction.payload.bundleId == Samples.scope.bundleId)
             }
         },
-        StoreRule(opened: "an upgrade is the same whichever of the two becomes known first, or both at once") { store in
+        StoreRule(opened: "an upgrade has the same result whichever transaction is stored first, or both at once") {
+            store in
             let facts = [period("1", "yearly", days: 0...365), period("2", "monthly", days: 100...130)]
             for (number, order) in [facts, facts.reversed()].enumerated() {
                 for together in [true, false] {
@@ -166,7 +168,7 @@ extension StoreConformance {
             let last = Dictionary(grouping: entries.filter { $0.transactionId == "1" }, by: \.scope)
             try expect(last.count == 4 && last.values.allSatisfy { $0.last?.event == .upgraded })
         },
-        StoreRule(opened: "an upgrade that another period's fact takes back is reinstated, and told once") { store in
+        StoreRule(opened: "an upgrade that a fact of another period disproves is reinstated with one entry") { store in
             _ = try await store.apply([Samples.set(period("1", "yearly", days: 0...365))])
             _ = try await store.apply([Samples.set(period("2", "monthly", days: 364...394))])
             let renewal = period("2", "monthly", days: 364...394, source: .notificationV2, reason: .renewal)
@@ -177,13 +179,13 @@ extension StoreConformance {
             try expect(old.allSatisfy { $0.transaction.payload.isUpgraded != true })
             try expect(entries.filter { $0.transactionId == "2" }.map(\.event), equals: [.purchased])
         },
-        StoreRule(opened: "a cancellation in the second in which another product began is an upgrade") { store in
+        StoreRule(opened: "a cancellation in the same second as the start of another product is an upgrade") { store in
             let old = period("1", "yearly", days: 0...365, cancelledAt: 100)
             _ = try await store.apply([Samples.set(old, period("2", "monthly", days: 100...130))])
             let entries = try await LedgerAudit.check(store)
             try expect(Set(LedgerAudit.text(entries).split(separator: ", ")), equals: ["1 upgraded", "2 purchased"])
         },
-        StoreRule(opened: "a downgrade at renewal, a refund and another person's purchase are no upgrades") { store in
+        StoreRule(opened: "a downgrade at renewal, a refund and another person's purchase are not upgrades") { store in
             _ = try await store.apply([
                 Samples.set(period("1", "yearly", days: 0...365)),
                 Samples.set(period("2", "monthly", days: 365...395)),
@@ -196,12 +198,12 @@ extension StoreConformance {
             try expect(!entries.contains { $0.event == .upgraded })
             try expect(entries.filter { $0.event == .revoked }.map(\.transactionId), equals: ["4"])
         },
-        StoreRule(opened: "an older document that comes late tells nothing") { store in
+        StoreRule(opened: "an older document that arrives late adds no entry") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 9))])
             _ = try await store.apply([Samples.set(revoked("1", at: 5))])
             try await expect(store.text, equals: "1 purchased")
         },
-        StoreRule(opened: "a transaction id that documents file under two purchases is purchased once") { store in
+        StoreRule(opened: "a transaction id that documents state under two original ids is purchased once") { store in
             _ = try await store.apply([Samples.set(Samples.fact("7", original: "1"))])
             _ = try await store.apply([Samples.set(Samples.fact("7", original: "2", source: .notificationV2))])
             _ = try await store.apply([Samples.set(Samples.fact("8", original: "1"), Samples.fact("8", original: "2"))])
@@ -215,13 +217,13 @@ extension StoreConformance {
             let entries = try await LedgerAudit.check(store)
             try expect(Set(entries.map(\.scope)), equals: [Samples.scope, other])
         },
-        StoreRule(opened: "a notification that comes again tells nothing") { store in
+        StoreRule(opened: "a repeated notification adds no entry") { store in
             let set = Samples.set(revoked("1", at: 1), notification: Samples.notification("uuid"))
             _ = try await store.apply([set, set])
             _ = try await store.apply([set])
             try await expect(store.text, equals: "1 revoked")
         },
-        StoreRule(opened: "an entry has the transaction as it is known when it is read") { store in
+        StoreRule(opened: "an entry contains the transaction's state at the time of reading") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", original: "0x1"))])
             _ = try await store.apply([
                 Samples.set(Samples.fact("1", original: "0x1", source: .notificationV2, at: .max) { $0.price = 1990 })
@@ -233,7 +235,7 @@ extension StoreConformance {
             try expect(entry.transaction.payload.bundleId, equals: Samples.scope.bundleId)
             try expect(entry.transaction.origins.count, equals: 2)
         },
-        StoreRule("every order of the documents ends in the same state, granted at most once") { place in
+        StoreRule("every order of the documents gives the same final state and at most one grant") { place in
             let store = try await place.open()
             let documents = [
                 Samples.set(Samples.fact("1", at: 1)), Samples.set(Samples.fact("1", at: 6, legacy: cancelled())),

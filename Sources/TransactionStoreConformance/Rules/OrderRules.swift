@@ -5,7 +5,7 @@ import TransactionStore
 extension StoreConformance {
     private typealias Samples = StoreSamples
 
-    /// Documents about one customer that compete with each other in every way.
+    /// Documents about one customer that contain competing facts of every kind.
     private static var competing: [FactSet] {
         var trial = LegacyTransactionFields()
         trial.isTrialPeriod = true
@@ -35,7 +35,7 @@ extension StoreConformance {
         StoreRule("every order of the documents gives the same customer") { place in
             let store = try await place.open()
             var first: ComparableCustomer?
-            // The same five documents in 120 orders, each for an app of its own.
+            // The same five documents in 120 orders, each order in its own app.
             for (number, order) in permutations(competing).enumerated() {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
                 for set in order { _ = try await store.apply([moved(set, to: scope)]) }
@@ -46,7 +46,7 @@ extension StoreConformance {
             try expect(first?.transactions.count, equals: 2)
             try await store.close()
         },
-        StoreRule(opened: "of two facts of one date the same wins, whichever comes first") { store in
+        StoreRule(opened: "of two facts with the same date, the same one wins in any order") { store in
             let facts = [
                 Samples.fact("1", product: "a"), Samples.fact("1", product: "b"),
                 Samples.fact("1", product: "b", legacy: LegacyTransactionFields(isTrialPeriod: true)),
@@ -60,7 +60,7 @@ extension StoreConformance {
             }
             try expect(found, equals: ["b true"])
         },
-        StoreRule(opened: "of two facts of one kind and date the one that revokes wins") { store in
+        StoreRule(opened: "of two facts with the same kind and date, the one that revokes wins") { store in
             var cancelled = LegacyTransactionFields()
             cancelled.cancellationDate = Samples.june + 5000
             var trial = LegacyTransactionFields()
@@ -85,7 +85,7 @@ extension StoreConformance {
                 }
             }
         },
-        StoreRule(opened: "of two sources of one kind and date the same wins, whichever comes first") { store in
+        StoreRule(opened: "of two sources with the same kind and date, the same one wins in any order") { store in
             var found: Set<FactSource> = []
             let sources: [FactSource] = [.signedTransaction, .appStoreServerAPI, .notificationV2]
             for (number, order) in permutations(sources).enumerated() {
@@ -98,7 +98,7 @@ extension StoreConformance {
             }
             try expect(found.count, equals: 1)
         },
-        StoreRule(opened: "one call with all documents is the same as one call each") { store in
+        StoreRule(opened: "one call with all documents gives the same result as one call per document") { store in
             let other = StoreScope(environment: .sandbox, bundleId: "other")
             _ = try await store.apply(competing)
             for set in competing { _ = try await store.apply([moved(set, to: other)]) }
@@ -124,7 +124,7 @@ extension StoreConformance {
             appTransaction: set.appTransaction, receipt: set.receipt, notification: set.notification)
     }
 
-    /// The customer as it would be in another scope.
+    /// The same customer in another scope.
     package static func moved(_ customer: Customer, to scope: StoreScope) -> Customer {
         Customer(
             scope: scope, identities: customer.identities,

@@ -7,7 +7,7 @@ extension StoreConformance {
 
     private static let refundDate = Samples.june + 5 * Samples.day + 7
 
-    /// What an iOS 6 receipt of June's period teaches, from before a refund or after it.
+    /// The facts of an iOS 6 receipt of June's period, signed before or after a refund.
     private static func transactionReceipt(_ text: String, cancelledAt cancellation: Int64? = nil) throws -> FactSet {
         let receipt = TransactionReceipt(
             productId: "monthly", transactionId: "200", originalTransactionId: "100", bundleId: "com.example.app",
@@ -16,7 +16,7 @@ extension StoreConformance {
         return try require(FactSet(FactSupport.verified(receipt), bytes: Array(text.utf8)))
     }
 
-    /// Applies the sets in every order, each to an app of its own, and gives what becomes of June's period.
+    /// Applies the sets in every order, each order in its own app, and returns the possible results for June's period.
     private static func outcomes(
         of sets: [FactSet], _ store: any CompleteTransactionStore, apps name: String = "app"
     ) async throws -> [(transaction: StoredTransaction, customer: Customer)] {
@@ -35,7 +35,7 @@ extension StoreConformance {
     }
 
     static let refunds: [StoreRule] = [
-        StoreRule(opened: "a refund that a transaction receipt tells of outlasts all from before, in every order") {
+        StoreRule(opened: "a refund from a transaction receipt wins over older documents, in every order") {
             store in
             let between = FactSupport.receipt([FactSupport.purchase()], createdAt: Samples.june + Samples.day)
             let sets = [
@@ -49,7 +49,7 @@ extension StoreConformance {
                 try expect(customer.newestTransactionReceipt?.bytes, equals: Array("after".utf8))
             }
         },
-        StoreRule(opened: "a refund at the very moment of the purchase, or before by its clock, counts as well") {
+        StoreRule(opened: "a refund dated at or before the purchase counts too") {
             store in
             for date in [Samples.june, Samples.june - Samples.day] {
                 let sets = [try transactionReceipt("z"), try transactionReceipt("a", cancelledAt: date)]
@@ -59,7 +59,7 @@ extension StoreConformance {
                 }
             }
         },
-        StoreRule(opened: "the refund of an old period does not drive out the receipt of the renewal") { store in
+        StoreRule(opened: "the refund of an old period does not replace the receipt of the renewal") { store in
             let renewal = TransactionReceipt(
                 productId: "monthly", transactionId: "201", originalTransactionId: "100", bundleId: "com.example.app",
                 purchaseDate: Samples.june + Samples.day, expiresDate: Samples.june + 31 * Samples.day)
@@ -71,9 +71,9 @@ extension StoreConformance {
                 try expect(customer.newestTransactionReceipt?.bytes, equals: Array("renewed".utf8))
             }
         },
-        StoreRule(opened: "a refund is learned anew from a receipt that was filed by its purchase date once") { store in
+        StoreRule(opened: "a refund is read again from a receipt that was once stored by its purchase date") { store in
             let new = try transactionReceipt("after", cancelledAt: refundDate)
-            // As earlier versions filed both: with one date, and the one without the refund won.
+            // Earlier versions stored both under the same date, and the fact without the refund won.
             let old = FactSet(
                 scope: new.scope, identities: new.identities,
                 transactions: try transactionReceipt("before").transactions,

@@ -3,7 +3,7 @@ package import LegacyReceipts
 package import Purchases
 import TransactionStore
 
-/// Documents made of values for the tests of what a store learns from them.
+/// Builds documents from values, to test which facts a store keeps.
 package enum FactSupport {
     package static func verified<Payload: Sendable>(_ payload: Payload, by anchor: SignatureEvidence.Anchor = .apple)
         -> Verified<Payload>
@@ -27,7 +27,7 @@ package enum FactSupport {
                 originalPurchaseDate: StoreSamples.june - StoreSamples.day, originalApplicationVersion: "1"))
     }
 
-    /// A subscription period of June 2020, with every attribute that such a purchase has.
+    /// A subscription period of June 2020, with every attribute of such a purchase.
     package static func purchase(_ id: String = "200", original: String? = "100", cancelledAt: Int64? = nil)
         -> InAppPurchase
     {
@@ -42,7 +42,7 @@ package enum FactSupport {
         ReceiptMapper().map(try RecordedReply(json: Array(json.utf8)))
     }
 
-    /// The facts of one transaction joined, as a customer shows them.
+    /// The facts of one transaction, resolved as a customer shows them.
     package static func join(_ facts: TransactionFact...) throws -> StoredTransaction? {
         var results: [StoredTransaction] = []
         for order in StoreConformance.permutations(facts) {

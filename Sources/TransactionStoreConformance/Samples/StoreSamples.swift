@@ -2,13 +2,14 @@ public import AppStoreModels
 public import Purchases
 import TransactionStore
 
-/// Facts for the tests of an engine. Nobody signed them, whatever their source says: keep them out of stores that grant something.
+/// Facts for testing an engine. They are not signed, whatever their source says: never put them into a store that
+/// grants purchases.
 public enum StoreSamples {
     /// The app and the environment of the samples.
     public static let scope = StoreScope(environment: .production, bundleId: "com.example.app")
     /// 2020-06-01T00:00:00Z.
     public static let june: Int64 = 1_590_969_600_000
-    /// Milliseconds.
+    /// One day in milliseconds.
     public static let day: Int64 = 86_400_000
 
     package static func payload(_ id: String, original: String? = nil, product: String = "monthly")
@@ -22,14 +23,14 @@ public enum StoreSamples {
         return payload
     }
 
-    /// What a document states about a transaction.
+    /// A fact about a transaction.
     /// - Parameters:
     ///   - id: the transaction id.
     ///   - original: the original transaction id; `id` by default.
     ///   - product: the product id.
     ///   - source: the kind of the document.
     ///   - date: when the document was signed, in milliseconds since 1970-01-01T00:00:00Z.
-    ///   - legacy: what the modern model has no field for.
+    ///   - legacy: the values that the modern model has no field for.
     ///   - configure: sets further fields.
     public static func fact(
         _ id: String, original: String? = nil, product: String = "monthly", source: FactSource = .receipt,
@@ -42,7 +43,7 @@ public enum StoreSamples {
             payload: payload, legacy: legacy, origin: FactOrigin(source: source, signedDate: date))
     }
 
-    /// Everything that one document states.
+    /// All facts of one document.
     public static func set(
         _ facts: TransactionFact..., scope: StoreScope = scope, identities: [CustomerIdentity] = [],
         renewals: [RenewalInfoFact] = [], app: AppTransactionFact? = nil, receipt: KnownReceipt? = nil,
@@ -53,14 +54,14 @@ public enum StoreSamples {
             receipt: receipt, notification: notification)
     }
 
-    /// A document about any number of transactions.
+    /// A document with any number of transactions.
     public static func set(_ facts: [TransactionFact], scope: StoreScope = scope, receipt: KnownReceipt? = nil)
         -> FactSet
     {
         FactSet(scope: scope, transactions: facts, receipt: receipt)
     }
 
-    /// What a document states about the next renewal of a subscription.
+    /// A fact about the next renewal of a subscription.
     public static func renewal(
         _ original: String, product: String = "monthly", source: FactSource = .notificationV2, at date: Int64 = june,
         _ configure: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
@@ -72,7 +73,7 @@ public enum StoreSamples {
         return RenewalInfoFact(payload: payload, origin: FactOrigin(source: source, signedDate: date))
     }
 
-    /// What a document states about the app.
+    /// A fact about the app.
     public static func app(_ version: String, source: FactSource = .receipt, at date: Int64 = june)
         -> AppTransactionFact
     {
@@ -81,7 +82,7 @@ public enum StoreSamples {
         return AppTransactionFact(payload: payload, origin: FactOrigin(source: source, signedDate: date))
     }
 
-    /// A receipt of these bytes.
+    /// A receipt with these bytes.
     public static func receipt(_ bytes: [UInt8], form: KnownReceipt.Form = .app, at date: Int64 = june) -> KnownReceipt
     {
         KnownReceipt(form: form, bytes: bytes, signedDate: date)
@@ -91,14 +92,14 @@ public enum StoreSamples {
         receipt(Array(text.utf8), form: form, at: date)
     }
 
-    /// A notification that was taken in.
+    /// A processed notification.
     public static func notification(_ uuid: String) -> ProcessedNotification {
         ProcessedNotification(
             notificationUUID: uuid, notificationType: "DID_RENEW", subtype: nil, signedDate: june,
             body: Array("{}".utf8))
     }
 
-    /// The customer of an original transaction id.
+    /// The identity with this original transaction id.
     public static func original(_ id: String) -> CustomerIdentity { CustomerIdentity(.originalTransactionId, id) }
 }
 
@@ -108,7 +109,7 @@ extension TransactionStore {
     }
 }
 
-/// A customer in a form that can be compared.
+/// A customer in a comparable form.
 package struct ComparableCustomer: Equatable {
     package struct Transaction: Equatable {
         package let payload: JWSTransactionDecodedPayload
