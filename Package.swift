@@ -48,7 +48,7 @@ let package = Package(
     // the packages of the others are not even fetched.
     traits: [
         .default(enabledTraits: ["ProductCatalog", "SQLite", "Server", "CommandLine"]),
-        .trait(name: "ProductCatalog", description: "Reading product catalogues in YAML."),
+        .trait(name: "ProductCatalog", description: "Reading product catalogs in YAML."),
         .trait(
             name: "SQLite", description: "The SQLite engine of TransactionStore.", enabledTraits: ["ProductCatalog"]),
         .trait(

@@ -3,11 +3,11 @@ package import Foundation
 import Synchronization
 import Yams
 
-/// A node of a YAML or JSON catalogue with the line it stands on: what is left of YAML once everything that could
-/// surprise is refused (anchors, aliases, foreign tags, several documents, deep nesting).
+/// A node of a YAML or JSON catalog, with its line. Unsafe YAML is rejected before: anchors, aliases, foreign tags,
+/// several documents, deep nesting.
 package struct CatalogNode: Sendable {
     package enum Value: Sendable {
-        /// A scalar, and whether it was written without quotes.
+        /// A scalar, and whether it is unquoted.
         case scalar(String, isPlain: Bool)
         case sequence([CatalogNode])
         case mapping([(key: CatalogNode, value: CatalogNode)])
@@ -18,7 +18,7 @@ package struct CatalogNode: Sendable {
 }
 
 package enum CatalogDocument {
-    /// Reads the one document of a UTF-8 text, JSON included.
+    /// Reads the single document of a UTF-8 text, in YAML or JSON.
     package static func parse(_ data: Data, file: String) throws(CatalogError) -> CatalogNode {
         let whole = CatalogSource(file: file)
         guard data.count <= CatalogLimits.fileBytes else {
@@ -31,11 +31,11 @@ package enum CatalogDocument {
         return try onLargeStack { compose(text, file: file) }.get()
     }
 
-    /// Refuses whatever could be an anchor: `&` and a letter, digit, `_` or `-`, with anything but a letter or digit
-    /// before it. Without anchors there are no aliases, so no alias can multiply the document.
+    /// Rejects everything that could be an anchor: `&` followed by a letter, digit, `_` or `-`, and not preceded by a
+    /// letter or digit. Without anchors there are no aliases, so no alias can multiply the document.
     ///
-    /// Looks at the bytes and not at the syntax, on purpose: nothing that the parser takes for an anchor can slip
-    /// through. `R&D` and `Tom & Jerry` pass; `"&x"` must be written `"\x26x"` (JSON: `"\u0026x"`).
+    /// This checks the bytes and not the syntax, so that it catches every anchor that the parser would accept. `R&D`
+    /// and `Tom & Jerry` are valid; `"&x"` must be written `"\x26x"` (JSON: `"\u0026x"`).
     private static func refuseAnchors(_ data: Data, file: String) throws(CatalogError) {
         var line = 1
         var previous: UInt8 = 0x0A
@@ -53,8 +53,8 @@ package enum CatalogDocument {
         }
     }
 
-    /// The parser bounds nesting at 1,000 levels but recurses over them, more than the stack of a secondary thread holds.
-    /// Here its tree is built, checked, copied and freed on a thread of its own whose stack is large enough.
+    /// The parser limits nesting to 1,000 levels but is recursive, which needs more stack than a secondary thread has.
+    /// So its tree is built, checked, copied and freed on a thread with a large stack.
     private static func onLargeStack<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value {
         let result = ResultBox<Value>()
         let done = DispatchSemaphore(value: 0)
@@ -67,7 +67,7 @@ package enum CatalogDocument {
         thread.start()
         done.wait()
         if let value = result.value.withLock({ $0 }) { return value }
-        // Unreachable: the value is set before the signal.
+        // Unreachable: the value is set before the semaphore is signaled.
         return work()
     }
 
@@ -78,9 +78,9 @@ package enum CatalogDocument {
     private static func compose(_ text: String, file: String) -> Result<CatalogNode, CatalogError> {
         let whole = CatalogSource(file: file)
         do {
-            // The basic resolver: no scalar is a number or a date until a key asks for one.
+            // The basic resolver, so that a scalar stays text until a key asks for a number or a date.
             guard let root = try Yams.compose(yaml: text, .basic, .default, .utf8) else {
-                return .failure(CatalogError(.missingValue, at: whole, "the catalogue is empty"))
+                return .failure(CatalogError(.missingValue, at: whole, "the catalog is empty"))
             }
             return .success(try copy(root, file: file, depth: 1))
         } catch let error as CatalogError {
@@ -88,7 +88,7 @@ package enum CatalogDocument {
         } catch let error as YamlError {
             return .failure(translate(error, text: text, file: file))
         } catch {
-            return .failure(CatalogError(.syntax, at: whole, "not readable as YAML"))
+            return .failure(CatalogError(.syntax, at: whole, "cannot be read as YAML"))
         }
     }
 
@@ -144,9 +144,9 @@ package enum CatalogDocument {
         case .duplicatedKeysInMapping(let duplicates, let context):
             let keys = duplicates.map(CatalogText.quoted).joined(separator: ", ")
             let place = CatalogSource(file: file, line: context.mark.line)
-            return CatalogError(.duplicate, at: place, "\(keys) is there more than once; first on this line")
+            return CatalogError(.duplicate, at: place, "\(keys) appears more than once; first on this line")
         default:
-            return refusal(nil, "not readable as YAML or JSON")
+            return refusal(nil, "cannot be read as YAML or JSON")
         }
     }
 }

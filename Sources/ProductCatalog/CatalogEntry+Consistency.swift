@@ -1,13 +1,13 @@
 import AppStoreModels
 
 extension CatalogEntry {
-    /// Throws ``CatalogError/Code/conflict`` for facts that no product can have at once, whatever their sources.
+    /// Throws ``CatalogError/Code/conflict`` for facts that contradict each other, whatever their sources.
     func requireConsistency(_ source: (CatalogField) -> CatalogSource?) throws(CatalogError) {
         if states(.period), states(.duration) {
-            throw conflict("has a renewal period and a non-renewing duration", .duration, .period, source)
+            throw conflict("has both a renewal period and a non-renewing duration", .duration, .period, source)
         }
         if freeSubscription == true, type != .nonRenewingSubscription {
-            throw conflict("cannot be a free subscription and of another type", .freeSubscription, .type, source)
+            throw conflict("is a free subscription, which conflicts with its type", .freeSubscription, .type, source)
         }
         guard let type else { return }
         let forbidden: [CatalogField]

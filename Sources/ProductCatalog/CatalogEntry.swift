@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// A fact that a catalogue can state about a product. The raw value is its key in our own catalogue format.
+/// A fact that a catalog can state about a product. The raw value is its key in our catalog format.
 public enum CatalogField: String, CaseIterable, Sendable {
     case type
     case freeSubscription
@@ -19,48 +19,48 @@ public enum CatalogField: String, CaseIterable, Sendable {
     case entitlement
 }
 
-/// What one place in one file says about a product, or about every product whose identifier fits a pattern.
+/// The facts that one place in one file states about a product, or about all products that match a pattern.
 ///
-/// Absent means that the place does not say.
+/// A nil property means that the place does not state it.
 public struct CatalogEntry: Hashable, Sendable {
-    /// What the entry speaks of.
+    /// The product or products that the entry describes.
     public enum Subject: Hashable, Sendable {
         /// One product, by its exact identifier.
         case productId(String)
-        /// Products by pattern (see ``ProductIdPattern``); the higher priority is asked first.
+        /// Products by pattern (see ``ProductIdPattern``). A pattern with a higher priority is tried first.
         case pattern(String, priority: Int)
     }
 
     public let subject: Subject
-    /// Where the entry stands.
+    /// The place of the entry.
     public let source: CatalogSource
-    /// The product type in Apple's words. A Newsstand free subscription is a non-renewing one with
-    /// ``freeSubscription`` set, the nearest of today's types.
+    /// The product type in Apple's terms. A Newsstand free subscription is a non-renewing subscription with
+    /// ``freeSubscription`` set, because that is the closest current type.
     public var type: ProductType?
     /// `true` for a Newsstand free subscription, which never expires.
     public var freeSubscription: Bool?
     /// The time between renewals of an auto-renewable subscription.
     public var period: SubscriptionPeriod?
-    /// The term of a non-renewing subscription, which no receipt and no `.storekit` file holds.
+    /// The term of a non-renewing subscription. Receipts and `.storekit` files do not contain it.
     public var duration: SubscriptionPeriod?
-    /// Whether a non-renewing subscription bought while another still runs begins at that one's end.
+    /// Whether a non-renewing subscription that is bought while another one runs begins when that one ends.
     public var stacks: Bool?
-    /// Extra time given at purchase for sharing contact data (Newsstand).
+    /// Extra time that a customer gets for sharing contact data (Newsstand).
     public var bonusDuration: SubscriptionPeriod?
     public var offers: [CatalogOffer] = []
     /// Apple's identifier of the subscription group.
     public var subscriptionGroupIdentifier: String?
-    /// The group's name, a label: `name` in `.storekit`, the `family` of a feed.
+    /// The group's name, which is a label: `name` in `.storekit`, `family` in a feed.
     public var subscriptionGroupName: String?
-    /// Level of service within the group, 1 is the highest.
+    /// The level of service within the group; 1 is the highest.
     public var level: Int?
     public var familyShareable: Bool?
     /// The App Store's number for the product (`apple-id` in a feed).
     public var adamId: Int64?
     public var referenceName: String?
-    /// The price as the source writes it: text, for people.
+    /// The price as the source writes it. It is text for people.
     public var price: String?
-    /// The name of what the product unlocks, shared by all products that unlock the same.
+    /// The name of what the product unlocks. All products that unlock the same share it.
     public var entitlement: String?
 
     public init(subject: Subject, source: CatalogSource) {
@@ -68,7 +68,7 @@ public struct CatalogEntry: Hashable, Sendable {
         self.source = source
     }
 
-    /// Whether the entry says anything about `field`.
+    /// Whether the entry states `field`.
     public func states(_ field: CatalogField) -> Bool {
         switch field {
         case .type: type != nil

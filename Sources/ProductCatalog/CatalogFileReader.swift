@@ -1,10 +1,10 @@
 import AppStoreModels
 public import Foundation
 
-/// Reads our own catalogue format, YAML or JSON.
+/// Reads our own catalog format, in YAML or JSON.
 ///
-/// It says what Apple's formats do not: the terms of non-renewing subscriptions, products long deleted, what several
-/// products unlock together, and rules over whole families of identifiers. Every key but `version` is optional.
+/// It states what Apple's formats do not: the terms of non-renewing subscriptions, deleted products, what several
+/// products unlock together, and rules for whole groups of identifiers. Every key except `version` is optional.
 ///
 /// ```yaml
 /// version: 1
@@ -60,17 +60,17 @@ public import Foundation
 ///     priority: 1                      # higher is asked first; 0 if left out
 /// ```
 ///
-/// `type` is one of `auto-renewable`, `non-renewing`, `consumable`, `non-consumable`, `free-subscription` (Newsstand), or
-/// one of Apple's words of today (`Auto-Renewable Subscription` …).
+/// `type` is one of `auto-renewable`, `non-renewing`, `consumable`, `non-consumable`, `free-subscription` (Newsstand),
+/// or one of Apple's current names (`Auto-Renewable Subscription` …).
 ///
-/// Refused, with file and line: unknown keys, values of a wrong kind, periods that are none, anything twice, an
-/// unknown group, anchors, aliases and tags, more than ``CatalogLimits/fileBytes`` bytes. JSON strings must not hold
-/// surrogate escapes (`\ud83d\ude00`); write such characters themselves.
+/// These are rejected with file and line: unknown keys, values of a wrong type, invalid periods, duplicates, unknown
+/// groups, anchors, aliases, tags, and more than ``CatalogLimits/fileBytes`` bytes. JSON strings must not contain
+/// surrogate escapes (`\ud83d\ude00`); write the characters themselves.
 public enum CatalogFileReader {
-    /// The version of the format that is read.
+    /// The supported version of the format.
     public static let formatVersion: Int64 = 1
 
-    /// The entries of one file, in its order: products, then patterns.
+    /// The entries of one file in order: first products, then patterns.
     ///
     /// - Parameters:
     ///   - data: The file's bytes, UTF-8.
@@ -81,11 +81,12 @@ public enum CatalogFileReader {
         var top = try CatalogMapping(root, file: file, element: "")
         let whole = CatalogSource(file: file, line: root.line)
         guard let version = try top.takeInteger("version", in: 0...Int64.max) else {
-            throw CatalogError(.missingValue, at: whole, "the catalogue must begin with version: \(formatVersion)")
+            throw CatalogError(.missingValue, at: whole, "the catalog must begin with version: \(formatVersion)")
         }
         guard version == formatVersion else {
             throw CatalogError(
-                .unsupportedVersion, at: whole, "version \(version) is not known; this reader knows \(formatVersion)")
+                .unsupportedVersion, at: whole,
+                "version \(version) is not supported; this reader supports \(formatVersion)")
         }
         let groups = try groups(&top)
         let products = try section(&top, "products", groups: groups, isPattern: false)
@@ -146,8 +147,8 @@ public enum CatalogFileReader {
             guard let known = types[type.text] else {
                 throw CatalogError(
                     .unknownProductType, at: type.place,
-                    "\(CatalogText.quoted(type.text)) is no product type; known are auto-renewable, non-renewing, "
-                        + "consumable, non-consumable and free-subscription")
+                    "\(CatalogText.quoted(type.text)) is not a product type; use auto-renewable, non-renewing, "
+                        + "consumable, non-consumable or free-subscription")
             }
             entry.type = known
             if type.text == freeSubscription { entry.freeSubscription = true }
@@ -159,7 +160,8 @@ public enum CatalogFileReader {
         if let label = try facts.takeText("group") {
             guard let group = groups[label.text] else {
                 throw CatalogError(
-                    .badValue, at: label.place, "the group \(CatalogText.quoted(label.text)) is not under groups")
+                    .badValue, at: label.place, "the group \(CatalogText.quoted(label.text)) is not listed under groups"
+                )
             }
             entry.subscriptionGroupIdentifier = group.identifier
             entry.subscriptionGroupName = group.name
@@ -208,7 +210,7 @@ public enum CatalogFileReader {
             let offer = try offer(&mapping)
             let place = CatalogSource(file: facts.file, line: node.line, element: element)
             if let first = seen.updateValue(place, forKey: offer.identity) {
-                throw CatalogError(.duplicate, at: place, and: first, "the offer is there twice")
+                throw CatalogError(.duplicate, at: place, and: first, "the offer appears twice")
             }
             offers.append(offer)
         }
@@ -223,7 +225,7 @@ public enum CatalogFileReader {
         guard let known = offerTypes[type.text] else {
             throw CatalogError(
                 .badValue, at: type.place,
-                "\(CatalogText.quoted(type.text)) is no offer type; known are introductory, promotional, offerCode "
+                "\(CatalogText.quoted(type.text)) is not an offer type; use introductory, promotional, offerCode "
                     + "and winBack")
         }
         var offer = CatalogOffer(type: known)
@@ -249,7 +251,7 @@ public enum CatalogFileReader {
     }
 }
 
-/// StoreKit's words for payment modes, which `.storekit` files use and our format with them.
+/// StoreKit's names of payment modes, which `.storekit` files and our format use.
 enum CatalogPaymentMode {
     static func discountType(_ word: String) -> OfferDiscountType? {
         switch word {
@@ -261,6 +263,6 @@ enum CatalogPaymentMode {
     }
 
     static func refusal(_ word: String) -> String {
-        "\(CatalogText.quoted(word)) is no payment mode; known are free, payAsYouGo and payUpFront"
+        "\(CatalogText.quoted(word)) is not a payment mode; use free, payAsYouGo or payUpFront"
     }
 }

@@ -1,6 +1,6 @@
 package import AppStoreModels
 
-/// A mapping of a catalogue whose keys are taken one by one, so that what is left over is known to be unknown.
+/// A mapping whose keys are taken one by one. The keys that remain are unknown keys.
 package struct CatalogMapping {
     package struct Member {
         package let line: Int
@@ -20,7 +20,7 @@ package struct CatalogMapping {
         line = node.line
         let place = CatalogSource(file: file, line: node.line, element: element)
         guard case .mapping(let pairs) = node.value else {
-            throw CatalogError(.wrongType, at: place, "a mapping of keys to values is wanted here")
+            throw CatalogError(.wrongType, at: place, "expected a mapping of keys to values")
         }
         for (key, value) in pairs {
             let place = CatalogSource(file: file, line: key.line, element: element)
@@ -30,7 +30,7 @@ package struct CatalogMapping {
             if let first = members.updateValue(Member(line: key.line, node: value), forKey: name) {
                 let firstPlace = CatalogSource(file: file, line: first.line, element: element)
                 let label = CatalogText.quoted(name)
-                throw CatalogError(.duplicate, at: place, and: firstPlace, "\(label) is there twice")
+                throw CatalogError(.duplicate, at: place, and: firstPlace, "\(label) appears twice")
             }
             keys.append(name)
         }
@@ -44,14 +44,14 @@ package struct CatalogMapping {
         members.removeValue(forKey: key)
     }
 
-    /// Throws for the first key that was not read.
+    /// Throws for the first key that was not taken.
     package func requireAllTaken() throws(CatalogError) {
         guard let key = keys.first(where: { members[$0] != nil }), let member = members[key] else { return }
         let label = CatalogText.quoted(key)
-        throw CatalogError(.unknownKey, at: place(key, line: member.line), "the key \(label) is not known here")
+        throw CatalogError(.unknownKey, at: place(key, line: member.line), "unknown key \(label)")
     }
 
-    /// A value with the place it stands at, for the caller's own checks.
+    /// A value and its place, for checks by the caller.
     struct Text {
         let text: String
         let isPlain: Bool
@@ -111,8 +111,8 @@ package struct CatalogMapping {
         return period
     }
 
-    /// When a day like 2026-03-01 begins in US Pacific time, in milliseconds since 1970; with `addingDays`, so many days
-    /// later.
+    /// The start of a day such as 2026-03-01 in US Pacific time, in milliseconds since 1970. `addingDays` moves it by
+    /// that many days.
     mutating func takeDay(_ key: String, addingDays days: Int64 = 0) throws(CatalogError) -> Int64? {
         guard let value = try takeText(key) else { return nil }
         guard let day = CivilDay(iso8601: value.text), (1_970...9_998).contains(day.year) else {
@@ -123,7 +123,7 @@ package struct CatalogMapping {
         return PacificTime.instant(local: (day.daysSince1970 + days) * .millisecondsPerDay)
     }
 
-    /// A value of an enumeration by its raw value.
+    /// A value of an enumeration, given by its raw value.
     mutating func takeChoice<Choice: RawRepresentable & CaseIterable>(
         _ key: String
     ) throws(CatalogError) -> Choice? where Choice.RawValue == String {
@@ -159,14 +159,14 @@ package struct CatalogMapping {
                     "a storefront is three capital letters such as USA, not \(CatalogText.quoted(code))")
             }
             guard codes.insert(code).inserted else {
-                throw CatalogError(.duplicate, at: place, "the storefront \(code) is there twice")
+                throw CatalogError(.duplicate, at: place, "the storefront \(code) appears twice")
             }
         }
         return codes
     }
 
-    /// The rules of a win-back offer, from the keys of the offer's own mapping; nil if it has none of them. With one of them,
-    /// `paidMonths` and `monthsSince` with its `minimum` must be there.
+    /// The rules of a win-back offer, from the keys of the offer's own mapping; nil if it has none of them. If it has
+    /// any, `paidMonths` and `monthsSince` with its `minimum` are required.
     package mutating func takeWinBackRules() throws(CatalogError) -> WinBackRules? {
         guard Self.winBackKeys.contains(where: { members[$0] != nil }) else { return nil }
         let months = 0...Int64(WinBackRules.maximumMonths)
@@ -189,7 +189,7 @@ package struct CatalogMapping {
         rules.waitScope = try takeChoice("waitScope") ?? rules.waitScope
         rules.startDate = try takeDay("startDate")
         let endPlace = members["endDate"].map { place("endDate", line: $0.line) }
-        // The last day is part of the offer.
+        // The last day belongs to the offer.
         rules.endDate = try takeDay("endDate", addingDays: 1)
         if let start = rules.startDate, let end = rules.endDate, let endPlace, end <= start {
             throw CatalogError(.badValue, at: endPlace, "endDate is before startDate")

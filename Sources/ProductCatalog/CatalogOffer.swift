@@ -1,22 +1,22 @@
 public import AppStoreModels
 
-/// An offer of an auto-renewable subscription, as a catalogue states it.
+/// An offer of an auto-renewable subscription, as a catalog states it.
 public struct CatalogOffer: Hashable, Sendable {
     /// Introductory, promotional, offer code or win-back.
     public var type: OfferType
     /// The offer's identifier (`offerID`); an introductory offer has none.
     public var identifier: String?
-    /// How the offer is paid: free trial, pay as you go, pay up front.
+    /// How the customer pays for the offer: free trial, pay as you go or pay up front.
     public var paymentMode: OfferDiscountType?
     /// The length of one period of the offer.
     public var period: SubscriptionPeriod?
-    /// How many such periods the offer lasts; 1 where the source says nothing.
+    /// The number of such periods; 1 if the source states none.
     public var numberOfPeriods: Int
     /// The name the developer gave the offer.
     public var referenceName: String?
-    /// The price as the source writes it; absent when free.
+    /// The price as the source writes it; nil if the offer is free.
     public var price: String?
-    /// Who is eligible for a win-back offer, when and where; absent where the source does not say.
+    /// Who is eligible for a win-back offer, when and where; nil if the source states no rules.
     public var winBackRules: WinBackRules?
 
     public init(
@@ -34,8 +34,8 @@ public struct CatalogOffer: Hashable, Sendable {
         self.winBackRules = winBackRules
     }
 
-    /// What makes two statements speak of one offer: type and identifier, or for an introductory offer how it is paid,
-    /// since over the years a product may have had a free trial and a paid introduction.
+    /// Identifies one offer across sources: type and identifier. Introductory offers are identified by payment mode,
+    /// because a product may have had both a free trial and a paid introduction over the years.
     struct Identity: Hashable {
         let type: OfferType
         let name: String?
@@ -43,7 +43,7 @@ public struct CatalogOffer: Hashable, Sendable {
 
     var identity: Identity { Identity(type: type, name: identifier ?? paymentMode?.rawValue) }
 
-    /// Both statements in one, or `nil` where they contradict each other. Names and prices never do: they are labels.
+    /// Both statements combined; nil if they contradict each other. Names and prices are labels and never contradict.
     func merged(with other: CatalogOffer) -> CatalogOffer? {
         guard identity == other.identity, numberOfPeriods == other.numberOfPeriods else { return nil }
         if let period, let otherPeriod = other.period, !period.isSameLength(as: otherPeriod) { return nil }

@@ -1,15 +1,15 @@
 public import AppStoreModels
 
-/// What the catalogue answers about one product identifier: the joined facts, the rule that found them and their sources.
+/// The catalog's facts about one product identifier, with the rule that matched and the sources.
 public struct CatalogProduct: Sendable {
-    /// How the identifier was found.
+    /// How the identifier was matched.
     public enum Rule: Hashable, Sendable, CustomStringConvertible {
-        /// The catalogue names the product itself.
+        /// The catalog has an entry for the product itself.
         case exact
-        /// The most specific pattern that fits, as written.
+        /// The most specific pattern that matches, as written.
         case pattern(String)
 
-        /// `exact`, or `pattern *.monthly`.
+        /// For example `exact` or `pattern *.monthly`.
         public var description: String {
             switch self {
             case .exact: "exact"
@@ -18,7 +18,7 @@ public struct CatalogProduct: Sendable {
         }
     }
 
-    /// The identifier that was asked for.
+    /// The requested product identifier.
     public let productId: String
     public let rule: Rule
     private let record: CatalogRecord
@@ -33,30 +33,31 @@ public struct CatalogProduct: Sendable {
     public var facts: CatalogEntry { record.facts }
 
     public var type: ProductType? { record.facts.type }
-    /// A Newsstand free subscription: it never expires. Its ``type`` is the nearest of today's types, non-renewing.
+    /// Whether this is a Newsstand free subscription, which never expires. Its ``type`` is the closest current type,
+    /// non-renewing.
     public var isFreeSubscription: Bool { record.facts.freeSubscription ?? false }
     /// The time between renewals of an auto-renewable subscription.
     public var period: SubscriptionPeriod? { record.facts.period }
-    /// The term of a non-renewing subscription. Absent means that its end cannot be known.
+    /// The term of a non-renewing subscription. If it is nil, its end is unknown.
     public var duration: SubscriptionPeriod? { record.facts.duration }
-    /// Whether a non-renewing subscription bought while another of the same product (or entitlement) still runs begins
-    /// at that one's end rather than at its own purchase.
+    /// Whether a non-renewing subscription that is bought while another one of the same product (or entitlement) runs
+    /// begins when that one ends, instead of at its own purchase.
     ///
-    /// `true` unless the catalogue says otherwise: someone who paid twice for a month has paid for two months, and
-    /// counting both from their purchase would take one of them away.
+    /// `true` unless the catalog states otherwise. A customer who paid twice for a month has paid for two months;
+    /// counting both from their purchase dates would lose one.
     public var stacks: Bool { record.facts.stacks ?? true }
     public var bonusDuration: SubscriptionPeriod? { record.facts.bonusDuration }
     public var offers: [CatalogOffer] { record.facts.offers }
     public var subscriptionGroupIdentifier: String? { record.facts.subscriptionGroupIdentifier }
     public var subscriptionGroupName: String? { record.facts.subscriptionGroupName }
-    /// Level of service within the group, 1 is the highest.
+    /// The level of service within the group; 1 is the highest.
     public var level: Int? { record.facts.level }
     public var isFamilyShareable: Bool? { record.facts.familyShareable }
     public var adamId: Int64? { record.facts.adamId }
     public var referenceName: String? { record.facts.referenceName }
-    /// Text, for people.
+    /// The price, as text for people.
     public var price: String? { record.facts.price }
-    /// The name of what the product unlocks, shared by all products that unlock the same.
+    /// The name of what the product unlocks. All products that unlock the same share it.
     public var entitlement: String? { record.facts.entitlement }
 
     /// The offer with this type and identifier.
@@ -65,7 +66,7 @@ public struct CatalogProduct: Sendable {
     }
 
     /// The win-back offers of the product that have rules.
-    /// - Parameter group: the identifier of the product's subscription group, in which eligibility is decided.
+    /// - Parameter group: the identifier of the product's subscription group, which determines eligibility.
     public func winBackOffers(group: String) -> [WinBackOffer] {
         offers.compactMap { offer in
             guard offer.type == .winBack, let identifier = offer.identifier, let rules = offer.winBackRules else {
@@ -75,12 +76,12 @@ public struct CatalogProduct: Sendable {
         }
     }
 
-    /// The introductory offers: usually one, several where the product's offer changed over the years.
+    /// The introductory offers. Usually there is one; there are several if the product's offer changed over the years.
     public var introductoryOffers: [CatalogOffer] { offers.filter { $0.type == .introductory } }
 
-    /// The place that states `field`, the first one where several agree; `nil` where none does.
+    /// The place that states `field`; the first one if several agree; nil if none does.
     public func source(of field: CatalogField) -> CatalogSource? { record.source(of: field) }
 
-    /// Every place that speaks of the product, in the order of the catalogue's sources.
+    /// Every place that describes the product, in the order of the catalog's sources.
     public var sources: [CatalogSource] { record.sources }
 }

@@ -1,15 +1,15 @@
-/// Where a fact of the catalogue stands: the file, and the line or the element in it.
+/// The place of a fact in a catalog: the file, and the line or the element in it.
 ///
-/// The ``description`` is made once, so that naming the source of a field costs nothing per purchase.
+/// The ``description`` is built once, so that naming the source of a field costs nothing per purchase.
 public struct CatalogSource: Hashable, Sendable, CustomStringConvertible {
-    /// The file as the caller named it.
+    /// The name of the file as the caller gave it.
     public let file: String
-    /// Line from 1, for catalogues and feeds; a `.storekit` file is named by element alone.
+    /// The line, counted from 1, for catalogs and feeds. A place in a `.storekit` file has only an element.
     public let line: Int?
     /// The element: `products.com.example.monthly`, `patterns.*.monthly`, `subscriptionGroups[0].subscriptions[2]`,
     /// `in_app_purchase`.
     public let element: String?
-    /// `catalog.yaml:12: products.com.example.monthly`.
+    /// For example `catalog.yaml:12: products.com.example.monthly`.
     public let description: String
 
     public init(file: String, line: Int? = nil, element: String? = nil) {

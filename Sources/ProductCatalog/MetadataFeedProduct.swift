@@ -1,6 +1,6 @@
 import AppStoreModels
 
-/// One `in_app_purchase` of a feed while it is read.
+/// One `in_app_purchase` of a feed while the parser reads it.
 struct MetadataFeedProduct {
     /// The elements that are read. The raw value is the element's name, for messages.
     enum Field: String {
@@ -12,7 +12,7 @@ struct MetadataFeedProduct {
         case bonus = "bonus_duration"
         case adamId = "read_only_value"
 
-        /// The field of an element with this parent, or `nil` for one that does not matter here.
+        /// The field of an element with this parent; nil if the element is ignored.
         init?(_ element: String, in parent: String?, _ attributes: [String: String]) {
             guard let field = Field(rawValue: element) else { return nil }
             switch field {
@@ -43,12 +43,12 @@ struct MetadataFeedProduct {
 
     mutating func set(_ field: Field, to text: String, line: Int) throws(CatalogError) {
         let trimmed = Self.trimmed(text)
-        // An empty element says nothing.
+        // An empty element states nothing.
         guard !trimmed.isEmpty else { return }
         if let first = values.updateValue(Value(text: trimmed, line: line), forKey: field) {
             throw CatalogError(
                 .duplicate, at: place(field, line), and: place(field, first.line),
-                "\(field.rawValue) is there twice in one product")
+                "\(field.rawValue) appears twice in one product")
         }
     }
 
@@ -77,7 +77,7 @@ struct MetadataFeedProduct {
         if let id = values[.adamId] {
             guard id.text.isDecimal, let number = Int64(id.text), number > 0 else {
                 throw CatalogError(
-                    .badValue, at: place(.adamId, id.line), "\(CatalogText.quoted(id.text)) is no apple-id")
+                    .badValue, at: place(.adamId, id.line), "\(CatalogText.quoted(id.text)) is not an apple-id")
             }
             entry.adamId = number
         }
@@ -98,8 +98,8 @@ struct MetadataFeedProduct {
         default:
             throw CatalogError(
                 .unknownProductType, at: place(.type, word.line),
-                "\(CatalogText.quoted(word.text)) is no product type; known are consumable, non-consumable, "
-                    + "auto-renewable, free-subscription and subscription")
+                "\(CatalogText.quoted(word.text)) is not a product type; use consumable, non-consumable, "
+                    + "auto-renewable, free-subscription or subscription")
         }
     }
 
@@ -121,7 +121,7 @@ struct MetadataFeedProduct {
         guard let period = SubscriptionPeriod(words: value.text) else {
             throw CatalogError(
                 .badPeriod, at: place(field, value.line),
-                "\(CatalogText.quoted(value.text)) is no period like 7 Days, 1 Month or 1 Year")
+                "\(CatalogText.quoted(value.text)) is not a period like 7 Days, 1 Month or 1 Year")
         }
         return period
     }

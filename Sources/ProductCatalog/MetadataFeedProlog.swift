@@ -1,14 +1,14 @@
 import Foundation
 
-/// The check of everything before the root element of a feed, without an XML parser.
+/// Checks everything before the root element of a feed, without an XML parser.
 ///
-/// XML allows a document type declaration only there, and only such a declaration can define entities. So a feed whose
-/// prolog has none can neither expand entities nor name external files, whatever the XML library would do with them.
+/// XML allows a document type declaration only there, and only such a declaration can define entities. A feed without
+/// one in its prolog can neither expand entities nor name external files, whatever the XML library does.
 enum MetadataFeedProlog {
-    /// Throws unless `head`, the beginning of the feed, is a harmless prolog followed by an element.
+    /// Throws unless `head`, the start of the feed, is a safe prolog followed by an element.
     static func check(_ head: [UInt8], file: String) throws(CatalogError) {
         var scanner = Scanner(bytes: head, file: file)
-        // UTF-16, UTF-32 and other encodings of the XML library could hide a declaration from a look at the bytes.
+        // In UTF-16, UTF-32 and other encodings of the XML library, a search of the bytes would miss a declaration.
         scanner.skip(prefix: [0xEF, 0xBB, 0xBF])
         if let first = head.first, first >= 0xFE || head.prefix(4).contains(0) {
             throw scanner.error(.badEncoding, "the feed must be UTF-8 text")

@@ -6,15 +6,15 @@ public import Foundation
 
 /// Reads the in-app purchases of an App Store Connect feed (`NAME.itmsp/metadata.xml`).
 ///
-/// The feed is read as a stream: screenshots, leaderboards and other metadata pass by, megabytes of them if need be.
-/// Document types, entities and everything external are refused before the XML parser sees the feed. Elements are told
-/// by their local names, whatever the version of the namespace.
+/// The feed is read as a stream. Screenshots, leaderboards and other metadata are skipped, even if they take megabytes.
+/// Document types, entities and external references are rejected before the XML parser sees the feed. Elements are
+/// matched by their local names, in any version of the namespace.
 ///
-/// `duration`, `free_trial_duration` and `bonus_duration` are words (`7 Days`, `1 Month`, `1 Year`); a free trial becomes
-/// an introductory offer. The `family` of a subscription is kept as ``CatalogEntry/subscriptionGroupName``; it is a label,
-/// not Apple's group identifier.
+/// `duration`, `free_trial_duration` and `bonus_duration` are words (`7 Days`, `1 Month`, `1 Year`). A free trial
+/// becomes an introductory offer. The `family` of a subscription is stored as ``CatalogEntry/subscriptionGroupName``;
+/// it is a label, not Apple's group identifier.
 public enum MetadataFeedReader {
-    /// The entries of one feed, in its order.
+    /// The entries of one feed in order.
     ///
     /// - Parameters:
     ///   - path: The feed's XML file.
@@ -25,7 +25,7 @@ public enum MetadataFeedReader {
         return try parse(MetadataFeedStream(path: path, file: file), file: file)
     }
 
-    /// The entries of a feed that is in memory.
+    /// The entries of a feed in memory.
     ///
     /// - Throws: ``CatalogError``.
     public static func entries(_ data: Data, file: String) throws(CatalogError) -> [CatalogEntry] {
@@ -45,14 +45,14 @@ public enum MetadataFeedReader {
         guard isWellFormed, parser.parserError == nil, delegate.isComplete else {
             let line = parser.lineNumber > 0 ? parser.lineNumber : nil
             throw CatalogError(
-                .syntax, at: CatalogSource(file: file, line: line), "not well-formed XML, or cut short")
+                .syntax, at: CatalogSource(file: file, line: line), "not well-formed XML, or truncated")
         }
         try CatalogText.requireUnique(delegate.entries)
         return delegate.entries
     }
 }
 
-/// Listens to the XML parser and keeps what stands in `in_app_purchases`.
+/// Receives the XML parser's events and keeps the contents of `in_app_purchases`.
 private final class MetadataFeedDelegate: NSObject, XMLParserDelegate {
     private(set) var entries: [CatalogEntry] = []
     private(set) var failure: CatalogError?
@@ -99,9 +99,9 @@ private final class MetadataFeedDelegate: NSObject, XMLParserDelegate {
             return fail(CatalogError(.tooDeep, at: place, message), parser)
         }
         if let field {
-            // The fields that are read hold text only.
+            // The fields that are read contain text only.
             let place = CatalogSource(file: file, line: line, element: "\(field.name.rawValue).\(elementName)")
-            return fail(CatalogError(.wrongType, at: place, "an element where text is wanted"), parser)
+            return fail(CatalogError(.wrongType, at: place, "expected text, found an element"), parser)
         }
         let parent = path.last
         path.append(elementName)
@@ -165,7 +165,7 @@ private final class MetadataFeedDelegate: NSObject, XMLParserDelegate {
         }
     }
 
-    // The prolog check has refused these already; should a file change between the check and the parser, it ends here.
+    // The prolog check has already rejected these. This is the second check, in case the file changes in between.
     func parser(_ parser: XMLParser, foundInternalEntityDeclarationWithName name: String, value: String?) {
         refuseEntity(parser)
     }

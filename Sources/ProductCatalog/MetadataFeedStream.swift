@@ -1,13 +1,13 @@
 import Foundation
 
-/// The bytes of a feed on their way to the XML parser: nothing but whole characters of well-formed UTF-8 passes.
+/// Passes the bytes of a feed to the XML parser, as whole characters of well-formed UTF-8 only.
 ///
-/// Foundation's XML parser traps on names and text that are not UTF-8, so it never gets to see any. The first bytes can
-/// be looked at before the parser starts, from the same open file.
+/// Foundation's XML parser traps on names and text that are not UTF-8. The first bytes can be inspected before the
+/// parser starts, from the same open file.
 final class MetadataFeedStream: InputStream {
     private let handle: FileHandle?
     private var rest: Data
-    /// Read and not yet delivered; all of it is valid but for an unfinished character at the end.
+    /// Bytes that were read and not delivered. All are valid, except for an incomplete character at the end.
     private var buffer: [UInt8] = []
     /// How many bytes of `buffer` have been delivered.
     private var position = 0
@@ -36,7 +36,7 @@ final class MetadataFeedStream: InputStream {
         super.init(data: Data())
     }
 
-    /// The first bytes of the feed, at most `count`; they are delivered to the parser all the same.
+    /// The first bytes of the feed, at most `count`. The parser still receives them.
     func head(_ count: Int) throws(CatalogError) -> [UInt8] {
         while buffer.count < count, !isSourceAtEnd { try fill() }
         return Array(buffer.prefix(count))
@@ -57,7 +57,7 @@ final class MetadataFeedStream: InputStream {
         }
     }
 
-    /// Takes one more chunk of the source and moves `validCount` over its whole characters.
+    /// Reads one more chunk from the source and advances `validCount` past its complete characters.
     private func fill() throws(CatalogError) {
         let chunk = try nextChunk()
         if position == validCount, position > 0 {
@@ -119,7 +119,7 @@ final class MetadataFeedStream: InputStream {
     }
 }
 
-/// One character of UTF-8 as RFC 3629, section 4 has it: no overlong forms, no surrogates, nothing beyond U+10FFFF.
+/// One UTF-8 character by RFC 3629, section 4: no overlong forms, no surrogates, nothing beyond U+10FFFF.
 private enum UTF8Character {
     enum Length {
         case whole(Int)

@@ -1,14 +1,15 @@
 import Foundation
 
 extension ProductCatalog {
-    /// Reads and joins catalogues of every known kind.
+    /// Reads and merges catalogs of every known kind.
     ///
-    /// What a path holds is told by its ending, else by its first bytes: `.storekit` is Xcode's, `.xml` and a folder with
-    /// a `metadata.xml` (`NAME.itmsp`) an App Store Connect feed, `.yaml` and `.yml` our own; `.json` is ours or Xcode's by
-    /// its keys; anything else is a feed if it begins with `<`, JSON if it begins with `{`, else YAML.
+    /// The kind is detected by the file's extension, or else by its first bytes. `.storekit` is Xcode's. `.xml`, or a
+    /// folder with a `metadata.xml` (`NAME.itmsp`), is an App Store Connect feed. `.yaml` and `.yml` are ours. `.json`
+    /// is ours or Xcode's, depending on its keys. Other files are feeds if they begin with `<`, JSON if they begin with
+    /// `{`, and YAML otherwise.
     ///
-    /// - Parameter paths: Files and folders. The order decides only which name or price wins where they differ.
-    /// - Throws: ``CatalogError``; a contradiction between two sources names both places.
+    /// - Parameter paths: files and folders. The order only decides which name or price wins if they differ.
+    /// - Throws: ``CatalogError``; a contradiction between two sources states both places.
     public static func load(paths: [String]) throws(CatalogError) -> ProductCatalog {
         var entries: [CatalogEntry] = []
         for path in paths {
@@ -21,7 +22,7 @@ extension ProductCatalog {
         return try ProductCatalog(entries: entries)
     }
 
-    /// The entries of one file or folder, as ``load(paths:)`` tells their kind.
+    /// The entries of one file or folder, whose kind is detected as in ``load(paths:)``.
     ///
     /// - Throws: ``CatalogError``.
     public static func entries(path: String) throws(CatalogError) -> [CatalogEntry] {
@@ -55,7 +56,7 @@ extension ProductCatalog {
         let start = data.starts(with: bom) ? data.dropFirst(bom.count) : data
         let first = start.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         if first == UInt8(ascii: "<") {
-            // A feed that was read whole is not opened again: it may be a pipe.
+            // A feed that was read completely is not opened again, because it may be a pipe.
             return data.count <= CatalogLimits.fileBytes
                 ? try MetadataFeedReader.entries(data, file: path) : try MetadataFeedReader.entries(path: path)
         }
@@ -67,7 +68,7 @@ extension ProductCatalog {
 }
 
 enum CatalogFileBytes {
-    /// At most `limit` bytes of a file.
+    /// Reads at most `limit` bytes of a file.
     static func read(_ path: String, upTo limit: Int, file: String) throws(CatalogError) -> Data {
         let place = CatalogSource(file: file)
         guard let handle = FileHandle(forReadingAtPath: path) else {

@@ -1,5 +1,5 @@
-/// What the products of an app *are*: types, periods, terms, groups, offers, entitlements. A receipt names products by
-/// identifier only.
+/// Describes the products of an app: types, periods, terms, groups, offers, entitlements. A receipt contains only
+/// product identifiers.
 ///
 ///     let catalog = try ProductCatalog.load(paths: ["catalog.yaml", "Store.storekit", "App.itmsp"])
 ///     if let product = catalog.product("com.example.season") {
@@ -8,14 +8,14 @@
 ///         product.rule                  // exact
 ///     }
 ///
-/// Several sources are joined: they may complete each other, and have to agree where they speak of the same fact.
-/// Entries for one product and patterns over identifiers are never mixed: an exact entry answers alone, else the most
-/// specific pattern does.
+/// Several sources are merged. They may complete each other, and must agree on facts that both state. Entries for one
+/// product and patterns are never mixed: if there is an exact entry, it alone counts; otherwise the most specific
+/// pattern does.
 ///
-/// **Which pattern is the most specific**: the one with the higher `priority` (0 if not given); then the one with more
-/// literal characters; then the one with more `?`; then the one with fewer `*`. Two patterns alike in all four that could
-/// both fit one identifier are refused when the catalogue is made (``CatalogError/Code/ambiguousPatterns``), before any
-/// receipt is read.
+/// **The most specific pattern** is the one with the higher `priority` (0 by default); then with more literal
+/// characters; then with more `?`; then with fewer `*`. If two patterns are equal in all four and can match the same
+/// identifier, the catalog is rejected when it is created (``CatalogError/Code/ambiguousPatterns``), before any receipt
+/// is read.
 public struct ProductCatalog: Sendable {
     private struct PatternRecord: Sendable {
         let pattern: ProductIdPattern
@@ -25,22 +25,22 @@ public struct ProductCatalog: Sendable {
     }
 
     private let exact: [String: CatalogRecord]
-    /// The most specific first.
+    /// Most specific first.
     private let patterns: [PatternRecord]
-    /// Differences between sources that are no contradiction: names and prices, where the first source won.
+    /// Differences between sources that are not contradictions: names and prices, where the first source won.
     public let remarks: [String]
 
-    /// A catalogue that knows nothing.
+    /// An empty catalog.
     public init() {
         exact = [:]
         patterns = []
         remarks = []
     }
 
-    /// Joins entries of any number of sources; the order decides which label wins, never what a product is.
+    /// Merges the entries of any number of sources. The order only decides which label wins, never what a product is.
     ///
-    /// - Throws: ``CatalogError`` with code `conflict`, `duplicate`, `ambiguousPatterns`, `badValue` (a product
-    ///   identifier or pattern that is none) or `tooLarge`.
+    /// - Throws: ``CatalogError`` with code `conflict`, `duplicate`, `ambiguousPatterns`, `badValue` (an invalid
+    ///   product identifier or pattern) or `tooLarge`.
     public init(entries: [CatalogEntry]) throws(CatalogError) {
         if let last = entries.last, entries.count > CatalogLimits.entries {
             throw CatalogError(.tooLarge, at: last.source, "more than \(CatalogLimits.entries) entries")
@@ -97,9 +97,10 @@ public struct ProductCatalog: Sendable {
         return ordered
     }
 
-    /// What the catalogue knows about a product: its own entry, else the most specific pattern that fits, else `nil`.
+    /// The catalog's facts about a product: its own entry, or else the most specific pattern that matches, or else nil.
     ///
-    /// A dictionary lookup, then one pass over the identifier per pattern until one fits. Safe from any thread.
+    /// Costs a dictionary look-up, then one pass over the identifier per pattern until one matches. Safe from any
+    /// thread.
     public func product(_ productId: String) -> CatalogProduct? {
         if let record = exact[productId] {
             return CatalogProduct(productId: productId, rule: .exact, record: record)
@@ -112,16 +113,16 @@ public struct ProductCatalog: Sendable {
         }
     }
 
-    /// The product identifiers with an entry of their own, sorted.
+    /// The product identifiers that have their own entry, sorted.
     public var productIds: [String] { exact.keys.sorted() }
 
-    /// The patterns in the order they are asked.
+    /// The patterns in the order in which they are tried.
     public var patternTexts: [String] { patterns.map(\.pattern.text) }
 
     public var isEmpty: Bool { exact.isEmpty && patterns.isEmpty }
 }
 
-/// Mergers by key in the order in which the keys came, so that errors and remarks do not depend on hashing.
+/// Mergers by key, in the order in which the keys were first used, so that errors and remarks do not depend on hashing.
 private struct OrderedMergers<Key: Hashable> {
     private var indices: [Key: Int] = [:]
     private var mergers: [(key: Key, merger: CatalogMerger)] = []

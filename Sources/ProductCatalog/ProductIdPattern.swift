@@ -1,25 +1,25 @@
-/// A pattern over product identifiers: `*` stands for any run of bytes (none included), `?` for exactly one byte,
-/// everything else for itself. The whole identifier has to fit.
+/// A pattern for product identifiers: `*` matches any number of bytes including none, `?` matches exactly one byte, and
+/// everything else matches itself. The whole identifier must match.
 ///
-/// Product identifiers cannot hold `*` or `?`, so there is no escape. Matching takes one step per byte of the identifier
-/// whatever the pattern: all positions in the pattern are followed at once as the bits of one number.
+/// Product identifiers cannot contain `*` or `?`, so there is no escape. Matching takes one step per byte of the
+/// identifier for any pattern: the bits of one number track all positions in the pattern at once.
 public struct ProductIdPattern: Hashable, Sendable, CustomStringConvertible {
     /// The pattern as written.
     public let text: String
-    /// Its bytes, runs of `*` shortened to one.
+    /// Its bytes, with consecutive `*` reduced to one.
     let bytes: [UInt8]
     private let prefix: [UInt8]
     private let suffix: [UInt8]
-    /// Per byte value, the positions (wildcards `*` not counted) that accept it.
+    /// For each byte value, the positions (without `*`) that accept it.
     private let accepts: [UInt128]
-    /// Positions before which a `*` stands: a match may wait there.
+    /// The positions that follow a `*`, where a match may wait.
     private let waits: UInt128
     private let length: Int
 
     static let anyRun = UInt8(ascii: "*")
     static let anyByte = UInt8(ascii: "?")
 
-    /// `nil` for a text without wildcard, empty, or longer than ``CatalogLimits/patternBytes``.
+    /// Nil for a text that is empty, has no wildcard, or is longer than ``CatalogLimits/patternBytes``.
     public init?(_ text: String) {
         var bytes: [UInt8] = []
         guard text.utf8.count <= CatalogLimits.patternBytes else { return nil }
@@ -56,7 +56,7 @@ public struct ProductIdPattern: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { text }
 
-    /// Whether the whole of `productId` fits.
+    /// Whether all of `productId` matches.
     public func matches(_ productId: String) -> Bool {
         var copy = productId
         return copy.withUTF8 { matches($0) }
@@ -66,7 +66,7 @@ public struct ProductIdPattern: Hashable, Sendable, CustomStringConvertible {
         guard id.count >= length, id.starts(with: prefix), id.suffix(suffix.count).elementsEqual(suffix) else {
             return false
         }
-        // Bit n: the first n counted positions have been matched so far.
+        // Bit n is set if the first n counted positions have matched so far.
         var reached: UInt128 = 1
         for byte in id {
             reached = ((reached & accepts[Int(byte)]) << 1) | (reached & waits)
@@ -75,7 +75,7 @@ public struct ProductIdPattern: Hashable, Sendable, CustomStringConvertible {
         return reached & (UInt128(1) << UInt128(length)) != 0
     }
 
-    /// How specific a pattern is: more literal bytes first, then more `?`, then fewer `*`.
+    /// The specificity of a pattern: more literal bytes first, then more `?`, then fewer `*`.
     struct Specificity: Hashable, Comparable {
         let literals: Int
         let anyBytes: Int
@@ -92,9 +92,9 @@ public struct ProductIdPattern: Hashable, Sendable, CustomStringConvertible {
         return Specificity(literals: bytes.count - runs - singles, anyBytes: singles, anyRuns: runs)
     }
 
-    /// Whether some identifier fits both patterns.
+    /// Whether any identifier matches both patterns.
     ///
-    /// Walks the pairs of positions that one and the same identifier can bring both patterns to; each pair once.
+    /// Walks the pairs of positions that one identifier can reach in both patterns, each pair once.
     func overlaps(_ other: ProductIdPattern) -> Bool {
         let (left, right) = (bytes, other.bytes)
         guard zip(prefix, other.prefix).allSatisfy(==),

@@ -1,6 +1,6 @@
 import AppStoreModels
 
-/// The shortened time of Apple's sandbox, and the length of a period told from its two dates.
+/// The shortened periods of Apple's sandbox, and the inference of a period from its two dates.
 public enum SandboxTime {
     /// One row of the table: a real period and the time between its renewals in the classic sandbox.
     public struct Rate: Hashable, Sendable {
@@ -17,46 +17,46 @@ public enum SandboxTime {
         rate(1, .year, minutes: 60),
     ]
 
-    /// After so many renewals the old sandbox ended a subscription.
+    /// The number of renewals after which the old sandbox ended a subscription.
     public static let classicMaximumRenewals = 6
-    /// After so many renewals the current sandbox ends a subscription.
+    /// The number of renewals after which the current sandbox ends a subscription.
     public static let currentMaximumRenewals = 12
 
     private static func rate(_ value: Int, _ unit: SubscriptionPeriod.Unit, minutes: Int64) -> Rate {
         Rate(period: SubscriptionPeriod(constant: value, unit), renewalLength: minutes * 60_000)
     }
 
-    /// The time between renewals of `period` in the classic sandbox, in milliseconds; `nil` for a period that the table
-    /// does not hold. `P7D` is a week and `P12M` a year.
+    /// The time between renewals of `period` in the classic sandbox, in milliseconds; nil for a period that is not in
+    /// the table. `P7D` counts as a week and `P12M` as a year.
     public static func renewalLength(of period: SubscriptionPeriod) -> Int64? {
         classicRates.first { $0.period.isSameLength(as: period) }?.renewalLength
     }
 
-    /// Which rule told the period.
+    /// The rule that determined the period.
     public enum Rule: String, Sendable, CaseIterable {
-        /// The length is that of a period in the classic sandbox.
+        /// The length matches a period of the classic sandbox.
         case sandboxTime
-        /// The end is the calendar's in UTC.
+        /// The end matches calendar arithmetic in UTC.
         case calendar
-        /// The end is the calendar's in US Pacific time, by which the App Store counts: across a change to or from
-        /// daylight saving time an hour more or less in UTC. Every month-long period of the real replies in the
-        /// project's collection keeps this rule.
+        /// The end matches calendar arithmetic in US Pacific time, which the App Store uses. Across a change of
+        /// daylight saving time the difference is one hour in UTC. Every month-long period of the real replies in the
+        /// project's collection matches this rule.
         case calendarPacific
-        /// The period begins on the last day of a month and ends on a later day of the month, as the renewals of a
-        /// subscription bought on the 29th, 30th or 31st do after a short month.
+        /// The period begins on the last day of a month and ends on a later day of the month. This happens to renewals
+        /// of a subscription bought on the 29th, 30th or 31st after a short month.
         case monthEnd
     }
 
-    /// A period told from two dates, with the rule that told it.
+    /// A period inferred from two dates, with the rule that matched.
     public struct Inference: Hashable, Sendable {
         public let period: SubscriptionPeriod
         public let rule: Rule
     }
 
-    /// Dates may be off by so many milliseconds (seconds cut off; sandbox replies 4 ms short were seen).
+    /// The tolerance for dates in milliseconds. Seconds may be truncated, and sandbox replies were seen 4 ms short.
     public static let tolerance: Int64 = 1_000
 
-    /// The periods that the App Store sells, trials of three days and two weeks with them.
+    /// The periods that the App Store sells, including trials of three days and two weeks.
     private static let candidates: [SubscriptionPeriod] = [
         SubscriptionPeriod(constant: 3, .day), SubscriptionPeriod(constant: 1, .week),
         SubscriptionPeriod(constant: 2, .week), SubscriptionPeriod(constant: 1, .month),
@@ -66,14 +66,14 @@ public enum SandboxTime {
 
     /// The period that runs from `purchaseDate` to `expiresDate`, both in milliseconds since 1970.
     ///
-    /// In the sandbox its shortened time is tried first, then the calendar; in production the calendar alone. `nil` when
-    /// no rule fits: a period cut short by an upgrade or drawn out by a grace period has a length of its own, and nothing
-    /// is guessed from it. What is told is the length of *this* period, which for an offer is the offer's.
+    /// In the sandbox its shortened periods are tried first, then the calendar; in production only the calendar.
+    /// Returns nil if no rule matches, because a period shortened by an upgrade or extended by a grace period has an
+    /// arbitrary length. The result is the length of *this* period; for an offer it is the offer's.
     public static func inferPeriod(
         purchaseDate: Int64, expiresDate: Int64, environmentIsSandbox: Bool
     ) -> Inference? {
         let (length, overflow) = expiresDate.subtractingReportingOverflow(purchaseDate)
-        // Beyond a year and two days no candidate can fit; this also keeps all that follows within 64 bits.
+        // No candidate is longer than a year and two days. The check also keeps the arithmetic within 64 bits.
         guard !overflow, length > 0, length <= 368 * .millisecondsPerDay, isPlausible(purchaseDate) else { return nil }
         if environmentIsSandbox,
             let rate = classicRates.first(where: { abs($0.renewalLength - length) <= tolerance })
@@ -87,7 +87,7 @@ public enum SandboxTime {
         return monthEndPeriod(start, end).map { Inference(period: $0, rule: .monthEnd) }
     }
 
-    /// Years 1970 to 9999: what a receipt can hold.
+    /// Years 1970 to 9999, the range of dates in a receipt.
     private static func isPlausible(_ date: Int64) -> Bool {
         (0..<253_402_300_800_000).contains(date)
     }

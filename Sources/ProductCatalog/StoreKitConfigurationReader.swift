@@ -3,14 +3,14 @@ public import Foundation
 
 /// Reads Xcode's StoreKit configuration files (`*.storekit`, JSON, major versions 1 to 4).
 ///
-/// Unknown keys are tolerated, since Xcode adds some with each version. Unknown types, periods and payment modes are
-/// errors that name the element (`subscriptionGroups[0].subscriptions[2].recurringSubscriptionPeriod`). The file holds no
-/// term for non-renewing subscriptions; that has to come from our own catalogue.
+/// Unknown keys are ignored, because Xcode adds some with each version. Unknown types, periods and payment modes are
+/// errors that name the element (`subscriptionGroups[0].subscriptions[2].recurringSubscriptionPeriod`). The file has no
+/// term for non-renewing subscriptions; our own catalog provides it.
 ///
-/// `internalID` is taken for the App Store's number where it is one: digits only, and longer than the eight characters
-/// of an identifier that Xcode makes up.
+/// `internalID` is read as the App Store's number if it has only digits and more than eight characters, the length of
+/// an identifier that Xcode generates.
 public enum StoreKitConfigurationReader {
-    /// The major versions that are read.
+    /// The supported major versions.
     public static let majorVersions = 1...4
 
     /// The entries of one file: products, non-renewing subscriptions, then subscriptions by group.
@@ -25,7 +25,7 @@ public enum StoreKitConfigurationReader {
         guard majorVersions.contains(version.major) else {
             throw builder.error(
                 .unsupportedVersion, "version.major",
-                "major version \(version.major) is not known; known are \(majorVersions.lowerBound) to "
+                "major version \(version.major) is not supported; supported are \(majorVersions.lowerBound) to "
                     + "\(majorVersions.upperBound)")
         }
         for (index, product) in (configuration.products ?? []).enumerated() {
@@ -41,8 +41,8 @@ public enum StoreKitConfigurationReader {
         return builder.entries
     }
 
-    /// Whether a JSON text is a StoreKit configuration rather than a catalogue of ours: it has one of the keys that only
-    /// Xcode's files have.
+    /// Whether a JSON text is a StoreKit configuration and not one of our catalogs: it has a key that only Xcode's
+    /// files have.
     static func recognizes(_ data: Data) -> Bool {
         struct Probe: Decodable {
             struct Anything: Decodable {
@@ -84,7 +84,7 @@ public enum StoreKitConfigurationReader {
         }
         switch error {
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-            return CatalogError(.wrongType, at: place(context.codingPath), "a value of another kind than \(type)")
+            return CatalogError(.wrongType, at: place(context.codingPath), "expected a value of type \(type)")
         case .keyNotFound(let key, let context):
             return CatalogError(.missingValue, at: place(context.codingPath + [key]), "the value is missing")
         case .dataCorrupted(let context):

@@ -1,6 +1,6 @@
 import AppStoreModels
 
-/// Turns the decoded parts of a StoreKit configuration into entries, checking what JSON decoding cannot.
+/// Turns the decoded parts of a StoreKit configuration into entries, and checks what JSON decoding cannot.
 struct StoreKitEntryBuilder {
     let file: String
     private(set) var entries: [CatalogEntry] = []
@@ -32,7 +32,7 @@ struct StoreKitEntryBuilder {
         if let own = subscription.subscriptionGroupID, let id = group.id, own != id {
             throw error(
                 .conflict, "\(path).subscriptionGroupID",
-                "\(CatalogText.quoted(own)) is not the group it stands in, \(CatalogText.quoted(id))")
+                "\(CatalogText.quoted(own)) is not the id of its group, \(CatalogText.quoted(id))")
         }
         entry.period = try period(
             subscription.recurringSubscriptionPeriod, at: "\(path).recurringSubscriptionPeriod")
@@ -58,7 +58,7 @@ struct StoreKitEntryBuilder {
         guard let type = types[word] else {
             throw error(
                 .unknownProductType, "\(path).type",
-                "\(CatalogText.quoted(word)) is no product type here; known are "
+                "\(CatalogText.quoted(word)) is not a product type here; use "
                     + types.keys.sorted().joined(separator: ", "))
         }
         var entry = CatalogEntry(
@@ -93,9 +93,9 @@ struct StoreKitEntryBuilder {
                     throw CatalogError(
                         .duplicate, at: CatalogSource(file: file, element: place),
                         and: CatalogSource(file: file, element: first),
-                        "the offer \(CatalogText.quoted(id)) is there twice")
+                        "the offer \(CatalogText.quoted(id)) appears twice")
                 }
-                // Newer files repeat the one introductory offer in the list.
+                // Newer files repeat the single introductory offer in the list.
                 if type != .introductory || !result.contains(offer) { result.append(offer) }
             }
         }
@@ -128,7 +128,7 @@ struct StoreKitEntryBuilder {
     private func period(_ text: String?, at path: String) throws(CatalogError) -> SubscriptionPeriod {
         guard let text else { throw error(.missingValue, path, "the period is missing") }
         guard let period = SubscriptionPeriod(iso8601: text) else {
-            throw error(.badPeriod, path, "\(CatalogText.quoted(text)) is no period like P1W, P1M or P1Y")
+            throw error(.badPeriod, path, "\(CatalogText.quoted(text)) is not a period like P1W, P1M or P1Y")
         }
         return period
     }

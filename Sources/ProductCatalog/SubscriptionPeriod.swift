@@ -1,6 +1,6 @@
 import AppStoreModels
 
-/// The length of a subscription, of an offer or of a term: a whole number of days, weeks, months or years.
+/// The length of a subscription, an offer or a term: a whole number of days, weeks, months or years.
 ///
 /// Written as an ISO 8601 duration with one component (`P7D`, `P1W`, `P1M`, `P1Y`), the form of Xcode's StoreKit
 /// configuration files and of StoreKit 2.
@@ -10,10 +10,10 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
         case day, week, month, year
     }
 
-    /// The largest count of units that is read; far beyond every term sold.
+    /// The largest number of units, far beyond every term that is sold.
     public static let maximumValue = 9_999
 
-    /// How many units, 1 to ``maximumValue``.
+    /// The number of units, 1 to ``maximumValue``.
     public let value: Int
     public let unit: Unit
 
@@ -24,14 +24,14 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
         self.unit = unit
     }
 
-    /// For constants of this module, whose values are in bounds by reading.
+    /// For constants of this module, whose values are visibly in range.
     init(constant value: Int, _ unit: Unit) {
         self.value = value
         self.unit = unit
     }
 
-    /// Reads `P7D`, `P1W`, `P6M`, `P1Y`. Several components, time components, zero, leading zeros and small letters
-    /// are refused (`nil`): the App Store sells no such period.
+    /// Reads `P7D`, `P1W`, `P6M`, `P1Y`. Returns nil for several components, time components, zero, leading zeros and
+    /// lowercase letters, because the App Store sells no such period.
     public init?(iso8601 text: String) {
         let bytes = Array(text.utf8.prefix(7))
         guard bytes.count == text.utf8.count, bytes.first == UInt8(ascii: "P"), let last = bytes.last else {
@@ -85,7 +85,7 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { iso8601 }
 
-    /// Whether both last equally long from every start: `P7D` and `P1W`, `P12M` and `P1Y`.
+    /// Whether both periods have the same length from every start date, such as `P7D` and `P1W`, or `P12M` and `P1Y`.
     public func isSameLength(as other: SubscriptionPeriod) -> Bool {
         canonical == other.canonical
     }
@@ -98,13 +98,14 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The end of `times` such periods that begin at `milliseconds` (since 1970, UTC), in milliseconds since 1970.
+    /// The end of `times` consecutive periods that begin at `milliseconds` (since 1970, UTC), in milliseconds since
+    /// 1970.
     ///
-    /// Exact UTC calendar arithmetic: days and weeks of 24-hour days; months and years keep the day of the month and
-    /// the time of day, or end on the last day of a month that is too short (31 January + `P1M` is 28 or 29 February).
-    /// Several periods are counted from the start at once, so a short month does not shift the ones after it.
+    /// Exact UTC calendar arithmetic. Days have 24 hours. Months and years keep the day of the month and the time of
+    /// day, or end on the last day of a month that is too short: January 31 + `P1M` is February 28 or 29. Several
+    /// periods are counted from the start at once, so a short month does not shift later ones.
     ///
-    /// - Returns: `nil` when the end is beyond 64-bit milliseconds, or `times` is not 0 to 1,000,000.
+    /// - Returns: nil if the end does not fit in 64-bit milliseconds, or if `times` is not 0 to 1,000,000.
     public func adding(to milliseconds: Int64, times: Int = 1) -> Int64? {
         guard (0...1_000_000).contains(times) else { return nil }
         let length = canonical

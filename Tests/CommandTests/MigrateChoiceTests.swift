@@ -140,7 +140,7 @@ struct MigrateChoiceTests {
         }
     }
 
-    @Test("A broken catalogue is an error that names the file and the line, before anything is read or written")
+    @Test("A broken catalog is an error that names the file and the line, before anything is read or written")
     func brokenCatalog() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(1))
@@ -150,7 +150,7 @@ struct MigrateChoiceTests {
         for (name, line) in [("catalog.yaml", 5), ("broken.json", 2)] {
             let outcome = try await folder.migrate("dump.ndjson", "--output", "out", "--catalog", name)
             #expect(outcome.status == 2)
-            #expect(outcome.error.hasPrefix("Error: The catalogue cannot be used: "))
+            #expect(outcome.error.hasPrefix("Error: The catalog cannot be used: "))
             #expect(outcome.error.contains(name) && outcome.error.contains("\(line)"), "\(outcome.error)")
         }
         let missing = try await folder.migrate("dump.ndjson", "--output", "out", "--catalog", "missing.yaml")

@@ -259,7 +259,7 @@ struct OffersTests {
         #expect(refunded[1]["status"] == "active" && refunded[1]["accessEnds"] == "2023-05-15T18:00:00Z")
     }
 
-    @Test("Legacy receipts: the group comes from a catalogue, and without one the verdict is unknown")
+    @Test("Legacy receipts: the group comes from a catalog, and without one the verdict is unknown")
     func legacy() async throws {
         let folder = try Folder.withRoot()
         try folder.write("in/receipt", Forged.named("auto-renewable").bytes)

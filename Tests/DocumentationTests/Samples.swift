@@ -1,4 +1,4 @@
-// Every Swift sample of README.md and of the DocC catalogues, character for character. `SampleTests` runs them, and checks
+// Every Swift sample of README.md and of the DocC catalogs, character for character. `SampleTests` runs them, and checks
 // that the documents show nothing else.
 
 import AppStoreModels

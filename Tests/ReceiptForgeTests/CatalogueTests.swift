@@ -8,7 +8,7 @@ enum Catalogue {
     static func named(_ name: String) throws -> ForgedCase { try #require(cases.first { $0.name == name }) }
 }
 
-@Suite("The catalogue of forged cases")
+@Suite("The catalog of forged cases")
 struct CatalogueTests {
     @Test("every case can be forged")
     func everyCaseCanBeForged() throws {

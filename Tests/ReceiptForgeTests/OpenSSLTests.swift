@@ -6,7 +6,7 @@ import Testing
 struct OpenSSLTests {
     private static let judged = Catalogue.cases.filter { $0.openSSLAccepts != nil }
 
-    @Test("OpenSSL agrees with what the catalogue says of it")
+    @Test("OpenSSL agrees with what the catalog says of it")
     func openSSLAgrees() throws {
         let root = try TestCertificateAuthority.rootDER
         #expect(Self.judged.count > 80)

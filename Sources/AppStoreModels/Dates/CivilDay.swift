@@ -77,7 +77,7 @@ package struct CivilDay {
 extension Int64 {
     package static let millisecondsPerDay: Int64 = 86_400_000
 
-    /// Division rounding towards negative infinity; the divisor is a positive constant at every call.
+    /// Division rounding toward negative infinity; the divisor is a positive constant at every call.
     package func flooredQuotient(_ divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

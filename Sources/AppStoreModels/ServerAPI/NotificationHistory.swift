@@ -96,7 +96,7 @@ public struct NotificationHistoryResponseItem: Codable, Hashable, Sendable {
     /// The attempts to send it, at most 6.
     public var sendAttempts: [SendAttemptItem]?
 
-    /// The result of the first attempt. Deprecated by Apple in favour of `sendAttempts`.
+    /// The result of the first attempt. Deprecated by Apple in favor of `sendAttempts`.
     public var firstSendAttemptResult: SendAttemptResult?
 
     /// Members of the JSON object that this package does not know. They are kept and written again.

@@ -26,7 +26,7 @@ public struct TransactionHistoryRequest: Codable, Hashable, Sendable {
     /// True for revoked transactions only, false for all others only, absent for both.
     public var revoked: Bool?
 
-    /// True to leave out revoked transactions. Deprecated by Apple in favour of `revoked`.
+    /// True to leave out revoked transactions. Deprecated by Apple in favor of `revoked`.
     public var excludeRevoked: Bool?
 
     /// What is nil is left out of the JSON.

@@ -51,7 +51,7 @@ public struct AppReceipt: Hashable, Sendable {
     public internal(set) var expirationDate: Int64?
     /// Attribute 22: a date in Volume Purchase Program receipts.
     public internal(set) var volumePurchaseDate: Int64?
-    /// Attribute 23: the organisation's name in Volume Purchase Program receipts.
+    /// Attribute 23: the organization's name in Volume Purchase Program receipts.
     public internal(set) var volumePurchaseOrganization: String?
     /// Attribute 25: the platform, 3 for iOS and 2 for macOS.
     public internal(set) var platform: Int64?

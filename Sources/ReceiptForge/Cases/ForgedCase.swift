@@ -29,7 +29,7 @@ public struct ForgedCase: Sendable {
     /// not check.
     public let openSSLAccepts: Bool?
 
-    /// The catalogue, in a fixed order, names unique.
+    /// The catalog, in a fixed order, names unique.
     ///
     /// - Parameters:
     ///   - largePurchaseCount: how many purchases the large receipt has; 0 leaves out the large cases.

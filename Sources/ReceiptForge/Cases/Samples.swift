@@ -1,4 +1,4 @@
-/// The apps, dates and purchases that the catalogue is made of.
+/// The apps, dates and purchases that the catalog is made of.
 enum Sample {
     static let bundleId = "com.example.orchard"
     /// Dates of creation, one in the life of each generation of certificates.

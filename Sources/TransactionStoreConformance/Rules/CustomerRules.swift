@@ -115,8 +115,8 @@ extension StoreConformance {
             try expect(customer.appTransaction?.payload.appTransactionId, equals: "704")
         },
         StoreRule(opened: "an identity that identifies no customer joins no customers") { store in
-            let nobody = "00000000-0000-0000-0000-000000000000"
-            let tokens = ["1": nobody, "2": nobody, "3": "default", "4": "default", "5": "", "6": ""]
+            let zeroToken = "00000000-0000-0000-0000-000000000000"
+            let tokens = ["1": zeroToken, "2": zeroToken, "3": "default", "4": "default", "5": "", "6": ""]
             for (id, token) in tokens {
                 let fact = Samples.fact(id, source: .signedTransaction) {
                     $0.appAccountToken = token
@@ -125,7 +125,7 @@ extension StoreConformance {
                 _ = try await store.apply([Samples.set(fact)])
             }
             try await expect(store.counts().customers, equals: 6)
-            let asked = [CustomerIdentity(.appAccountToken, nobody), CustomerIdentity(.appTransactionId, "0")]
+            let asked = [CustomerIdentity(.appAccountToken, zeroToken), CustomerIdentity(.appTransactionId, "0")]
             try await expect(store.customer(asked, in: Samples.scope) == nil)
         },
         StoreRule(opened: "a transaction with id 0 is not stored") { store in

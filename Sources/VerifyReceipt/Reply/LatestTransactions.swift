@@ -21,10 +21,10 @@ final class StoreKnowledge: Sendable {
 /// - A transaction that both know shows the joined facts. Those of the store win where they were signed no earlier; a
 ///   cancellation that the submitted document states is taken back only by what was signed later. A receipt takes none
 ///   back that a signed transaction states, because receipts often lack it (Reference.md V5.3).
-/// - Consumables (by the documents or the catalogue) disappear from receipts when they are finished. One that the submitted
+/// - Consumables (by the documents or the catalog) disappear from receipts when they are finished. One that the submitted
 ///   receipt does not hold is shown only if the newest app receipt that is known, this one included, still holds it.
 /// - What rests on recorded documents alone is shown as ``EndpointConfiguration/RecordedFacts`` says.
-/// - `subscription_group_identifier` comes from the documents, else from the catalogue.
+/// - `subscription_group_identifier` comes from the documents, else from the catalog.
 struct LatestTransactions {
     /// In the order of the reply.
     private(set) var entries: [TransactionEntry] = []

@@ -26,7 +26,7 @@ enum CatalogArguments {
         do throws(CatalogError) {
             return try ProductCatalog.load(paths: paths)
         } catch {
-            throw CommandFailure("The catalogue cannot be used: \(error)")
+            throw CommandFailure("The catalog cannot be used: \(error)")
         }
     }
 }

@@ -103,7 +103,7 @@ struct WinBackRuleOptions: ParsableArguments {
     }
 }
 
-/// A file of win-back offers, YAML or JSON, read as strictly as a catalogue.
+/// A file of win-back offers, YAML or JSON, read as strictly as a catalog.
 enum WinBackOfferFile {
     static func read(_ path: String) throws -> [WinBackOffer] {
         let bytes = try InputFile.read(path)

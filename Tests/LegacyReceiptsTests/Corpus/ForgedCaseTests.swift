@@ -2,7 +2,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// Every case of the forge's catalogue against what it expects of a reader.
+/// Every case of the forge's catalog against what it expects of a reader.
 @Suite("Forged cases")
 struct ForgedCaseTests {
     static let names = (try? ForgedCases.all().map(\.name)) ?? []
@@ -26,7 +26,7 @@ struct ForgedCaseTests {
         try #require(try ForgedCases.all().first { $0.name == name })
     }
 
-    @Test("The catalogue is there")
+    @Test("The catalog is there")
     func catalogue() throws {
         #expect(try ForgedCases.all().count > 50)
         #expect(Set(Self.names).count == Self.names.count)

@@ -58,7 +58,7 @@ struct AppAttributeTests {
     }
 
     @Test(
-        "Texts: 3 version, 10 age rating, 19 original version, 20, 23 organisation; UTF8String and IA5String alike",
+        "Texts: 3 version, 10 age rating, 19 original version, 20, 23 organization; UTF8String and IA5String alike",
         arguments: textFields)
     func texts(field: Field<AppReceipt, String>) throws {
         #expect(try field.read(decode(leastAttributes)) == nil)

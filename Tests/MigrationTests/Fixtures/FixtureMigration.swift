@@ -53,7 +53,7 @@ enum FixtureRun {
         return folder
     }
 
-    /// Migrates with the fixtures' trust and catalogue; gives the contents of output files.
+    /// Migrates with the fixtures' trust and catalog; gives the contents of output files.
     static func files(_ inputs: [String], jobs: Int, _ names: [String] = allFiles) async throws -> [String: [UInt8]] {
         let folder = try temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

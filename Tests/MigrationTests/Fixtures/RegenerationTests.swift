@@ -91,7 +91,7 @@
             #expect(!FileManager.default.fileExists(atPath: old.path))
         }
 
-        @Test("Without a catalogue, or with an unknown option, it says so and does nothing")
+        @Test("Without a catalog, or with an unknown option, it says so and does nothing")
         func misuse() throws {
             let folder = try FixtureRun.temporaryFolder()
             defer { try? FileManager.default.removeItem(at: folder) }

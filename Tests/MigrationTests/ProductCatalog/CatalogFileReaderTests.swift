@@ -87,7 +87,7 @@ import Testing
             ("{}", nil, ""), ("storefronts: USA", .wrongType, "storefronts must be a list"),
             ("storefronts: []", .missingValue, "leave the key out for all storefronts"),
             ("storefronts: [usa]", .badValue, "three capital letters such as USA, not \"usa\""),
-            ("storefronts: [USA, USA]", .duplicate, "the storefront USA is there twice"),
+            ("storefronts: [USA, USA]", .duplicate, "the storefront USA appears twice"),
             ("storefronts: [[USA]]", .wrongType, "a storefront must be text"),
             ("monthsBetweenOffers: 1201", .badValue, "monthsBetweenOffers must be 0 to 1200"),
             ("monthsBetweenOffers: six", .wrongType, "monthsBetweenOffers must be a whole number"),
