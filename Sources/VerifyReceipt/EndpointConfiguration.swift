@@ -36,7 +36,7 @@ public struct AppConfiguration: Sendable {
 ///
 /// The default answers as Apple did, as far as the receipt and the store allow, and omits unknown members.
 public struct EndpointConfiguration: Sendable {
-    /// The handling of genuine receipts of apps that are not in ``EndpointConfiguration/apps``.
+    /// How the endpoint handles genuine receipts of apps that are not in ``EndpointConfiguration/apps``.
     public enum UnknownBundleIds: String, Sendable, CaseIterable {
         /// A normal answer.
         case accepted
@@ -45,80 +45,82 @@ public struct EndpointConfiguration: Sendable {
         case refused
     }
 
-    /// How `receipt-data` is decoded.
+    /// How the endpoint decodes `receipt-data`.
     public enum Base64Rule: String, Sendable, CaseIterable {
         /// As Apple's endpoint does: no white space, no URL-safe alphabet, padding required (Reference.md
         /// C3).
         case strict
-        /// Also what storage and transport have done to it: white space, line breaks, the URL-safe alphabet, missing
-        /// padding, blanks that were plus signs.
+        /// Also accepts the effects of storage and transport: white space, line breaks, the URL-safe alphabet, missing
+        /// padding, and spaces that were plus signs.
         case lenient
     }
 
-    /// The handling of unsigned facts: recorded replies and notifications of version 1.
+    /// How the endpoint uses unsigned facts: recorded replies and notifications of version 1.
     public enum RecordedFacts: String, Sendable, CaseIterable {
-        /// They only complete signed transactions. A renewal info counts if a signed transaction of its subscription is known.
+        /// They only complete signed transactions. A renewal info counts if a signed transaction of its subscription is
+        /// known.
         case completing
-        /// They also appear on their own: the source of the records is trusted like Apple.
+        /// They also count on their own: the source of the records is trusted like Apple.
         case granting
     }
 
-    /// Which receipts are answered with `latest_receipt_info` and `latest_receipt`.
+    /// Which receipts get `latest_receipt_info` and `latest_receipt` in the reply.
     public enum LatestTransactions: String, Sendable, CaseIterable {
-        /// All with a purchase, and those whose customer has one. Every recorded reply since 2021 does so, also for
-        /// receipts with nothing but consumables or non-consumables (Reference.md V3.5 and V11, point 1), and
-        /// clients have come to rely on it.
+        /// All receipts with a purchase, and receipts whose customer has one. Every recorded reply since 2021 does so,
+        /// even for receipts with only consumables or non-consumables (Reference.md V3.5 and V11, point 1), and clients
+        /// rely on it.
         case always
-        /// Those with an auto-renewable subscription, or whose customer has one: Apple's documentation, and the recorded
-        /// replies of 2014 to 2019.
+        /// Receipts with an auto-renewable subscription, or whose customer has one. This follows Apple's documentation
+        /// and the recorded replies of 2014 to 2019.
         case withSubscriptions
     }
 
-    /// The order of `latest_receipt_info`. Apple promised none and changed it (Reference.md V3.5); clients that
-    /// read only the first or only the last entry depend on it.
+    /// The order of `latest_receipt_info`. Apple never guaranteed an order and has changed it (Reference.md V3.5).
+    /// Clients that read only the first or only the last entry depend on it.
     public enum Order: String, Sendable, CaseIterable {
-        /// The latest `expires_date` first, `purchase_date` for transactions without one; of equal dates the greatest id
-        /// first. Recorded replies of 2021 and later.
+        /// By `expires_date`, latest first; `purchase_date` for transactions without one. For equal dates the greatest
+        /// id comes first. This is the order of recorded replies since 2021.
         case newestFirst = "newest-first"
-        /// By transaction id, ascending. Recorded replies until November 2020.
+        /// By transaction id, ascending. This is the order of recorded replies until November 2020.
         case oldestFirst = "oldest-first"
     }
 
-    /// The answer while the store cannot be read.
+    /// What the endpoint answers while the store cannot be read.
     public enum StoreFailure: String, Sendable, CaseIterable {
         /// 21005 for temporary failures, 21009 if the stored data is unreadable. Clients retry, so no customer loses a
         /// subscription whose renewal is only in the store.
         case unavailable
-        /// The receipt alone answers, as with no store.
+        /// An answer from the receipt alone, as without a store.
         case receiptOnly
     }
 
-    /// The answer while neither the store nor the spool accepts receipts. Without a spool, every request gets a normal answer.
+    /// What the endpoint answers while neither the store nor the spool accepts receipts. Without a spool, every request
+    /// gets a normal answer.
     public enum SpoolFailure: String, Sendable, CaseIterable {
-        /// 21005: what is answered is remembered. Clients ask again.
+        /// 21005, so that every answered receipt is stored. Clients retry.
         case unavailable
-        /// The receipt is answered and not remembered.
+        /// A normal answer. The receipt is not stored.
         case answer
     }
 
-    /// Members of a reply that current clients demand although nothing is known that could fill them. Apple's endpoint has
-    /// sent them for years; an old receipt does not hold them. All are off by default, since they state more than a
-    /// signed document does.
+    /// Members of a reply that current clients require, although no document states their values. Apple's endpoint has
+    /// sent them for years, but an old receipt does not contain them. All are off by default, because they state more
+    /// than a signed document does.
     public struct PresumedMembers: Sendable, Hashable {
         /// `in_app_ownership_type: "PURCHASED"` in each transaction without a known ownership. Family Sharing of in-app
-        /// purchases began with the attribute in late 2020, so the default is safe for older receipts. The PyPI package
-        /// `storekit-python` rejects replies without it.
+        /// purchases was introduced together with the attribute in late 2020, so the value is correct for older
+        /// receipts. The PyPI package `storekit-python` rejects replies without it.
         public var ownershipType = false
         /// `is_in_intro_offer_period: "false"` in auto-renewable subscriptions without a known value.
         public var introductoryOfferPeriod = false
-        /// `latest_receipt_info` and `pending_renewal_info` as empty lists where the reply would omit the keys. It adds no
-        /// transaction and no `latest_receipt`. The PyPI package `itunes-iap` raises an error for a missing list.
+        /// `latest_receipt_info` and `pending_renewal_info` as empty lists where the reply would omit the keys. It adds
+        /// no transaction and no `latest_receipt`. The PyPI package `itunes-iap` raises an error if a list is missing.
         public var lists = false
 
-        /// Nothing is presumed.
+        /// All options off.
         public init() {}
 
-        /// Everything that the clients of Reference.md C1 need.
+        /// All options that the clients of Reference.md C1 need.
         public static let all: PresumedMembers = {
             var all = PresumedMembers()
             all.ownershipType = true
@@ -136,15 +138,16 @@ public struct EndpointConfiguration: Sendable {
     /// The trust anchors for receipts.
     public var trust: TrustPolicy
     public var limits: DecodingLimits
-    /// The size of the cache of genuine receipts, in bytes; 0 to verify each receipt again.
+    /// The size of the cache of genuine receipts, in bytes; 0 to verify every receipt.
     public var receiptCacheBytes = 32 << 20
     /// Whether each verified receipt is applied to the store before it is answered.
     public var learnsFromReceipts: Bool
-    /// How long an answer waits for that, before the spool takes the receipt. Comparing has more time than a client.
+    /// How long an answer waits for that before the spool takes the receipt. A comparison may wait longer than a
+    /// client.
     package var learningLimit = Duration.milliseconds(250)
     public var recordedFacts: RecordedFacts
     public var latestTransactions: LatestTransactions
-    /// The order of `latest_receipt_info`, for apps without an order of their own.
+    /// The order of `latest_receipt_info` for apps without their own order.
     public var order: Order
     public var whenStoreFails: StoreFailure
     public var whenSpoolIsFull = SpoolFailure.unavailable
@@ -154,7 +157,7 @@ public struct EndpointConfiguration: Sendable {
     public var answersSignedTransactions: Bool
     /// The verifier of these JWS. Without it, they get 21002.
     public var signedTransactionVerifier: (any SignedTransactionVerifying)?
-    /// How current answers must be, for apps without a rule of their own.
+    /// How current answers must be, for apps without their own setting.
     public var freshness: Freshness
     /// Queries the App Store for apps with ``Freshness/Source/appStore``.
     public var customerRefresher: (any CustomerRefreshing)?

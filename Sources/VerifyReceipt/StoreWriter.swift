@@ -2,47 +2,48 @@ internal import Purchases
 internal import Synchronization
 public import TransactionStore
 
-/// Puts what submitted receipts state into the store without holding answers up: an answer waits a bounded time for the
-/// store, and what the store does not take in that time goes to the spool, from where ``drain()`` brings it to the store.
+/// Writes the facts of submitted receipts to the store without delaying answers. An answer waits a limited time for the
+/// store. Facts that the store does not take in that time go to the spool, and ``drain()`` moves them to the store.
 ///
-/// Make one per store and keep it as long as the store: endpoints that are made anew by a reload share it. It may be used
-/// from any number of threads.
+/// Create one writer per store and keep it as long as the store. Endpoints that a reload creates share it. Any number
+/// of threads may use it.
 public final class StoreWriter: Sendable {
     /// A change of state, for operators.
     public enum Event: Sendable {
         /// The spool holds entries of an earlier run.
         case foundEntries(Int64)
-        /// The store has begun to fail, and the spool takes the receipts.
+        /// The store has started to fail, and the spool takes the receipts.
         case spooling(reason: String)
-        /// Everything that was in the spool is in the store.
+        /// The store has taken everything that was in the spool.
         case drained(Int64)
         /// Neither the store nor the spool takes receipts.
         case refusing(reason: String)
         /// The store or the spool takes receipts again.
         case accepting
-        /// The store takes others and refuses this one. `receipt` is its name in logs.
+        /// The store accepts other receipts but rejects this one. `receipt` is its name in logs.
         case setAside(receipt: String, reason: String)
     }
 
-    /// Receipts since the writer was made.
+    /// The number of receipts since the writer was created.
     public struct Counts: Hashable, Sendable {
-        /// Put into the spool.
+        /// Added to the spool.
         public var spooled: UInt64 = 0
-        /// Brought from the spool to the store.
+        /// Moved from the spool to the store.
         public var drained: UInt64 = 0
-        /// Taken by neither.
+        /// Accepted by neither.
         public var refused: UInt64 = 0
-        /// Refused by the store when they came from the spool.
+        /// Rejected by the store when they came from the spool.
         public var setAside: UInt64 = 0
     }
 
-    /// Where the facts of a receipt are.
+    /// Where the facts of a receipt were written.
     enum Outcome {
         case stored
-        /// - Parameter storeFailure: why not in the store, if it was tried.
+        /// - Parameter storeFailure: why the store did not take them, if it was tried.
         case spooled(storeFailure: String?)
-        /// - Parameter storeFailure: why not in the store, if it was tried.
-        /// - Parameter reason: why not anywhere.
+        /// - Parameters:
+        ///   - storeFailure: why the store did not take them, if it was tried.
+        ///   - reason: why neither took them.
         case refused(storeFailure: String?, reason: String)
     }
 
@@ -51,14 +52,14 @@ public final class StoreWriter: Sendable {
         /// Whether the store failed and entries wait.
         var isSpooling = false
         var isRefusing = false
-        /// Entries drained since the store began to fail.
+        /// Entries that were drained since the store started to fail.
         var drained: Int64 = 0
-        /// When a write to the store failed last, if none has succeeded since.
+        /// When a write to the store last failed, if none has succeeded since.
         var storeFailedAt: ContinuousClock.Instant?
     }
 
     private let store: any TransactionStore
-    /// Nil where what the store does not take is lost.
+    /// Nil if facts that the store does not take are dropped.
     public let spool: (any FactSpool)?
     private let storeBreaker: WriteBreaker
     private let spoolBreaker: WriteBreaker
@@ -69,7 +70,7 @@ public final class StoreWriter: Sendable {
 
     /// How long a caller waits for the spool.
     private static let spoolLimit = Duration.seconds(2)
-    /// How long neither is tried after a failure, and at most between two attempts to drain.
+    /// How long neither is tried after a failure, and the longest pause between two attempts to drain.
     private static let pause = Duration.seconds(1)
     /// The maximum batch for the store, small enough that receipts of waiting clients are not delayed. After a failure, the
     /// batch is smaller, because a store with a deadline may need more time for a large one.
@@ -79,7 +80,7 @@ public final class StoreWriter: Sendable {
     /// - Parameters:
     ///   - store: receives the facts.
     ///   - spool: receives facts that the store does not write in time. It needs a running ``drain()``.
-    ///   - onEvent: called after changes; must not block.
+    ///   - onEvent: called after each change of state; must not block.
     public init(
         store: any TransactionStore, spool: (any FactSpool)? = nil,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
@@ -102,8 +103,8 @@ public final class StoreWriter: Sendable {
     /// Whether entries wait in the spool, or neither store nor spool takes receipts.
     public var isInTrouble: Bool { state.withLock { $0.isSpooling || $0.isRefusing } }
 
-    /// Whether a write to the store failed in the last seconds and none has succeeded since. A look at a few bytes, as
-    /// `checkReadiness` takes, may miss what real writes run into.
+    /// Whether a write to the store failed in the last seconds and none has succeeded since. `checkReadiness` writes
+    /// only a few bytes and may miss failures of real writes.
     public var storeFailsWrites: Bool {
         guard let failedAt = state.withLock({ $0.storeFailedAt }) else { return false }
         return failedAt.duration(to: .now) < .seconds(5)
@@ -111,10 +112,10 @@ public final class StoreWriter: Sendable {
 
     // MARK: Writing
 
-    /// Takes facts in.
+    /// Writes facts to the store, or else to the spool.
     ///
-    /// - Parameter limit: how long to wait for the store. A write that takes longer may still succeed, which changes
-    ///   nothing: the store may take facts twice.
+    /// - Parameter limit: how long to wait for the store. A write that takes longer may still succeed. That is safe,
+    ///   because the store may receive facts twice.
     func write(_ facts: FactSet, within limit: Duration) async -> Outcome {
         let failure: String?
         switch await storeBreaker.attempt(within: limit, { [store] in _ = try await store.apply([facts]) }) {
@@ -126,24 +127,24 @@ public final class StoreWriter: Sendable {
         case .failed(let error): failure = Self.description(error)
         }
         if failure != nil { state.withLock { $0.storeFailedAt = .now } }
-        let storeReason = failure ?? "it has just failed or was too slow"
-        guard let spool else { return refused(failure, "The store did not take the receipt in: \(storeReason)") }
+        let storeReason = failure ?? "it recently failed or was too slow"
+        guard let spool else { return refused(failure, "The store did not accept the receipt: \(storeReason)") }
         let reason: String
         let append: @Sendable () async throws -> Void = { [signal] in
             try await spool.append(facts)
-            // Also for an entry that comes after its caller has gone.
+            // Also when the write ends after its caller has left.
             signal.yield()
         }
         switch await spoolBreaker.attempt(within: Self.spoolLimit, append) {
         case .written:
             spooled(storeReason)
             return .spooled(storeFailure: failure)
-        case .skipped: reason = "it has just failed or was too slow"
+        case .skipped: reason = "it recently failed or was too slow"
         case .tooSlow: reason = "it took longer than \(Self.spoolLimit)"
         case .failed(let error): reason = Self.description(error)
         }
         return refused(
-            failure, "The store did not take the receipt in: \(storeReason). Nor did the spool: \(reason)")
+            failure, "The store did not accept the receipt: \(storeReason). Neither did the spool: \(reason)")
     }
 
     private func accepted(storeTook: Bool) {
@@ -180,15 +181,15 @@ public final class StoreWriter: Sendable {
 
     // MARK: Draining
 
-    /// Brings the entries of the spool to the store, the oldest first, whenever there are any. One that the store cannot
-    /// take yet is stepped over and tried again when the others are stored. Returns when the task is
-    /// cancelled, or later if the store hangs: do not wait for it without a bound. Call it once.
+    /// Moves the entries of the spool to the store, oldest first, whenever there are any. An entry that the store
+    /// cannot take yet is skipped and tried again after the others. Call it once. It returns when the task is
+    /// cancelled, or later if the store hangs, so do not wait for it without a limit.
     public func drain() async {
         guard let spool else { return }
         for await _ in signals {
             var wait = Duration.milliseconds(50)
             var count = Self.batchCount
-            // Up to here entries were brought to the store, or wait for the next round.
+            // Entries up to this id were moved to the store, or wait for the next round.
             var passed: Int64 = 0
             while !Task.isCancelled {
                 do {
@@ -213,8 +214,8 @@ public final class StoreWriter: Sendable {
         }
     }
 
-    /// The entry that failed alone while the store takes others, so that those behind it need not wait: another program
-    /// may hold the rows of one customer.
+    /// The single entry that fails while the store accepts others, so that entries behind it need not wait. For
+    /// example, another program may have locked the rows of one customer.
     private func blocked(by error: any Error, after passed: Int64, in spool: any FactSpool) async -> Int64? {
         guard let error = error as? TransactionStoreError, error.isTransient else { return nil }
         do {
@@ -225,9 +226,9 @@ public final class StoreWriter: Sendable {
         }
     }
 
-    /// - Parameter after: the id of the entry behind which to begin; 0 for the oldest.
-    /// - Returns: false if nothing waits there.
-    /// - Throws: what keeps the store from taking anything, or the spool from being read.
+    /// - Parameter after: the id after which to start; 0 for the oldest entry.
+    /// - Returns: false if no entry waits after that id.
+    /// - Throws: the error that prevents every write to the store, or reading the spool.
     private func drainBatch(of spool: any FactSpool, after: Int64, count: Int) async throws -> Bool {
         let entries = try await spool.oldest(after: after, maximumCount: count, maximumBytes: Self.batchBytes)
         guard !entries.isEmpty else {
@@ -251,7 +252,7 @@ public final class StoreWriter: Sendable {
                     _ = try await store.apply([facts])
                     try await remove([entry], spool)
                 } catch  where Self.isOfOneReceipt(error) {
-                    // A store that takes nothing at all must not make the spool set everything aside.
+                    // A store that accepts nothing at all must not make the spool set everything aside.
                     try await store.checkReadiness()
                     try await setAside(entry, error, spool)
                 }
@@ -278,7 +279,7 @@ public final class StoreWriter: Sendable {
         onEvent(.setAside(receipt: entry.name, reason: reason))
     }
 
-    /// One that was added meanwhile has given a signal of its own.
+    /// An entry that was added in the meantime has sent its own signal.
     private func wasDrained() {
         let drained = state.withLock { state -> Int64? in
             guard state.isSpooling else { return nil }
@@ -290,7 +291,7 @@ public final class StoreWriter: Sendable {
 
     // MARK: Errors
 
-    /// Whether an error may concern only one receipt or its customer's data. The next receipt may succeed.
+    /// Whether an error may concern only one receipt or its customer's data, so that the next receipt may succeed.
     private static func isOfOneReceipt(_ error: any Error) -> Bool {
         switch (error as? TransactionStoreError)?.code {
         case .corrupt, .invalidArgument, .engine: true
@@ -298,7 +299,7 @@ public final class StoreWriter: Sendable {
         }
     }
 
-    /// Only errors of the store are quoted: they promise to hold no receipts.
+    /// Only store errors are quoted, because they contain no receipts.
     private static func description(_ error: any Error) -> String {
         (error as? TransactionStoreError)?.description ?? "\(type(of: error))"
     }

@@ -5,7 +5,7 @@ internal import TransactionStore
 
 extension VerifyReceiptRequest {
     /// Whether the text has the form of a JWS in compact serialization (RFC 7515, 7.1): three parts in the URL-safe
-    /// alphabet, the first beginning as the base64 of `{"` does. No base64 of a receipt has a full stop.
+    /// alphabet, where the first begins with the base64 of `{"`. The base64 of a receipt never contains a period.
     var isSignedTransaction: Bool {
         guard receiptText.starts(with: "eyJ".utf8) else { return false }
         var stops = 0
@@ -23,7 +23,7 @@ extension VerifyReceiptRequest {
 }
 
 extension VerifyReceiptEndpoint {
-    /// Answers a StoreKit 2 JWS, if that is switched on (``EndpointConfiguration/answersSignedTransactions``).
+    /// Answers a StoreKit 2 JWS if that is enabled (``EndpointConfiguration/answersSignedTransactions``).
     func answer(
         signedTransaction request: VerifyReceiptRequest, _ exchange: Exchange
     ) async throws -> VerifyReceiptReply {
@@ -76,7 +76,7 @@ extension VerifyReceiptEndpoint {
         }
     }
 
-    /// Nil where a store has nothing to file the transaction under.
+    /// Nil if the store has no key to store the transaction under.
     private static func facts(_ fact: TransactionFact) -> FactSet? {
         let payload = fact.payload
         guard let environment = payload.environment, environment == .production || environment == .sandbox,

@@ -4,11 +4,12 @@ internal import Purchases
 internal import TransactionStore
 
 extension VerifyReceiptEndpoint {
-    /// Takes the facts of the submission in, and asks what is known of its customer; nil if there is no store, or nothing
-    /// to file the receipt under.
+    /// Stores the facts of the submission and reads its customer; nil if there is no store, or no key to store the
+    /// receipt under.
     ///
-    /// What a store cannot take in at once goes to the spool and changes no answer: the submitted facts are joined without
-    /// it. Where the store cannot be read, the answer is as ``EndpointConfiguration/whenStoreFails`` says.
+    /// Facts that the store cannot take at once go to the spool. That does not change the answer, because the submitted
+    /// facts are merged without the store. If the store cannot be read, ``EndpointConfiguration/whenStoreFails``
+    /// decides about the answer.
     /// - Throws: ``Refusal``
     func knowledge(of facts: FactSet?, _ exchange: Exchange) async throws -> StoreKnowledge? {
         guard let store, let facts else { return nil }
@@ -16,31 +17,31 @@ extension VerifyReceiptEndpoint {
         defer { exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds }
         do {
             let known = try await store.customer(facts.identities, in: facts.scope)
-            // Clients send one receipt again and again, and a look-up costs a fraction of a write.
+            // Clients send the same receipt again and again, and a look-up costs a fraction of a write.
             let isKnown = known?.hasTakenIn(facts) ?? false
             guard !isKnown, isLearned(facts), try await learn(facts, exchange) else {
-                return known.map { StoreKnowledge(customer: $0, hasLearnedSubmission: isKnown) }
+                return known.map { StoreKnowledge(customer: $0, includesSubmittedReceipt: isKnown) }
             }
-            // Of a customer whom the store did not know it knows now what the receipt states.
+            // If the customer was unknown, the store now contains exactly what the receipt states.
             if known == nil, let customer = Customer(resolving: [facts]) {
-                return StoreKnowledge(customer: customer, hasLearnedSubmission: true)
+                return StoreKnowledge(customer: customer, includesSubmittedReceipt: true)
             }
             let customer = try await store.customer(facts.identities, in: facts.scope)
-            return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: true) }
+            return customer.map { StoreKnowledge(customer: $0, includesSubmittedReceipt: true) }
         } catch let refusal as Refusal {
             throw refusal
         } catch {
             try handle(error, exchange)
-            // The receipt alone answers, and is remembered all the same.
+            // The answer comes from the receipt alone, which is still stored.
             if isLearned(facts) { _ = try await learn(facts, exchange) }
             return nil
         }
     }
 
-    /// The same for a transaction receipt, in the other order: what is known is asked before the receipt is taken in.
+    /// The same for a transaction receipt, in reverse order: the customer is read before the receipt is stored.
     ///
-    /// A period restored on several devices has a receipt for each, all of one purchase date. The one that the store has
-    /// keeps its place, so that `latest_receipt_info` does not change with whoever asks.
+    /// A period restored on several devices has several receipts, all with one purchase date. The stored one keeps its
+    /// place, so that `latest_receipt_info` does not depend on the device.
     /// - Throws: ``Refusal``
     func knowledge(ofTransactionReceipt facts: FactSet?, _ exchange: Exchange) async throws -> StoreKnowledge? {
         guard let store, let facts else { return nil }
@@ -51,7 +52,7 @@ extension VerifyReceiptEndpoint {
             customer = try await store.customer(facts.identities, in: facts.scope)
         } catch {
             try handle(error, exchange)
-            // Without its receipt it would be found no worse: which one the customer's is, the store decides by its date.
+            // The stored receipts are not known here. The store itself decides by date which one it keeps.
             if isLearned(facts) { _ = try await learn(facts, exchange) }
             return nil
         }
@@ -61,10 +62,10 @@ extension VerifyReceiptEndpoint {
             let news = keepsKnown ? facts.withoutReceipt : facts
             _ = try await learn(news, exchange)
         }
-        return customer.map { StoreKnowledge(customer: $0, hasLearnedSubmission: false) }
+        return customer.map { StoreKnowledge(customer: $0, includesSubmittedReceipt: false) }
     }
 
-    /// Asks again what is known, after the App Store was asked. What was submitted was taken in before.
+    /// Reads the customer again after a query to the App Store. The submission is already stored.
     /// - Throws: ``Refusal``
     func knowledge(
         of facts: FactSet, after earlier: StoreKnowledge?, _ exchange: Exchange
@@ -73,7 +74,7 @@ extension VerifyReceiptEndpoint {
         do {
             let customer = try await store.customer(facts.identities, in: facts.scope)
             return customer.map {
-                StoreKnowledge(customer: $0, hasLearnedSubmission: earlier?.hasLearnedSubmission ?? false)
+                StoreKnowledge(customer: $0, includesSubmittedReceipt: earlier?.includesSubmittedReceipt ?? false)
             }
         } catch {
             try handle(error, exchange)
@@ -81,7 +82,7 @@ extension VerifyReceiptEndpoint {
         }
     }
 
-    /// Takes the facts of the submission in and asks for nothing.
+    /// Stores the facts of the submission and reads nothing.
     /// - Throws: ``Refusal``
     func learnAlone(_ facts: FactSet?, _ exchange: Exchange) async throws {
         guard writer != nil, let facts, isLearned(facts) else { return }
@@ -90,18 +91,20 @@ extension VerifyReceiptEndpoint {
         _ = try await learn(facts, exchange)
     }
 
-    /// Whether a submission is put into the store. Where apps are configured, only theirs are; and a receipt without any
-    /// purchase names no customer whom it could be found by again. Else strangers could fill the store.
+    /// Whether a submission is stored. If apps are configured, only their receipts are. A receipt without purchases is
+    /// not stored either, because no customer could ever be found by it. Without these rules strangers could fill the
+    /// store.
     private func isLearned(_ facts: FactSet) -> Bool {
         guard configuration.learnsFromReceipts else { return false }
         guard configuration.apps.isEmpty || hasConfigured(facts.scope.bundleId) else { return false }
         return facts.identities.contains { $0.kind != .receiptDigest }
     }
 
-    /// Remembers the facts, in the store or in the spool.
+    /// Writes the facts to the store or the spool.
     ///
     /// - Returns: whether they are in the store.
-    /// - Throws: ``Refusal`` where neither takes them and the configuration lets nothing be answered that is not remembered.
+    /// - Throws: ``Refusal`` if neither accepts them and the configuration requires that every answered receipt is
+    ///   stored.
     private func learn(_ facts: FactSet, _ exchange: Exchange) async throws -> Bool {
         guard let writer else { return false }
         switch await writer.write(facts, within: configuration.learningLimit) {
@@ -124,10 +127,10 @@ extension VerifyReceiptEndpoint {
     private func note(storeFailure: String?, _ exchange: Exchange) {
         guard let storeFailure else { return }
         exchange.facts.storeFailed = true
-        exchange.facts.reason = "The store did not take the receipt in: \(storeFailure)"
+        exchange.facts.reason = "The store did not accept the receipt: \(storeFailure)"
     }
 
-    /// Data that cannot be read will not be readable a minute later: 21009. All else may pass: 21005.
+    /// Unreadable data will not become readable in a minute: 21009. Everything else may be temporary: 21005.
     private func handle(_ error: any Error, _ exchange: Exchange) throws {
         if let failure = error as? BackendFailure { throw Refusal(failure) }
         exchange.facts.storeFailed = true
@@ -138,14 +141,14 @@ extension VerifyReceiptEndpoint {
         throw Refusal(isCorrupt ? .storedDataUnreadable : .storeUnavailable, reason)
     }
 
-    /// Only errors of the store are quoted: they promise to hold no receipts.
+    /// Only store errors are quoted, because they contain no receipts.
     private static func description(_ error: any Error) -> String {
         (error as? TransactionStoreError)?.description ?? "\(type(of: error))"
     }
 }
 
 extension FactSet {
-    /// The same facts without the receipt to hand out.
+    /// The same facts without the receipt that replies return.
     fileprivate var withoutReceipt: FactSet {
         FactSet(
             scope: scope, identities: identities, transactions: transactions, renewalInfos: renewalInfos,

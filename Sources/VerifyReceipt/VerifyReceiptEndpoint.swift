@@ -4,7 +4,7 @@ public import TransactionStore
 
 /// Apple's verifyReceipt as a function from a request body to a reply body, without sockets. The time is a parameter.
 ///
-/// Make one and keep it, because it caches certificate chains and receipts. Any number of threads can use it.
+/// Create one and keep it, because it caches certificate chains and receipts. Any number of threads can use it.
 ///
 /// ```swift
 /// let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)
@@ -20,9 +20,9 @@ public final class VerifyReceiptEndpoint: Sendable {
     private let apps: [String: ConfiguredApp]
 
     /// - Parameters:
-    ///   - configuration: apps, secrets, trust, and what is answered where there is a choice.
-    ///   - store: what remembers purchases; without it each receipt answers for itself.
-    ///   - writer: what takes receipts into the store; nil for one without a spool. Endpoints of one store share it.
+    ///   - configuration: apps, secrets, trust, and the options for answers.
+    ///   - store: stores purchases; if nil, each answer comes from the receipt alone.
+    ///   - writer: writes receipts to the store; nil for one without a spool. Endpoints of one store share it.
     /// - Throws: `ReceiptError` `malformedCertificate` if a certificate of the trust policy cannot be read.
     public init(
         configuration: EndpointConfiguration, store: (any TransactionStore)?, writer: StoreWriter? = nil
@@ -35,17 +35,17 @@ public final class VerifyReceiptEndpoint: Sendable {
             verifier: try ReceiptVerifier(trust: configuration.trust, limits: configuration.limits),
             decoder: ReceiptDecoder(limits: configuration.limits), isLenient: configuration.base64 == .lenient,
             acceptsXcodeReceipts: configuration.trust.acceptsXcodeReceipts,
-            cache: ReceiptCache(maximum: configuration.receiptCacheBytes), statesFacts: store != nil)
+            cache: ReceiptCache(maximum: configuration.receiptCacheBytes), hasStore: store != nil)
         apps = Dictionary(grouping: configuration.apps, by: \.bundleId).mapValues { ConfiguredApp($0) }
     }
 
-    /// The hits and misses of the certificate chain cache since the endpoint was made.
+    /// The hits and misses of the certificate chain cache since the endpoint was created.
     public var chainLookups: (hits: Int, misses: Int) { reader.verifier.chainLookups }
 
-    /// How often a submitted receipt was one that had been found genuine lately, and how often it was not.
+    /// The hits and misses of the cache of genuine receipts since the endpoint was created.
     public var receiptLookups: (hits: Int, misses: Int) { reader.cache.lookups }
 
-    /// The answer to a request. Each failure is a reply with a status.
+    /// The answer to a request. Every failure is a reply with a status.
     ///
     /// - Parameters:
     ///   - body: the request's body. Only the size of the receipt is limited here.
@@ -106,7 +106,8 @@ public final class VerifyReceiptEndpoint: Sendable {
             receipt, text: submission.text, environment: exchange.environment, now: exchange.now,
             excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
             store: knowledge)
-        // The store may hold subscriptions and renewals that this receipt does not; they are not shown without the secret.
+        // The store may contain subscriptions and renewals that this receipt does not. They are not shown without the
+        // secret.
         try password.check(hasAutoRenewable: reply.showsSubscriptions)
         exchange.facts.transactionsFromStore = reply.latest.storeOnlyCount
         return VerifyReceiptReply(status: 0, body: reply.body(), facts: exchange.facts)
@@ -159,7 +160,7 @@ public final class VerifyReceiptEndpoint: Sendable {
     private static func text(_ fingerprint: Fingerprint) -> String { String(fingerprint.description.prefix(12)) }
 }
 
-/// One request while it is answered. Confined to the task that answers it.
+/// One request while it is being answered. Confined to one task.
 final class Exchange {
     let environment: EndpointEnvironment
     let now: Int64

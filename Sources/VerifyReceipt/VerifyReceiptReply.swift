@@ -1,10 +1,10 @@
-/// An answer of the endpoint: bytes for the wire, and what may be said about it in logs and metrics.
+/// An answer of the endpoint: the bytes to send, and the facts that logs and metrics may contain.
 public struct VerifyReceiptReply: Sendable {
     /// The `status` member (Reference.md V2).
     public let status: Int
     /// The JSON text.
     public let body: [UInt8]
-    /// What logs may say.
+    /// What logs may contain.
     public let facts: ReplyFacts
 
     public init(status: Int, body: [UInt8], facts: ReplyFacts) {
@@ -14,32 +14,32 @@ public struct VerifyReceiptReply: Sendable {
     }
 }
 
-/// What logs and metrics may say about a request: never a receipt, a secret or an account.
+/// What logs and metrics may contain about a request: never a receipt, a secret or an account.
 public struct ReplyFacts: Sendable {
-    /// The first 12 hexadecimal digits of the SHA-256 of the receipt's bytes; absent if there was none to read.
+    /// The first 12 hexadecimal digits of the SHA-256 of the receipt's bytes; nil if no receipt could be read.
     public var receiptName: String?
     public var bundleId: String?
-    /// The reason of a refusal in words, for the operator. It is not part of the reply.
+    /// The reason of a refusal, for the operator. It is not part of the reply.
     public var reason: String?
-    /// How long verifying took, in nanoseconds.
+    /// The duration of the verification, in nanoseconds.
     public var verificationNanoseconds: Int64 = 0
-    /// How long the store took, in nanoseconds; absent if it was not asked.
+    /// The duration of the store's work, in nanoseconds; nil if the store was not used.
     public var storeNanoseconds: Int64?
-    /// Whether the store failed, and the answer was given without it or refused because of it.
+    /// Whether the store failed, so that the answer was given without it or refused.
     public var storeFailed = false
-    /// Whether the receipt waits in the spool for the store, which failed or was too slow.
+    /// Whether the receipt waits in the spool, because the store failed or was too slow.
     public var isSpooled = false
-    /// Whether neither the store nor a spool took the receipt.
+    /// Whether neither the store nor a spool accepted the receipt.
     public var isNotKept = false
-    /// How many transactions the store contributed that the submitted receipt does not hold.
+    /// How many transactions of the answer came from the store and are not in the submitted receipt.
     public var transactionsFromStore = 0
-    /// What the answer rests on beside the receipt; absent if it never came to that.
+    /// The data besides the receipt that the answer used; nil if the request failed before that.
     public var source: AnswerSource?
-    /// How long before the answer the App Store was asked about the purchases that it shows, in milliseconds: of several, the
-    /// longest. Absent if it was never asked about one of them, or if nobody asked how current the answer is
-    /// (``Freshness/Source/appStore``).
+    /// How long before the answer the App Store was queried about its purchases, in milliseconds; the longest time if
+    /// there are several. Nil if one of them was never queried, or if the app's ``Freshness`` does not use the App
+    /// Store (``Freshness/Source/appStore``).
     public var ageMilliseconds: Int64?
-    /// Whether the App Store was to be asked and could not be.
+    /// Whether an App Store query was needed and failed.
     public var appStoreFailed = false
 
     public init() {}

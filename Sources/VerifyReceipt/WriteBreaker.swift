@@ -2,16 +2,16 @@ internal import Dispatch
 internal import Synchronization
 internal import TransactionStore
 
-/// Bounds how long a caller waits for a write, and keeps writes away from what has just failed.
+/// Limits how long a caller waits for a write, and stops writing to a target that has just failed.
 ///
-/// After a write that failed or took too long nothing is written for ``pause``; then one caller tries again. A write that
-/// took too long goes on in the background; while one does, no other is begun, so that none pile up.
+/// After a write that failed or took too long, nothing is written for ``pause``. Then one caller tries again. A write
+/// that takes too long continues in the background. Until it ends no other write begins, so that writes do not pile up.
 final class WriteBreaker: Sendable {
     enum Outcome {
         case written
         case failed(any Error)
         case tooSlow
-        /// Nothing was tried.
+        /// No write was tried.
         case skipped
     }
 
@@ -24,21 +24,21 @@ final class WriteBreaker: Sendable {
         /// When the last write failed; nil while writes succeed.
         var failedAt: ContinuousClock.Instant?
         var isTrying = false
-        /// Writes that took too long and still run; their callers have gone.
+        /// Writes that took too long and still run. Their callers have left.
         var late = 0
-        /// Writes that have a waiting caller.
+        /// Writes with a waiting caller.
         var calls: [UInt64: Call] = [:]
         var lastCall: UInt64 = 0
         var isWatched = false
     }
 
-    /// A timer for each write would cost more than what else is done here.
+    /// A separate timer for each write would cost more than the rest of the work here.
     private static let tick = DispatchTimeInterval.milliseconds(10)
-    /// A serial queue has a thread of its own: what holds up all others does not hold up the watch.
+    /// A serial queue, because it has its own thread. A blocked thread pool does not stop the watch.
     private static let watch = DispatchQueue(label: "WriteBreaker.watch")
 
     private let pause: Duration
-    /// Whether an error is a reason to write nothing else for a while.
+    /// Whether an error is a reason to pause writes.
     private let opensAfter: @Sendable (any Error) -> Bool
     private let state = Mutex(State())
 
@@ -47,7 +47,7 @@ final class WriteBreaker: Sendable {
         self.opensAfter = opensAfter
     }
 
-    /// - Parameter write: may go on after this has returned.
+    /// - Parameter write: may continue after this function has returned.
     func attempt(within limit: Duration, _ write: @escaping @Sendable () async throws -> Void) async -> Outcome {
         guard isClosed() else { return .skipped }
         return await withCheckedContinuation { continuation in
@@ -94,7 +94,7 @@ final class WriteBreaker: Sendable {
         }
     }
 
-    /// Lets writes through again: another one has succeeded.
+    /// Allows writes again, because another one has succeeded.
     func close() { state.withLock { $0.failedAt = nil } }
 
     private func isClosed() -> Bool {
@@ -128,13 +128,13 @@ final class WriteBreaker: Sendable {
     private func endedLate() { state.withLock { $0.late -= 1 } }
 }
 
-/// Hands the first of several outcomes to the caller that waits for it.
+/// Resumes the waiting caller with the first of several outcomes.
 private final class FirstOutcome: Sendable {
     private let waiting: Mutex<CheckedContinuation<WriteBreaker.Outcome, Never>?>
 
     init(_ continuation: CheckedContinuation<WriteBreaker.Outcome, Never>) { waiting = Mutex(continuation) }
 
-    /// Whether it was the first.
+    /// Returns whether the outcome was the first.
     func give(_ outcome: WriteBreaker.Outcome) -> Bool {
         let continuation = waiting.withLock { waiting in
             defer { waiting = nil }

@@ -2,7 +2,7 @@ package import AppStoreModels
 
 /// The keys of the three forms of one date.
 package struct DateKeys: Sendable {
-    // Each with its quotes and colon.
+    // Each includes its quotes and colon.
     let gmt: StaticString
     let milliseconds: StaticString
     let pst: StaticString
@@ -23,7 +23,8 @@ package struct DateKeys: Sendable {
         gmt: "\"purchase_date\":", milliseconds: "\"purchase_date_ms\":", pst: "\"purchase_date_pst\":")
     static let expires = DateKeys(
         gmt: "\"expires_date\":", milliseconds: "\"expires_date_ms\":", pst: "\"expires_date_pst\":")
-    /// Transaction receipts: `expires_date` holds milliseconds, and the text has keys of its own (Reference.md V4).
+    /// For transaction receipts: `expires_date` contains milliseconds, and the text form has its own keys (Reference.md
+    /// V4).
     static let expiresOfTransactionReceipt = DateKeys(
         gmt: "\"expires_date_formatted\":", milliseconds: "\"expires_date\":", pst: "\"expires_date_formatted_pst\":")
     static let cancellation = DateKeys(
@@ -34,15 +35,15 @@ package struct DateKeys: Sendable {
 }
 
 extension JSONWriter {
-    /// A date in its three forms (Reference.md V3.4); nothing if there is no date.
+    /// A date in its three forms (Reference.md V3.4). Writes nothing if there is no date.
     ///
-    /// - Parameter date: milliseconds since 1970-01-01T00:00:00Z. They are kept in the `_ms` form; the text forms have
-    ///   whole seconds.
+    /// - Parameter date: milliseconds since 1970-01-01T00:00:00Z. The `_ms` form keeps them; the text forms have whole
+    ///   seconds.
     package mutating func member(_ keys: DateKeys, _ date: Int64?) {
         guard let date else { return }
         let seconds = CivilDate.floored(date, 1_000).quotient
         let local = seconds + LosAngelesTime.secondsEastOfGreenwich(at: seconds)
-        // Three members in one piece: dates are most of a reply.
+        // Writes the three members at once, because dates are most of a reply.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DateLine.capacity) { buffer in
             var line = DateLine(buffer)
             line.put(keys.gmt)
@@ -79,8 +80,8 @@ extension JSONWriter {
 
 /// Formats dates into a buffer that is large enough for any date.
 private struct DateLine {
-    /// Three keys of at most 40 bytes with their quotes and colons, two civil times of at most 50 (a year has up to 12
-    /// digits and a sign), 20 digits, and quotes: less than 300.
+    /// At most 300 bytes: three keys of up to 40 bytes with quotes and colons, two civil times of up to 50 (a year has
+    /// up to 12 digits and a sign), 20 digits, and quotes.
     static let capacity = 384
 
     private let buffer: UnsafeMutableBufferPointer<UInt8>
@@ -128,8 +129,8 @@ private struct DateLine {
         }
     }
 
-    /// `yyyy-MM-dd HH:mm:ss` and the zone's name. Years beyond 9999 and before 0 are written in full: Apple's receipts have
-    /// none, but a custom trust anchor could sign any date.
+    /// `yyyy-MM-dd HH:mm:ss` and the name of the zone. Years beyond 9999 and before 0 are written in full: Apple's
+    /// receipts have none, but a custom trust anchor can sign any date.
     mutating func putCivilTime(_ localSeconds: Int64, zone: StaticString) {
         let (days, secondOfDay) = CivilDate.floored(localSeconds, 86_400)
         let date = CivilDate(days: days)

@@ -1,30 +1,31 @@
 internal import Purchases
 internal import TransactionStore
 
-/// When the App Store last stated the whole history of each purchase that an answer shows.
+/// When the App Store last stated the complete history of each purchase in an answer.
 ///
-/// Only an answer of the App Store Server API states one. A notification speaks of one transaction and says nothing of those
-/// that were missed, and which JWS a client hands in is the client's choice. An answer is about one Apple Account: a
-/// customer who has several is covered when each of them is.
+/// Only an answer of the App Store Server API states a complete history. A notification describes one transaction and
+/// reveals nothing about missed ones, and clients choose which JWS they submit. An API answer covers one Apple Account:
+/// a customer with several accounts is covered when each of them is.
 struct AppStoreCoverage {
-    /// Each once, those of the submission first.
+    /// Each id once; those of the submitted receipt come first.
     private(set) var originalTransactionIds: [String] = []
     /// Milliseconds since 1970-01-01T00:00:00Z.
     private var times: [String: Int64]
     /// When the newest transaction of each purchase was bought; milliseconds since 1970-01-01T00:00:00Z.
     private var newestPurchases: [String: Int64] = [:]
-    /// Until when each subscription runs at least; milliseconds since 1970-01-01T00:00:00Z.
+    /// The latest known end of each subscription; milliseconds since 1970-01-01T00:00:00Z.
     private var ends: [String: Int64] = [:]
     private var seen: Set<String> = []
     private let now: Int64
 
     /// - Parameters:
-    ///   - facts: what was submitted, whether the store took it in or not.
-    ///   - knowledge: what the store knows.
-    ///   - countsRecorded: whether an answer shows what nobody signed.
-    ///   - asked: what else is known to have been asked about, and when: an answer without renewals may hold nothing about a
-    ///     purchase that the store lacks.
-    ///   - now: milliseconds since 1970-01-01T00:00:00Z. What the App Store signed later than that says that the two clocks
+    ///   - facts: the submitted facts, whether or not the store has them.
+    ///   - knowledge: the facts from the store.
+    ///   - countsRecorded: whether the answer shows unsigned facts.
+    ///   - asked: the times of further App Store queries, by purchase. The store does not show a query whose answer
+    ///     contains nothing about the purchase.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z. Statements that are signed later than this show a clock
+    ///     difference, so they do not count.
     ///     differ, and not how long ago it was asked.
     init(
         _ facts: FactSet, _ knowledge: StoreKnowledge?, countsRecorded: Bool, asked: [String: Int64] = [:], now: Int64
@@ -62,12 +63,12 @@ struct AppStoreCoverage {
         if let end { ends[id] = max(ends[id] ?? .min, end) }
     }
 
-    /// How an answer that must be current is refused where the App Store does not know these purchases; nil where what it
-    /// knows is enough.
+    /// The refusal for an answer that must be current, if the App Store does not know these purchases; nil if its data
+    /// is sufficient.
     ///
-    /// One old purchase that it has no record of must not take from customers what it has just confirmed. It is not
-    /// enough where it confirmed nothing, or does not know a subscription that runs: that one may have been refunded. Where
-    /// one of the purchases is less than a day old, the App Store may learn of it yet.
+    /// One old purchase without a record must not hide what the App Store has just confirmed. The data is insufficient
+    /// if the App Store confirmed nothing, or does not know a running subscription, which may have been refunded. If
+    /// one of the purchases is less than a day old, the App Store may not know it yet.
     func refusal(ofUnknown ids: [String]) -> StatusCondition? {
         guard ids.count == originalTransactionIds.count || ids.contains(where: { ends[$0].map { $0 > now } ?? false })
         else { return nil }
@@ -76,13 +77,13 @@ struct AppStoreCoverage {
         return areNew ? .appStoreUnavailable : .accountNotFound
     }
 
-    /// What the App Store was never asked about, or not at this time or later.
+    /// The purchases that the App Store was not queried about at this time or later.
     func stale(notBefore: Int64) -> [String] {
         originalTransactionIds.filter { id in times[id].map { $0 < notBefore } ?? true }
     }
 
-    /// Since when nothing that the App Store knows can be missing; nil if it was never asked about one of the purchases, or
-    /// there is none. Milliseconds since 1970-01-01T00:00:00Z.
+    /// The time since which no App Store data can be missing; nil if there are no purchases or one of them was never
+    /// queried. Milliseconds since 1970-01-01T00:00:00Z.
     var since: Int64? {
         var least: Int64?
         for id in originalTransactionIds {

@@ -1,12 +1,12 @@
 /// How current the answers for an app must be.
 public struct Freshness: Sendable, Hashable {
-    /// The sources of a reply beside the receipt.
+    /// Where a reply takes data from besides the receipt.
     public enum Source: String, Sendable, CaseIterable {
-        /// Nothing: the receipt answers for itself. The store still learns from it.
+        /// Nowhere: the reply comes from the receipt alone. The store still saves the receipt's facts.
         case local
         /// The store.
         case store
-        /// The store while it is current, else the App Store first.
+        /// The store if it is current enough; otherwise the App Store is queried first.
         case appStore = "app-store"
     }
 
@@ -25,7 +25,7 @@ public struct Freshness: Sendable, Hashable {
     }
 }
 
-/// The source of an answer beside the receipt.
+/// The data besides the receipt that an answer used.
 public enum AnswerSource: String, Sendable {
     case receipt
     case store

@@ -2,9 +2,9 @@ internal import Purchases
 internal import TransactionStore
 
 extension VerifyReceiptEndpoint {
-    /// What is known of the customer of a submission, as current as the app's ``Freshness`` asks for.
+    /// The customer's data for a submission, as current as the app's ``Freshness`` requires.
     ///
-    /// - Parameter read: takes the submission in and asks the store.
+    /// - Parameter read: stores the submission's facts and reads the customer from the store.
     /// - Throws: ``Refusal``
     func currentKnowledge(
         of facts: FactSet?, _ app: ConfiguredApp?, _ exchange: Exchange,
@@ -42,11 +42,11 @@ extension VerifyReceiptEndpoint {
         return knowledge
     }
 
-    /// How often what is known may turn out to hold further purchases that nobody has asked about: the answer about one
-    /// Apple Account can show that another one is the same customer's.
+    /// The limit of query rounds. Each answer about one Apple Account can reveal further purchases of the same customer
+    /// under another account, which then need a query too.
     private static let maximumRounds = 4
 
-    /// Asks the App Store until everything that the answer will show is current.
+    /// Queries the App Store until all data of the answer is current.
     private func refresh(
         _ knowledge: inout StoreKnowledge?, _ facts: FactSet, _ freshness: Freshness, _ exchange: Exchange
     ) async throws {
@@ -66,8 +66,8 @@ extension VerifyReceiptEndpoint {
                 if let since = coverage.since { exchange.state(since: since, of: asked.isEmpty ? .store : .appStore) }
                 return
             }
-            guard round < Self.maximumRounds else { throw Unasked.endless }
-            guard let refresher = configuration.customerRefresher else { throw Unasked.nobody }
+            guard round < Self.maximumRounds else { throw QueryError.tooManyRounds }
+            guard let refresher = configuration.customerRefresher else { throw QueryError.notConfigured }
             let answered = try await refresher.refresh(
                 originalTransactionIds: stale, identities: knowledge?.customer.identities ?? facts.identities,
                 scope: facts.scope, notBefore: notBefore)
@@ -77,7 +77,7 @@ extension VerifyReceiptEndpoint {
         }
     }
 
-    /// - Throws: ``StoreUnread`` where the answer would be given without what the App Store has just said, ``Refusal``.
+    /// - Throws: ``StoreUnread`` if the answer would lack the App Store's new data; ``Refusal``.
     private func readAgain(
         _ facts: FactSet, after earlier: StoreKnowledge?, _ exchange: Exchange
     ) async throws -> StoreKnowledge? {
@@ -90,8 +90,8 @@ extension VerifyReceiptEndpoint {
         return knowledge
     }
 
-    /// What the store knows, with its age. It is read again: the App Store may have answered about some purchases before it
-    /// failed, or another request may have asked meanwhile.
+    /// The store's data with its age. The store is read again, because the App Store may have answered about some
+    /// purchases before it failed, or another request may have queried it.
     private func answerWithoutAppStore(
         _ knowledge: inout StoreKnowledge?, _ facts: FactSet, _ exchange: Exchange
     ) async throws {
@@ -102,24 +102,24 @@ extension VerifyReceiptEndpoint {
         exchange.state(since: since, of: .store)
     }
 
-    /// The store could not be read, and is configured to be done without.
+    /// The store could not be read, and the configuration allows answers without it.
     private struct StoreUnread: Error {}
 
-    /// The App Store has answered and does not know purchases that the answer shows: a current answer about them is not to be
-    /// had. They may be of a deleted account, or newer than what the App Store tells.
+    /// The App Store answered, but does not know some purchases of the answer, so their state cannot be current. They
+    /// may belong to a deleted account, or may be too new.
     private struct UnknownPurchases: Error {
         let count: Int
-        /// The answer where a current one is required; nil if what the App Store knows is enough.
+        /// The refusal if a current answer is required; nil if the App Store's data is sufficient.
         let refusal: StatusCondition?
     }
 
-    private enum Unasked: Error, CustomStringConvertible {
-        case nobody, endless
+    private enum QueryError: Error, CustomStringConvertible {
+        case notConfigured, tooManyRounds
 
         var description: String {
             switch self {
-            case .nobody: "nothing is configured to ask it with"
-            case .endless: "each answer led to further purchases"
+            case .notConfigured: "no App Store client is configured"
+            case .tooManyRounds: "each answer led to further purchases"
             }
         }
     }
@@ -133,7 +133,7 @@ extension Exchange {
 }
 
 extension Array {
-    /// Those that fit, and the others.
+    /// The elements that satisfy the condition, and the others.
     fileprivate func partitioned(_ fits: (Element) -> Bool) -> ([Element], [Element]) {
         (filter(fits), filter { !fits($0) })
     }

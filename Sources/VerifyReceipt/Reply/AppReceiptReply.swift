@@ -28,7 +28,7 @@ struct AppReceiptReply {
 
     /// The transactions of the receipt, in its order.
     let submitted: [TransactionEntry]
-    /// All that is known.
+    /// All known transactions.
     let latest: LatestTransactions
     private let tail: ReplyTail
 
@@ -71,7 +71,7 @@ struct AppReceiptReply {
         return writer.finish()
     }
 
-    /// The newest receipt of the store if it is newer than the submitted one.
+    /// The newest stored receipt, if it is newer than the submitted one.
     private var newestReceipt: KnownReceipt? {
         guard let known = store?.customer.newestAppReceipt, let created = receipt.receiptCreationDate,
             known.signedDate > created
@@ -120,12 +120,12 @@ struct ReplyTail {
         if excludesOldTransactions { latest.excludeOld(now: now) }
         self.latest = latest
         presumed = configuration.presumedMembers
-        let isCalledFor =
+        let includesLatestReceiptInfo =
             switch configuration.latestTransactions {
             case .always: !latest.entries.isEmpty
             case .withSubscriptions: latest.hasAutoRenewable
             }
-        isShown = isCalledFor
+        isShown = includesLatestReceiptInfo
     }
 
     var showsRenewals: Bool { !renewalInfos.isEmpty }
@@ -157,7 +157,7 @@ extension JSONWriter {
         endArray()
     }
 
-    /// `latest_receipt`: a receipt of the store, else the submitted one as it was submitted.
+    /// `latest_receipt`: a stored receipt, or else the submitted one exactly as it was submitted.
     mutating func latestReceipt(_ known: KnownReceipt?, _ submitted: ReceiptText) {
         key("latest_receipt")
         if let known {
@@ -171,11 +171,11 @@ extension JSONWriter {
     }
 }
 
-/// The submitted receipt for the reply.
+/// The submitted receipt in the form that the reply contains.
 enum ReceiptText {
-    /// Text that strict decoding, or the grammar of a JWS, has accepted: it needs no escapes.
+    /// Text that strict decoding or the grammar of a JWS accepted. It needs no escapes.
     case verbatim(ArraySlice<UInt8>)
-    /// Bytes, to be encoded anew because the text was damaged.
+    /// Bytes that must be encoded again because the text was damaged.
     case bytes([UInt8])
 
     var estimatedSize: Int {

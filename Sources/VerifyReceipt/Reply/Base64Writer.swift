@@ -34,7 +34,7 @@ extension JSONWriter {
         raw(text)
     }
 
-    /// A string value that is known to need no escapes: base64 as it was submitted.
+    /// A string value that needs no escapes: base64 as it was submitted.
     mutating func plainText(_ text: ArraySlice<UInt8>) {
         text.withUnsafeBufferPointer { string(utf8: $0) }
     }

@@ -17,14 +17,14 @@ struct ReplyConfiguration {
 
 /// The members in a list of transactions.
 struct EntryStyle {
-    /// `latest_receipt_info` shows what only Apple's database knows: `is_upgraded`, `subscription_group_identifier`,
+    /// `latest_receipt_info` contains values from Apple's database: `is_upgraded`, `subscription_group_identifier`,
     /// `offer_code_ref_name`, `app_account_token`. `in_app` mirrors the receipt.
     let isLatest: Bool
     let presumed: EndpointConfiguration.PresumedMembers
 }
 
 extension JSONWriter {
-    /// One transaction (Reference.md V3.5): every value a string, absent facts left out.
+    /// One transaction (Reference.md V3.5). Every value is a string, and absent values are omitted.
     mutating func transaction(_ entry: borrowing TransactionEntry, _ style: EntryStyle) {
         beginObject()
         decimalMember("quantity", entry.quantity)

@@ -3,39 +3,40 @@ internal import ProductCatalog
 internal import Purchases
 internal import TransactionStore
 
-/// What the store contributed to one answer. An object, because it goes through many hands and a customer is large.
+/// The store's data for one answer. A class, because a customer is large and is passed through many functions.
 final class StoreKnowledge: Sendable {
     let customer: Customer
-    /// Whether the store took the submitted receipt in before it was asked, so that its facts are joined already.
-    let hasLearnedSubmission: Bool
+    /// Whether the store had the submitted receipt when it was read, so that the customer already includes its facts.
+    let includesSubmittedReceipt: Bool
 
-    init(customer: Customer, hasLearnedSubmission: Bool) {
+    init(customer: Customer, includesSubmittedReceipt: Bool) {
         self.customer = customer
-        self.hasLearnedSubmission = hasLearnedSubmission
+        self.includesSubmittedReceipt = includesSubmittedReceipt
     }
 }
 
 /// `latest_receipt_info`: the transactions of the submitted receipt and of its customer, in the order of
-/// ``EndpointConfiguration/Order``. Nothing in the code may rest on that order.
+/// ``EndpointConfiguration/Order``. Other code must not depend on that order.
 ///
-/// - A transaction that both know shows the joined facts. Those of the store win where they were signed no earlier; a
-///   cancellation that the submitted document states is taken back only by what was signed later. A receipt takes none
-///   back that a signed transaction states, because receipts often lack it (Reference.md V5.3).
-/// - Consumables (by the documents or the catalog) disappear from receipts when they are finished. One that the submitted
-///   receipt does not hold is shown only if the newest app receipt that is known, this one included, still holds it.
-/// - What rests on recorded documents alone is shown as ``EndpointConfiguration/RecordedFacts`` says.
-/// - `subscription_group_identifier` comes from the documents, else from the catalog.
+/// - A transaction from both shows the merged facts. The store's facts win if they were signed no earlier. A
+///   cancellation in the submitted document is removed only by a later signed document. A receipt never removes a
+///   cancellation that a signed transaction states, because receipts often omit it (Reference.md V5.3).
+/// - Consumables (according to the documents or the catalog) disappear from receipts when they are finished. A
+///   consumable that is not in the submitted receipt is shown only if the newest known app receipt contains it.
+/// - Transactions from recorded documents alone are shown as ``EndpointConfiguration/RecordedFacts`` states.
+/// - `subscription_group_identifier` comes from the documents, or else from the catalog.
 struct LatestTransactions {
     /// In the order of the reply.
     private(set) var entries: [TransactionEntry] = []
-    /// How many of them the submitted receipt does not hold.
+    /// The number of entries that are not in the submitted receipt.
     private(set) var storeOnlyCount = 0
     private(set) var hasAutoRenewable = false
 
     /// - Parameters:
-    ///   - kind: of the submitted document.
-    ///   - signedDate: of when the submitted document is.
-    ///   - isAppReceipt: whether the document lists all that the customer had not finished then. Others tell of one purchase.
+    ///   - kind: the kind of the submitted document.
+    ///   - signedDate: the date of the submitted document.
+    ///   - isAppReceipt: whether the document lists all unfinished purchases of the customer. Other documents describe
+    ///     one purchase.
     init(
         submitted: [TransactionEntry], kind: FactKind = .receipt, signedDate: Int64?, isAppReceipt: Bool = false,
         store: StoreKnowledge?, recordedFacts: EndpointConfiguration.RecordedFacts,
@@ -62,7 +63,7 @@ struct LatestTransactions {
         newestList: Int64?, _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
     ) {
         let transactions = store.customer.transactions
-        // By place, because a transaction is large and copying one costs more than all that is asked of it here.
+        // By index, because copying a large transaction costs more than the work here.
         for place in transactions.indices {
             guard let id = transactions[place].payload.transactionId else { continue }
             let receiptDate = transactions[place].origins.first { $0.source.kind == .receipt }?.signedDate
@@ -71,7 +72,7 @@ struct LatestTransactions {
                 let deciding =
                     kind == .signedTransaction ? transactions[place].newestSignature(of: .signedTransaction) : newest
                 let own = signedDate ?? .min
-                let storeWins = store.hasLearnedSubmission || newest >= own
+                let storeWins = store.includesSubmittedReceipt || newest >= own
                 entries[index].join(
                     TransactionEntry(transactions[place]), storeWins: storeWins, takesBack: deciding > own)
                 entries[index].cancel(transactions[place].recordedCancellation, recordedFacts)
@@ -90,7 +91,7 @@ struct LatestTransactions {
         }
     }
 
-    /// Applies ``UpgradeRule`` to what the submitted document and the store know together.
+    /// Applies ``UpgradeRule`` to the merged facts of the submitted document and the store.
     private mutating func concludeUpgrades() {
         let upgrades = UpgradeRule.upgrades(count: entries.count) {
             entries[$0].expiresDate == nil ? nil : entries[$0].productId
@@ -122,7 +123,7 @@ struct LatestTransactions {
         }
     }
 
-    /// Transactions that are equal in everything that the order looks at keep the order they came in.
+    /// Stable: transactions that are equal in this order keep their positions.
     private mutating func sort(_ order: EndpointConfiguration.Order) {
         let isNewestFirst = order == .newestFirst
         let dates = isNewestFirst ? entries.map { $0.expiresDate ?? $0.purchaseDate ?? .min } : []
@@ -134,18 +135,19 @@ struct LatestTransactions {
             case .after: return isNewestFirst
             }
         }
-        // Receipts often list purchases in the order of time, one way or the other.
+        // Receipts often list purchases in ascending or descending order of time.
         if entries.indices.dropFirst().allSatisfy({ precedes($0 - 1, $0) }) { return }
         if entries.indices.dropFirst().allSatisfy({ precedes($0, $0 - 1) }) { return entries.reverse() }
         entries = entries.indices.sorted(by: precedes).map { entries[$0] }
     }
 
-    /// `exclude-old-transactions`: of each auto-renewable subscription the transaction that counts; all else stays, because
-    /// nothing takes its place. A subscription is what shares an original transaction id, as in `pending_renewal_info`.
+    /// `exclude-old-transactions`: keeps only the current transaction of each auto-renewable subscription, and all
+    /// other purchases, which nothing replaces. Entries with the same original transaction id are one subscription, as
+    /// in `pending_renewal_info`.
     ///
-    /// That is a period that runs at `now`, before one that is over, was refunded or upgraded: the newest id alone does not
-    /// say so. Of several the one that ends last, of these the newest id. If that period has several transactions, because seats
-    /// were added, all of them stay: none replaces another.
+    /// The current transaction is one that runs at `now`, before one that ended, was refunded or was upgraded. Of
+    /// several, the one that ends last wins, then the one with the newest id. If its period has several transactions
+    /// because seats were added, all of them stay.
     mutating func excludeOld(now: Int64) {
         guard hasAutoRenewable else { return }
         var counting: [String: Int] = [:]
@@ -168,8 +170,8 @@ struct LatestTransactions {
 }
 
 extension StoreKnowledge {
-    /// The renewal infos that are shown: signed ones; recorded ones on their own too, or where a signed transaction of the
-    /// subscription is known, as the configuration says.
+    /// The renewal infos of the answer: all signed ones. Recorded ones count as the configuration states: always, or
+    /// only if a signed transaction of the subscription is known.
     func renewalInfos(
         _ recordedFacts: EndpointConfiguration.RecordedFacts, submitted: [TransactionEntry]
     ) -> [JWSRenewalInfoDecodedPayload] {
@@ -186,7 +188,7 @@ extension StoreKnowledge {
 }
 
 extension StoredTransaction {
-    /// The date of the newest signed document, of one kind or of any; `Int64.min` if there is none.
+    /// The date of the newest signed document, of one kind or of any kind; `Int64.min` if there is none.
     fileprivate func newestSignature(of kind: FactKind? = nil) -> Int64 {
         origins.reduce(.min) { newest, origin in
             guard origin.source.kind.isSigned, kind == nil || kind == origin.source.kind else { return newest }
@@ -196,7 +198,7 @@ extension StoredTransaction {
 }
 
 extension TransactionEntry {
-    /// - Parameter takesBack: whether the store, without a cancellation, takes one back that was submitted.
+    /// - Parameter takesBack: whether a stored transaction without a cancellation removes a submitted one.
     fileprivate mutating func join(_ stored: consuming TransactionEntry, storeWins: Bool, takesBack: Bool) {
         guard storeWins else { return complete(with: stored) }
         let cancellation = (stored.cancellationDate, stored.cancellationReason)
@@ -206,7 +208,8 @@ extension TransactionEntry {
         (cancellationDate, cancellationReason) = cancellation
     }
 
-    /// A notification of version 1 came with the app's secret; other records are as good as who kept them.
+    /// Always applies a cancellation from a notification of version 1, because the notification contained the app's
+    /// secret. Other records count only if they are trusted like Apple.
     fileprivate mutating func cancel(
         _ cancellation: RecordedCancellation?, _ recordedFacts: EndpointConfiguration.RecordedFacts
     ) {
@@ -217,12 +220,12 @@ extension TransactionEntry {
         cancellationReason = cancellation.reason
     }
 
-    /// Whether the period has begun to count and does so still.
+    /// Whether the period runs at `now`.
     func isRunning(at now: Int64) -> Bool {
         cancellationDate == nil && !isUpgraded && (expiresDate ?? .min) > now
     }
 
-    /// Whether another period of the subscription says more about it: it runs and this one does not, or it ends later.
+    /// Whether another period of the subscription takes precedence: it runs and this one does not, or it ends later.
     fileprivate func isOutlived(by other: TransactionEntry, now: Int64) -> Bool {
         let (mine, others) = (isRunning(at: now), other.isRunning(at: now))
         guard mine == others else { return others }

@@ -2,13 +2,13 @@ internal import AppStoreModels
 internal import TransactionStore
 
 extension StoreKnowledge {
-    /// The renewal infos that are shown, without what the shown periods contradict.
+    /// The renewal infos of the answer, without data that the periods of the answer contradict.
     ///
-    /// A renewal info may be older than the newest period: the notification of a recovery was missed, and a newer receipt
-    /// brought the period. Then it tells how an older period ended, and `expiration_intent`, `is_in_billing_retry_period`
-    /// and `grace_period_expires_date`, by which clients grant and withhold access, are left out. What is about the
-    /// renewals to come stays, as the last that is known: whether and to what the subscription renews, a price increase, an
-    /// offer. Apple has the four base members in every entry (Reference.md V3.6).
+    /// A renewal info may be older than the newest period, for example if a recovery notification was missed and a
+    /// newer receipt states the period. Then it describes the end of an older period, and `expiration_intent`,
+    /// `is_in_billing_retry_period` and `grace_period_expires_date` are omitted, because clients grant or deny access
+    /// by them. Data about future renewals stays as the last known state: whether and to which product the subscription
+    /// renews, a price increase, an offer. Apple has the four basic members in every entry (Reference.md V3.6).
     func renewalInfos(
         _ recordedFacts: EndpointConfiguration.RecordedFacts, submitted: [TransactionEntry],
         beside entries: [TransactionEntry]
@@ -29,7 +29,7 @@ extension StoreKnowledge {
         }
     }
 
-    /// The period of a subscription that began last, until it ended or was cut short.
+    /// The newest period of a subscription by its start date, until its end or early end.
     private static func newestPeriod(
         of id: String?, among entries: [TransactionEntry]
     ) -> (start: Int64, end: Int64)? {

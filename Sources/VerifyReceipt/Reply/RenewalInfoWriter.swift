@@ -1,11 +1,11 @@
 internal import AppStoreModels
 
 extension JSONWriter {
-    /// One entry of `pending_renewal_info` (Reference.md V3.6; V9.3 read backwards): every value a string.
+    /// One entry of `pending_renewal_info` (Reference.md V3.6, and V9.3 in reverse). Every value is a string.
     ///
-    /// `is_in_billing_retry_period` goes together with `expiration_intent`; alone it is written only where it is "1".
-    /// The answer to a price increase is written under both of its names: `price_consent_status` was there first, and the
-    /// values of `price_increase_status` are the same.
+    /// `is_in_billing_retry_period` is written together with `expiration_intent`; without it only if it is "1". The
+    /// answer to a price increase is written under both of its names: the older `price_consent_status`, and
+    /// `price_increase_status` with the same values.
     mutating func renewalInfo(_ info: JWSRenewalInfoDecodedPayload) {
         beginObject()
         decimalMember("expiration_intent", info.expirationIntent.map { Int64($0.rawValue) })

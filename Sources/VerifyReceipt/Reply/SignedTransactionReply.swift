@@ -3,12 +3,12 @@ internal import LegacyReceipts
 internal import Purchases
 internal import TransactionStore
 
-/// The reply to a StoreKit 2 JWS: an extension in the shape of the reply to an app receipt, so that an old server survives
-/// apps that have no receipt any more.
+/// The reply to a StoreKit 2 JWS. It is an extension in the form of the reply to an app receipt, so that an old server
+/// also works with apps that no longer have a receipt.
 ///
-/// `in_app` holds the one transaction of the JWS. What a JWS does not say of the app comes from the app transaction and the
-/// configuration, where they are known. `latest_receipt` is the newest receipt that is known, else the JWS itself: handed
-/// in again, it gives the same answer.
+/// `in_app` contains the single transaction of the JWS. App data that a JWS does not contain comes from the app
+/// transaction and the configuration, if known. `latest_receipt` is the newest known receipt, or else the JWS itself,
+/// which gives the same answer when it is submitted again.
 struct SignedTransactionReply {
     let payload: JWSTransactionDecodedPayload
     let origin: FactOrigin

@@ -3,8 +3,8 @@ internal import LegacyReceipts
 internal import Purchases
 internal import TransactionStore
 
-/// What is known of one transaction, in the terms of `in_app` and `latest_receipt_info` (Reference.md V3.5).
-/// What nobody stated is nil and stays out of the reply.
+/// The known data of one transaction, in the terms of `in_app` and `latest_receipt_info` (Reference.md V3.5). A value
+/// that no document states is nil and is omitted from the reply.
 struct TransactionEntry {
     var quantity: Int64?
     var productId: String?
@@ -22,32 +22,33 @@ struct TransactionEntry {
     var cancellationDate: Int64?
     var cancellationReason: Int64?
     var isUpgraded = false
-    /// Whether the period has several transactions, such as one for seats that were added (`additionalTransactionReason`).
+    /// Whether the period has several transactions, for example for added seats (`additionalTransactionReason`).
     var sharesPeriod = false
     var subscriptionGroupIdentifier: String?
     var appAccountToken: String?
     var itemId: String?
     var type: ProductType?
-    /// What the documents behind the entry state for ``UpgradeRule``; those of a receipt, unless others were joined.
+    /// What the documents of this entry state for ``UpgradeRule``. Initially a receipt's statement; merging other
+    /// documents changes it.
     var statement = UpgradeRule.Statement(isSigned: true)
 
     init() {}
 
-    /// A subscription that renews by itself: by its type, else because it has an end. Legacy documents state an end for
-    /// these only (Reference.md V3.5).
+    /// Whether this is an auto-renewable subscription: by its type, or else because it has an end. Legacy documents
+    /// state an end only for these (Reference.md V3.5).
     var isAutoRenewable: Bool {
         if let type { return type == .autoRenewableSubscription }
         return expiresDate != nil
     }
 
-    /// What the transaction belongs to. A subscription keeps it through renewals, upgrades and downgrades.
+    /// The id that a subscription keeps through renewals, upgrades and downgrades.
     var subscriptionId: String? { originalTransactionId ?? transactionId }
 }
 
 // MARK: - From the submitted receipt
 
 extension TransactionEntry {
-    /// An attribute that is empty or missing, or an order line of 0, is nil (Reference.md V3.5 and V5.3).
+    /// An attribute that is empty or missing, or an order line of 0, becomes nil (Reference.md V3.5 and V5.3).
     init(_ purchase: InAppPurchase) {
         quantity = purchase.quantity
         productId = purchase.productId
@@ -94,7 +95,7 @@ extension TransactionEntry {
         cancellationReason = receipt.cancellationReason
         subscriptionGroupIdentifier = receipt.subscriptionGroupIdentifier
         itemId = receipt.itemId
-        // An end is written for auto-renewables only (Reference.md V4).
+        // Only auto-renewables have an end (Reference.md V4).
         type = receipt.expiresDate == nil ? nil : .autoRenewableSubscription
     }
 }
@@ -102,15 +103,16 @@ extension TransactionEntry {
 // MARK: - From the store
 
 extension TransactionEntry {
-    /// What legacy documents stated counts as it was stated; the rest is told from the modern fields:
-    /// - `is_trial_period` is "true" for an introductory offer that is free. A signed transaction states its offer, so
-    ///   without one it is "false".
-    /// - `is_in_intro_offer_period` is "true" for an introductory offer that costs something. Free trials get "false", as
-    ///   in 44 of 44 signed receipts; one reply of late 2024 has both flags (Reference.md V3.5, "Trial flags").
-    /// - `promotional_offer_id` and `offer_code_ref_name` are the identifier of an offer of that type. Win-back offers are
-    ///   younger than the legacy format, and have no key in it.
-    /// - `cancellation_date` and `cancellation_reason` are those of a revocation or an upgrade. An upgrade is no revocation in
-    ///   the modern model: its date is what a legacy document states, else the beginning of the period that replaced it.
+    /// Values from legacy documents are used as stated. The others are derived from the modern fields:
+    /// - `is_trial_period` is "true" for a free introductory offer. A signed transaction states its offer, so without
+    ///   one it is "false".
+    /// - `is_in_intro_offer_period` is "true" for a paid introductory offer. Free trials get "false", as in 44 of 44
+    ///   signed receipts; one reply of late 2024 has both flags (Reference.md V3.5, "Trial flags").
+    /// - `promotional_offer_id` and `offer_code_ref_name` are the identifier of an offer of that type. Win-back offers
+    ///   are newer than the legacy format, and have no key in it.
+    /// - `cancellation_date` and `cancellation_reason` come from a revocation or an upgrade. In the modern model an
+    ///   upgrade is not a revocation: its date comes from a legacy document, or else from the start of the period that
+    ///   replaced it.
     init(_ stored: borrowing StoredTransaction) {
         let isStated = stored.origins.contains { $0.source.kind == .signedTransaction }
         self.init(stored.payload, stored.legacy, isStated: isStated)
@@ -149,7 +151,7 @@ extension TransactionEntry {
         appAccountToken = payload.appAccountToken
     }
 
-    /// Takes over what this entry lacks.
+    /// Fills in the values that this entry lacks.
     mutating func complete(with other: borrowing TransactionEntry) {
         func fill<Value>(_ value: inout Value?, _ other: Value?) { if value == nil { value = other } }
         fill(&quantity, other.quantity)
@@ -174,7 +176,7 @@ extension TransactionEntry {
         fill(&itemId, other.itemId)
         fill(&type, other.type)
         isUpgraded = isUpgraded || other.isUpgraded
-        // Only the App Store's own model states these, and an older statement is as good.
+        // Only modern documents state these, and an older statement is as good.
         statement.isRenewal = statement.isRenewal || other.statement.isRenewal
         sharesPeriod = sharesPeriod || other.sharesPeriod
         if let stated = other.statement.notUpgradedAsOf {

@@ -5,14 +5,15 @@ internal import TransactionStore
 
 /// The reply to an iOS 6 style transaction receipt (Reference.md V4 and V2.1).
 ///
-/// `receipt` is the signed inner list: `-` becomes `_`, every value stays the string it is, nothing is recalculated.
-/// For an auto-renewable subscription the newest period that is known decides the status, whatever was submitted:
-/// - still running: 0 with `latest_receipt_info` (one object) and `latest_receipt`, which is of the same subscription;
-/// - over: 21006 with `latest_expired_receipt_info`;
-/// - refunded: 21006 too, with the cancellation beside.
+/// `receipt` is the signed inner list: `-` becomes `_`, and every value stays the string that it is. Nothing is
+/// recalculated. For an auto-renewable subscription, the newest known period decides the status, whichever period was
+/// submitted:
+/// - still running: 0 with `latest_receipt_info` (one object) and `latest_receipt` of the same subscription;
+/// - expired: 21006 with `latest_expired_receipt_info`;
+/// - refunded: also 21006, with the cancellation.
 ///
-/// `auto_renew_status` (a number), `auto_renew_product_id` and, when the subscription is over, `expiration_intent` and
-/// `is_in_billing_retry_period` are there if the store knows the renewal. There is no `environment`.
+/// If the store has the renewal data, the reply also contains `auto_renew_status` (a number), `auto_renew_product_id`
+/// and, for an expired subscription, `expiration_intent` and `is_in_billing_retry_period`. There is no `environment`.
 struct TransactionReceiptReply {
     let receipt: TransactionReceipt
     let submittedReceipt: ReceiptText
@@ -22,7 +23,7 @@ struct TransactionReceiptReply {
     let store: StoreKnowledge?
     let decoder: ReceiptDecoder
 
-    /// The condition and the JSON text.
+    /// The condition, the JSON text, and the number of transactions that only the store contributed.
     func reply() -> (condition: StatusCondition, body: [UInt8], transactionsFromStore: Int) {
         let own = TransactionEntry(receipt)
         var writer = JSONWriter(reservingCapacity: 4_096 + submittedReceipt.estimatedSize)
@@ -58,16 +59,16 @@ struct TransactionReceiptReply {
         return (condition, writer.finish(), known.storeOnlyCount)
     }
 
-    /// A cancellation counts even before the period is over (Reference.md V2.1).
+    /// A cancellation counts even before the end of the period (Reference.md V2.1).
     private func condition(_ entry: TransactionEntry) -> StatusCondition {
         if entry.cancellationDate != nil { return .subscriptionCancelled }
         guard let expires = entry.expiresDate, expires > now else { return .subscriptionExpired }
         return .valid
     }
 
-    /// The period that decides, of all that are known of the subscription: one that runs and is not cancelled, else the
-    /// last to have begun. Periods that an upgrade has ended do not count. Of one period under several ids the smallest id
-    /// is the purchase; the others are copies that restoring made.
+    /// The period of the subscription that decides: one that runs and is not cancelled, or else the one that began
+    /// last. Periods that ended by an upgrade do not count. If one period has several ids, the smallest id is the
+    /// purchase; the others are copies from restoring.
     private func latest(
         _ own: TransactionEntry
     ) -> (entry: TransactionEntry, entries: [TransactionEntry], storeOnlyCount: Int) {
@@ -102,8 +103,8 @@ struct TransactionReceiptReply {
             .first { $0.originalTransactionId == own.subscriptionId }
     }
 
-    /// The receipt of the newest transaction, or at least one of a later purchase of the subscription that was not refunded;
-    /// nil for the submitted one.
+    /// The receipt of the newest transaction, or at least of a later purchase of the subscription that was not
+    /// refunded; nil to use the submitted one.
     private func newestReceipt(_ entry: TransactionEntry, _ document: TransactionReceipt?) -> KnownReceipt? {
         guard let document, entry.transactionId != receipt.transactionId else { return nil }
         let isLater = (document.purchaseDate ?? .min) > (receipt.purchaseDate ?? .max)
@@ -114,7 +115,7 @@ struct TransactionReceiptReply {
 
     // MARK: The newest transaction
 
-    /// The transaction in the shape of its own receipt if that is known, else made from what is known of it.
+    /// Writes the transaction as its own receipt has it if that receipt is known; otherwise from the known data.
     private func write(_ entry: TransactionEntry, _ document: TransactionReceipt?, to writer: inout JSONWriter) {
         if let document, document.transactionId == entry.transactionId, !hasNews(entry, document) {
             writer.purchaseInfo(document)
@@ -123,13 +124,13 @@ struct TransactionReceiptReply {
         }
     }
 
-    /// Whether something is known that the receipt could not know yet.
+    /// Whether data is known that was not available when the receipt was signed.
     private func hasNews(_ entry: TransactionEntry, _ receipt: TransactionReceipt) -> Bool {
         entry.cancellationDate != receipt.cancellationDate || entry.expiresDate != receipt.expiresDate
     }
 
-    /// The transaction receipt that the store keeps of the customer, if it is of this subscription. A customer may have
-    /// others, and the receipt of another product must not stand for this one.
+    /// The stored transaction receipt of the customer, if it belongs to this subscription. The customer may have
+    /// receipts of other products, which must not replace this one.
     private func storedDocument(of own: TransactionEntry) -> TransactionReceipt? {
         guard let known = store?.customer.newestTransactionReceipt,
             let container = try? ReceiptContainer(stored: known.bytes, limits: decoder.limits),
@@ -141,12 +142,12 @@ struct TransactionReceiptReply {
 }
 
 extension TransactionReceipt {
-    /// Only auto-renewables have an end or an order line in this kind of receipt (Reference.md V4).
+    /// In this kind of receipt only auto-renewables have an end or an order line (Reference.md V4).
     var isAutoRenewable: Bool { expiresDate != nil }
 }
 
 extension JSONWriter {
-    /// The inner list with `_` for `-`; of a repeated key the last one, where it stands.
+    /// The inner list with `_` for `-`. Of a repeated key, the last value is written.
     fileprivate mutating func purchaseInfo(_ receipt: TransactionReceipt) {
         var last: [String: Int] = [:]
         for (index, entry) in receipt.purchaseInfo.enumerated() { last[entry.key] = index }
@@ -160,8 +161,8 @@ extension JSONWriter {
         endObject()
     }
 
-    /// A transaction that another kind of document told of, with the keys of this shape. What belongs to the app is taken
-    /// from the submitted receipt; what belongs to the device and the version that bought is not known.
+    /// A transaction from another kind of document, with the keys of this format. App data comes from the submitted
+    /// receipt. The device and the version at purchase are not known.
     fileprivate mutating func transactionInfo(_ entry: TransactionEntry, submitted: TransactionReceipt) {
         beginObject()
         member("bid", submitted.bundleId)

@@ -1,8 +1,8 @@
 /// Checks `password` (Reference.md V1.4).
 ///
-/// - Without a configured secret for the app or the account, any password is accepted, and none.
-/// - A wrong password is a mismatch for every app receipt, as Apple has answered since 2018 for apps with a secret.
-/// - A missing password is a mismatch if the receipt or the reply contains an auto-renewable subscription. Apple's
+/// - If no secret is configured for the app or the account, every password is accepted, and also a missing one.
+/// - A wrong password is rejected for every app receipt, as Apple has done since 2018 for apps with a secret.
+/// - A missing password is rejected if the receipt or the reply contains an auto-renewable subscription. Apple's
 ///   documentation requires the secret for these. Few reports say that Apple also rejected other receipts (V1.4).
 /// - Transaction receipts (iOS 6) without an expiration date are answered with any password.
 struct PasswordCheck {
@@ -17,11 +17,13 @@ struct PasswordCheck {
         switch password {
         case .missing:
             guard !hasAutoRenewable else {
-                throw Refusal(.secretMissing, "The request has no password, and there are auto-renewables.")
+                throw Refusal(
+                    .secretMissing, "The request has no password, but the answer contains auto-renewable subscriptions."
+                )
             }
         case .text(let text):
             guard SharedSecret.matches(text, anyOf: secrets) else {
-                throw Refusal(.secretMismatch, "The password is none of the app's secrets.")
+                throw Refusal(.secretMismatch, "The password is not one of the app's secrets.")
             }
         case .unreadable:
             throw Refusal(.secretMismatch, "The password is not a string.")

@@ -3,8 +3,8 @@ internal import Purchases
 internal import Synchronization
 internal import TransactionStore
 
-/// A cache of genuine receipts. Apps send the same receipt at each start, and verification is more than half of the work of an
-/// answer without a store.
+/// A cache of genuine receipts. Apps send the same receipt at each start, and verification is more than half of the
+/// work for an answer without a store.
 ///
 /// The result of a verification depends only on the bytes and the trust policy, not on the time, the store or other receipts.
 /// The key is the SHA-256 of the receipt's canonical form (`Verified.canonicalBytes(of:)`), and a new trust policy gets a new
@@ -26,8 +26,8 @@ final class ReceiptCache: Sendable {
             self.bytes = bytes
         }
 
-        /// About the bytes that it takes. The bytes count twice: receipts that are not of Apple's plain form are held once
-        /// more in another one.
+        /// The approximate memory use. The bytes count twice, because receipts that are not in canonical form are held
+        /// in two forms.
         var size: Int {
             guard case .app(let receipt) = receipt.payload else { return 2 * bytes.count + 8 << 10 }
             let unknown = receipt.inAppPurchases.reduce(receipt.unknownAttributes.count) {
@@ -37,24 +37,24 @@ final class ReceiptCache: Sendable {
             return 2 * bytes.count + 4 << 10 + receipt.inAppPurchases.count * purchase + unknown * 64
         }
 
-        /// Whether the key that signed it is public.
+        /// Whether the signing key is public.
         var isForgeable: Bool { receipt.evidence.anchor == .xcode }
     }
 
     private struct State {
         var newer: [Fingerprint: Entry] = [:]
         var older: [Fingerprint: Entry] = [:]
-        /// Of the newer half.
+        /// The size of the newer half.
         var size = 0
     }
 
-    /// Bytes.
+    /// In bytes.
     private let maximumOfHalf: Int
     private let state = Mutex(State())
     private let hits = Atomic<Int>(0)
     private let misses = Atomic<Int>(0)
 
-    /// - Parameter maximum: bytes; 0 for no cache.
+    /// - Parameter maximum: in bytes; 0 to disable the cache.
     init(maximum: Int) { maximumOfHalf = maximum / 2 }
 
     func entry(_ name: Fingerprint) -> Entry? {
@@ -74,7 +74,7 @@ final class ReceiptCache: Sendable {
 
     func insert(_ entry: Entry, _ name: Fingerprint) {
         let size = entry.size
-        // One customer with a very long history must not drive out all the others.
+        // One customer with a very long history must not evict all others.
         guard size <= maximumOfHalf / 16, !entry.isForgeable else { return }
         let forgotten = state.withLock { state -> [Fingerprint: Entry] in
             // Another thread may have added the same receipt at the same time.
@@ -89,7 +89,7 @@ final class ReceiptCache: Sendable {
             state.size += size
             return forgotten
         }
-        // Thousands of small pieces of memory: not while others wait for the lock.
+        // Frees thousands of small allocations after the lock is released, so that other threads do not wait.
         withExtendedLifetime(forgotten) {}
     }
 

@@ -3,7 +3,7 @@ internal import LegacyReceipts
 internal import Purchases
 internal import TransactionStore
 
-/// A genuine receipt that was submitted.
+/// A genuine submitted receipt.
 struct Submission {
     let entry: ReceiptCache.Entry
     let text: ReceiptText
@@ -13,8 +13,7 @@ struct Submission {
     var facts: FactSet? { entry.facts }
 }
 
-/// Takes a receipt out of `receipt-data`, step by step in the order of Reference.md V1.6: base64 and form,
-/// environment, signature.
+/// Reads a receipt from `receipt-data` in the order of Reference.md V1.6: base64 and container, environment, signature.
 struct SubmissionReader: Sendable {
     let verifier: ReceiptVerifier
     let decoder: ReceiptDecoder
@@ -22,7 +21,7 @@ struct SubmissionReader: Sendable {
     let acceptsXcodeReceipts: Bool
     let cache: ReceiptCache
     /// Whether there is a store.
-    let statesFacts: Bool
+    let hasStore: Bool
 
     /// - Throws: ``Refusal``
     func container(_ text: ArraySlice<UInt8>) throws -> ReceiptContainer {
@@ -50,14 +49,14 @@ struct SubmissionReader: Sendable {
         var (receipt, bytes, name) = (try verified(container, at: endpoint), container.bytes, name)
         let canonical = receipt.canonicalBytes(of: bytes)
         if canonical != bytes {
-            // Unsigned bytes are never stored: the receipt is read again without them.
+            // Unsigned bytes are never stored, so the receipt is read again without them.
             submitted = .bytes(canonical)
             name = Fingerprint(of: canonical)
             if let known = cache.entry(name) { return Submission(entry: known, text: submitted) }
             let again = try decoded(canonical)
             (receipt, bytes) = (try verified(again, at: endpoint), canonical)
         }
-        let facts = statesFacts ? FactSet(receipt, canonicalBytes: bytes) : nil
+        let facts = hasStore ? FactSet(receipt, canonicalBytes: bytes) : nil
         let entry = ReceiptCache.Entry(receipt: receipt, facts: facts, bytes: bytes)
         cache.insert(entry, name)
         return Submission(entry: entry, text: submitted)
@@ -83,7 +82,7 @@ struct SubmissionReader: Sendable {
             return receipt
         } catch let error as ReceiptError {
             guard error.verdict == .notGenuine else { throw Self.refusal(error) }
-            // The environment comes before the signature: what belongs elsewhere is sent there unjudged.
+            // The environment is checked before the signature: a receipt of the other environment is not verified here.
             let claim = try? decoder.decode(container).payload
             let isXcode = error.code == .xcodeReceipt || claim?.environment == .xcode
             if isXcode, !acceptsXcodeReceipts { throw Refusal(.xcodeReceipt, error.message) }
@@ -115,12 +114,12 @@ struct SubmissionReader: Sendable {
 }
 
 extension EndpointEnvironment {
-    /// The endpoint for a receipt.
+    /// The endpoint that is responsible for a receipt.
     ///
     /// - `ProductionVPPSandbox` is sandbox, by its name (Reference.md V1.5). Accepted receipts of Xcode are sandbox too.
     /// - An unknown receipt type is production if its name begins with `Production` and does not end with `Sandbox`.
     /// - The oldest Mac receipts have no type. A sandbox receipt has the app id 0, so another id means production.
-    /// - Everything else is sandbox, so a doubtful receipt never becomes a real purchase.
+    /// - Everything else is sandbox, so that a doubtful receipt never becomes a real purchase.
     /// - A transaction receipt whose unsigned environment contradicts its transaction id is sandbox (Reference.md V7.5).
     init(of receipt: LegacyReceipt) {
         if let environment = receipt.environment {

@@ -2,7 +2,8 @@ internal import AppStoreModels
 
 /// A parsed request (Reference.md V1.2).
 struct VerifyReceiptRequest {
-    /// The text of `receipt-data`, JSON escapes removed: a part of the body where it has none, so that nothing is copied.
+    /// The text of `receipt-data` without JSON escapes. If it has none, this is a slice of the body, so that nothing is
+    /// copied.
     let receiptText: ArraySlice<UInt8>
     let password: Password
     let excludesOldTransactions: Bool
@@ -12,7 +13,7 @@ struct VerifyReceiptRequest {
         /// No key, `null`, or an empty text.
         case missing
         case text(String)
-        /// Something that is no text. It is there, and it is no secret.
+        /// A value that is not a string. It is present, but cannot be a secret.
         case unreadable
     }
 }
@@ -40,7 +41,7 @@ extension VerifyReceiptRequest {
                 excludesOldTransactions: flag(members.excludeOldTransactions, in: body)))
     }
 
-    /// The content of a string member. Escapes make it shorter, never longer, so the body's limit bounds it.
+    /// The content of a string member. Removing escapes only makes it shorter, so the body's limit bounds it.
     private static func text(_ member: JSONMember, in body: [UInt8]) -> ArraySlice<UInt8> {
         let content = member.content
         guard member.hasEscapes else { return body[content] }
@@ -56,7 +57,7 @@ extension VerifyReceiptRequest {
         return text.isEmpty ? .missing : .text(text)
     }
 
-    /// `true`, or the string that some clients send for it (Reference.md V1.2). Everything else means no.
+    /// `true`, or the string that some clients send for it (Reference.md V1.2). Every other value means false.
     private static func flag(_ member: JSONMember?, in body: [UInt8]) -> Bool {
         guard let member else { return false }
         switch member.kind {
@@ -67,7 +68,7 @@ extension VerifyReceiptRequest {
     }
 }
 
-/// The three members that count, as places in the body.
+/// The three members that are used, as ranges of the body.
 private struct Members {
     var receiptData: JSONMember?
     var password: JSONMember?
@@ -97,7 +98,7 @@ private struct Members {
         return members
     }
 
-    /// Whether a key is this name, by its meaning: a key may be written with escapes, too.
+    /// Whether a key equals this name. The key may contain escapes.
     private static func matches(
         _ key: JSONStringToken, _ name: StaticString, _ bytes: UnsafeBufferPointer<UInt8>
     ) -> Bool {

@@ -1,4 +1,4 @@
-/// The conditions that lead to a status. Each has one row in ``StatusTable``.
+/// A condition that leads to a status. Each condition has one row in ``StatusTable``.
 package enum StatusCondition: String, Sendable, CaseIterable {
     case valid
 
@@ -36,12 +36,12 @@ package enum StatusCondition: String, Sendable, CaseIterable {
     case internalDataAccess
 }
 
-/// A reason not to answer with a receipt.
+/// A reason to reply without a receipt.
 struct Refusal: Error, Sendable {
     let condition: StatusCondition
-    /// A sentence for the operator. It holds no secrets and no receipts.
+    /// A sentence for the operator. It contains no secrets and no receipts.
     let reason: String
-    /// The status, where a condition has a band of them.
+    /// The status, if a condition has a range of them.
     var code: Int?
     var isRetryable: Bool?
 

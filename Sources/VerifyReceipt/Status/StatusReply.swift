@@ -1,15 +1,16 @@
 internal import AppStoreModels
 
-/// Replies without a receipt, made from ``StatusTable``.
+/// Replies without a receipt, as ``StatusTable`` defines them.
 enum StatusReply {
-    /// - Parameter environment: the environment of the endpoint. A receipt of the other one gets a reply without it.
+    /// - Parameter environment: the environment of the endpoint. A receipt of the other environment gets a reply
+    ///   without it.
     static func reply(
         _ refusal: Refusal, at environment: EndpointEnvironment, facts: ReplyFacts = ReplyFacts()
     ) -> VerifyReceiptReply {
         let row = StatusTable.row(refusal.condition)
         let status = refusal.code.map { row.status.contains($0) ? $0 : row.status.lowerBound } ?? row.status.lowerBound
         var facts = facts
-        // A store that failed before may have left a reason of its own.
+        // A store failure that happened before may have set its own reason.
         let earlier = facts.reason.flatMap { $0 == refusal.reason ? nil : $0 }
         facts.reason = earlier.map { "\(refusal.reason) \($0)" } ?? refusal.reason
         return VerifyReceiptReply(
@@ -30,7 +31,8 @@ enum StatusReply {
             case .fixed(let value): value
             case .asReported: isRetryable ?? false
             }
-        // Apple's wire key, and the key of Apple's documentation: clients are split (Reference.md C2, rule 4).
+        // Apple sends one key and documents the other, and clients differ in which one they read (Reference.md C2, rule
+        // 4).
         writer.member("is_retryable", retryable)
         writer.member("is-retryable", retryable)
         writer.endObject()

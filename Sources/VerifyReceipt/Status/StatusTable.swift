@@ -6,9 +6,9 @@ package struct StatusTable {
         package let status: ClosedRange<Int>
         /// A description of the condition, for documentation.
         package let meaning: String
-        /// The members beside `status`, in their order. A member in parentheses is there where something is known for it.
+        /// The members beside `status`, in order. A member in parentheses is present only if a value is known.
         package let members: [String]
-        /// The value of `is_retryable` and `is-retryable`: fixed, from a backend, or no such members.
+        /// The value of `is_retryable` and `is-retryable`: a fixed value, the backend's value, or no such members.
         package let retryable: Retryable
         package let support: Support
     }
@@ -20,11 +20,11 @@ package struct StatusTable {
     }
 
     package enum Support: String, Sendable {
-        /// The endpoint finds the condition by itself.
+        /// The endpoint detects the condition.
         case full = "yes"
-        /// It is given when a live source of facts reports it.
+        /// A live backend reports the condition.
         case reported = "when a backend reports it"
-        /// Only the HTTP side can see it.
+        /// Only the HTTP server can detect it.
         case server = "by the server"
     }
 
@@ -35,10 +35,10 @@ package struct StatusTable {
 
     private static let internalRow = Row(
         condition: .storedDataUnreadable, status: 21009...21009,
-        meaning: "What the store holds cannot be read (internal data access error)", members: ["environment"],
+        meaning: "The stored data cannot be read (internal data access error)", members: ["environment"],
         retryable: .notStated, support: .full)
 
-    /// Statuses of a request that was understood, and those before.
+    /// The rows of all conditions.
     package static let rows: [Row] =
         success + malformed + refused
         + [
@@ -54,14 +54,15 @@ package struct StatusTable {
                 retryable: .notStated, support: .full),
             Row(
                 condition: .appStoreUnavailable, status: 21005...21005,
-                meaning: "The App Store cannot be asked, and the configuration demands a current answer", members: [],
+                meaning: "The App Store cannot be queried, and the configuration requires a current answer",
+                members: [],
                 retryable: .notStated, support: .full),
             internalRow,
-            // Two forms of the same member: Reference.md C2, rule 4.
+            // Two spellings of the same member: Reference.md C2, rule 4.
             Row(
                 condition: .accountNotFound, status: 21010...21010,
                 meaning:
-                    "The account was not found or deleted; also where the configuration demands a current answer and the "
+                    "The account was not found or deleted; or the configuration requires a current answer and the "
                     + "App Store knows no purchase, or does not know a running subscription",
                 members: ["environment", "is_retryable", "is-retryable"], retryable: .fixed(false), support: .reported),
             Row(
@@ -100,10 +101,10 @@ package struct StatusTable {
             retryable: .notStated, support: .server),
         malformed(.bodyNotJSON, "The body is not a JSON object"),
         malformed(.receiptDataMissing, "receipt-data is missing or null"),
-        malformed(.receiptDataNotText, "receipt-data is no string"),
+        malformed(.receiptDataNotText, "receipt-data is not a string"),
         malformed(.receiptDataNotBase64, "receipt-data is not base64"),
         malformed(.receiptTooLarge, "The receipt is larger than the limit"),
-        malformed(.notAReceipt, "What was encoded is no receipt, or a damaged one"),
+        malformed(.notAReceipt, "The decoded data is not a receipt, or is damaged"),
         malformed(
             .xcodeReceipt, "A receipt of Xcode's StoreKit testing, without the option for it"),
         malformed(
@@ -116,17 +117,17 @@ package struct StatusTable {
             support: .full)
     }
 
-    /// Reference.md V1.4, V2 and V7.5. An app that is not configured, or has another app id, is a choice of ours: this endpoint
-    /// cannot authenticate its receipts.
+    /// Reference.md V1.4, V2 and V7.5. Rejecting an app that is not configured, or has another app id, is a rule of
+    /// this endpoint: it cannot authenticate such receipts.
     private static let refused = [
-        refused(.notGenuine, 21003, "Signature, certificates or trust do not hold"),
+        refused(.notGenuine, 21003, "The signature or a certificate is invalid or not trusted"),
         refused(
             .unknownBundleId, 21003, "The app is not configured, and unknown bundle ids are refused"),
         refused(
             .foreignAppleId, 21003, "The receipt's app id is not the one configured for its bundle id"),
         refused(
             .secretMissing, 21004, "No password, and the receipt or its customer has auto-renewables"),
-        refused(.secretMismatch, 21004, "The password is none of the app's secrets"),
+        refused(.secretMismatch, 21004, "The password is not one of the app's secrets"),
         elsewhere(.sandboxAtProduction, 21007, "A sandbox receipt sent to production"),
         elsewhere(
             .contradictoryEnvironment, 21007,
