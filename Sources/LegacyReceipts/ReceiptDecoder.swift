@@ -1,4 +1,4 @@
-/// Decodes receipts without verifying anything: to look at them. Nothing may be granted on the result.
+/// Decodes receipts without verifying them, for inspection only. Do not grant anything based on the result.
 public struct ReceiptDecoder: Sendable {
     public let limits: DecodingLimits
 
@@ -6,12 +6,13 @@ public struct ReceiptDecoder: Sendable {
 
     /// Decodes a stored receipt: raw bytes or base64, see ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.
     ///
-    /// - Throws: ``ReceiptError``. Its verdict distinguishes other inputs from receipts that are not accepted.
+    /// - Throws: ``ReceiptError``. Its ``ReceiptError/verdict`` tells inputs that are not receipts from receipts that
+    ///   are not genuine.
     public func decode(stored input: [UInt8]) throws(ReceiptError) -> Unverified<LegacyReceipt> {
         try decode(try ReceiptContainer(stored: input, limits: limits))
     }
 
-    /// Decodes a receipt whose transport encoding is off.
+    /// Decodes a receipt without transport encoding.
     public func decode(_ container: ReceiptContainer) throws(ReceiptError) -> Unverified<LegacyReceipt> {
         switch container.form {
         case .pkcs7: Unverified(payload: .app(try appReceipt(SignedDataMessage(container.bytes, limits: limits))))

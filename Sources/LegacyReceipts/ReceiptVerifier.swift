@@ -4,7 +4,7 @@ internal import Foundation
 
 /// Verifies legacy receipts: signature, certificates, markers, trust (Reference.md V7).
 ///
-/// Make one and keep it, because it caches verified chains. It needs no files, no network and no clock. Any number of
+/// Create one and keep it, because it caches verified chains. It needs no files, no network and no clock. Any number of
 /// threads can use it at the same time.
 ///
 /// ```swift
@@ -16,19 +16,19 @@ public struct ReceiptVerifier: Sendable {
     let validator: ChainValidator
     private let cache = ChainCache()
 
-    /// How many chains are remembered; tests see by it that their number is bounded.
+    /// The number of cached chains. Tests use it to check the bound.
     package var cachedChainCount: Int { cache.count }
     /// The hits and misses of the chain cache.
     package var chainLookups: (hits: Int, misses: Int) { cache.lookups }
     package static var maximumCachedChains: Int { ChainCache.maximumEntries }
 
-    /// A verifier that trusts Apple's pinned roots and nothing else.
+    /// A verifier that trusts only Apple's pinned roots.
     public init(limits: DecodingLimits = .standard) {
         self.limits = limits
         validator = ChainValidator()
     }
 
-    /// A verifier with a trust policy of its own.
+    /// A verifier with a custom trust policy.
     ///
     /// - Throws: ``ReceiptError`` `malformedCertificate` if a certificate in the policy cannot be read.
     public init(trust: TrustPolicy, limits: DecodingLimits = .standard) throws(ReceiptError) {
@@ -43,9 +43,9 @@ public struct ReceiptVerifier: Sendable {
         try verify(try ReceiptContainer(stored: input, limits: limits))
     }
 
-    /// Verifies a receipt whose transport encoding is off.
+    /// Verifies a receipt without transport encoding.
     ///
-    /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
+    /// - Throws: ``ReceiptError``: why it is not a receipt, or not genuine.
     public func verify(_ container: ReceiptContainer) throws(ReceiptError) -> Verified<LegacyReceipt> {
         switch container.form {
         case .pkcs7: try verifyAppReceipt(container.bytes).map { .app($0) }
@@ -63,7 +63,7 @@ public struct ReceiptVerifier: Sendable {
 
     /// Verifies an app receipt: the bytes of its PKCS#7 message.
     ///
-    /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
+    /// - Throws: ``ReceiptError``: why it is not a receipt, or not genuine.
     public func verifyAppReceipt(_ bytes: [UInt8]) throws(ReceiptError) -> Verified<AppReceipt> {
         try checkSize(bytes)
         let message = try SignedDataMessage(bytes, limits: limits)
@@ -91,12 +91,12 @@ public struct ReceiptVerifier: Sendable {
         let chain = try validator.validate(
             try message.parsedCertificates(), issuer: message.bytes[signer.issuer],
             serialNumber: message.bytes[signer.serialNumber], receiptType: receiptType)
-        // Whether Xcode's chain is accepted hangs on the receipt, not on the chain alone.
+        // Whether Xcode's chain is accepted depends on the receipt too, not only on the chain.
         if chain.anchor != .xcode { cache.insert(chain, certificates: certificates, signer: identifier) }
         return chain
     }
 
-    /// Both ends of a validity belong to it, the last to the end of its second (RFC 5280, 4.1.2.5).
+    /// Both ends of a validity period belong to it, the last one until the end of its second (RFC 5280, 4.1.2.5).
     static func check(_ validity: ClosedRange<Int64>, at time: Int64) throws(ReceiptError) {
         if time < validity.lowerBound {
             throw ReceiptError(.certificateNotYetValid, detail(time, "from", validity.lowerBound))
@@ -137,10 +137,10 @@ public struct ReceiptVerifier: Sendable {
 
     /// Verifies a transaction receipt: its property list.
     ///
-    /// The signature covers the purchase information and the version byte; the outer environment is not signed. Use
-    /// ``TransactionReceipt/environment``, which takes account of that.
+    /// The signature covers the purchase information and the version byte, but not the outer environment. Use
+    /// ``TransactionReceipt/environment``, which takes that into account.
     ///
-    /// - Throws: ``ReceiptError``: why it is no receipt, or not genuine.
+    /// - Throws: ``ReceiptError``: why it is not a receipt, or not genuine.
     public func verifyTransactionReceipt(_ bytes: [UInt8]) throws(ReceiptError) -> Verified<TransactionReceipt> {
         try checkSize(bytes)
         let (receipt, signature) = try TransactionReceiptDecoder.read(bytes, limits: limits)

@@ -1,32 +1,32 @@
 /// How an ``AppStoreServerAPIClient`` works. The default suits Apple's servers.
 public struct APIClientConfiguration: Sendable {
-    /// Where the server is, for example `http://127.0.0.1:8080`; nil for Apple's of the client's environment.
+    /// The server, for example `http://127.0.0.1:8080`; nil for Apple's server of the client's environment.
     public var baseURL: String?
 
-    /// How long one attempt may take, to the last byte of the answer. Apple's own libraries wait 30 seconds.
+    /// How long one attempt may take, until the last byte of the answer. Apple's own libraries wait 30 seconds.
     public var timeout: Duration
 
-    /// The largest answer, in bytes. A page of 20 transactions has some 150 KiB, each subscription of a status answer some
-    /// 15 KiB. Apple's own Swift library takes 1 MiB; the default of 4 MiB also holds a customer with hundreds of
-    /// subscriptions.
+    /// The largest answer, in bytes. A page of 20 transactions has about 150 KiB, and each subscription of a status
+    /// answer about 15 KiB. Apple's own Swift library accepts 1 MiB. The default of 4 MiB is enough for a customer with
+    /// hundreds of subscriptions.
     public var maximumResponseSize: Int
 
     /// The header field `User-Agent`.
     public var userAgent: String
 
-    /// How fast each endpoint may be called.
+    /// The rate limit of each endpoint.
     public var rateBudgets: RateBudgets
 
     /// When a request is sent again.
     public var retryPolicy: RetryPolicy
 
-    /// The time.
+    /// The source of the current time.
     public var clock: ServerClock
 
-    /// Called after each attempt, for logs and metrics. It runs on the task of the call, so it must be fast.
+    /// Called after each attempt, for logs and metrics. It runs in the task of the call, so it must be fast.
     public var observer: (@Sendable (APIAttempt) -> Void)?
 
-    /// A configuration of these parts.
+    /// A configuration with these values.
     public init(
         baseURL: String? = nil,
         timeout: Duration = .seconds(30),
@@ -48,15 +48,15 @@ public struct APIClientConfiguration: Sendable {
     }
 }
 
-/// One request that was sent, and how it ended. It names no customer.
+/// One request that was sent, and its result. Contains no data about the customer.
 public struct APIAttempt: Sendable {
     /// The endpoint.
     public let endpoint: APIEndpoint
 
-    /// Which attempt of the call it was, from 1.
+    /// The number of the attempt within the call, from 1.
     public let number: Int
 
-    /// How long it took.
+    /// The duration of the attempt.
     public let duration: Duration
 
     /// The error; nil for success.
@@ -66,9 +66,9 @@ public struct APIAttempt: Sendable {
     public let retryDelay: Duration?
 }
 
-/// Why a client cannot be made.
+/// Why a client cannot be created.
 public enum APIClientConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The environment has no server of Apple's, and no base URL was given. Give a base URL or another environment.
+    /// Apple has no server for the environment, and no base URL was given. Set a base URL or use another environment.
     case noServer(String)
     /// The base URL is not `http://` or `https://` with a host, or it has a query or a fragment. Correct it.
     case invalidBaseURL

@@ -1,9 +1,9 @@
-/// The pages of a list, each requested when it is needed.
+/// The pages of a list. Each page is requested when it is needed.
 ///
 /// The sequence ends after Apple's last page. If a call fails, `next()` throws its error, and the next call of `next()`
-/// requests the same page again. So a failure loses no page.
+/// requests the same page again. A failure therefore loses no page.
 public struct APIPages<Page: Sendable>: AsyncSequence, Sendable {
-    /// A page, and the token for the one after it.
+    /// A page, and the token for the next one.
     struct Step: Sendable {
         let page: Page
         /// Nil after the last page.
@@ -14,7 +14,7 @@ public struct APIPages<Page: Sendable>: AsyncSequence, Sendable {
     private let load: @Sendable (_ token: String?) async throws -> Step
 
     /// - Parameters:
-    ///   - first: the token to begin with; nil for the first page.
+    ///   - load: requests a page. It throws if there are more pages but no token for them.
     ///   - load: requests a page. It throws if there are more pages, but no token for them.
     init(startingAt first: String?, load: @escaping @Sendable (_ token: String?) async throws -> Step) {
         self.first = first
@@ -26,7 +26,7 @@ public struct APIPages<Page: Sendable>: AsyncSequence, Sendable {
         AsyncIterator(token: first, load: load)
     }
 
-    /// Goes from page to page.
+    /// Iterates over the pages.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var token: String?
         private var isDone = false
@@ -51,7 +51,7 @@ public struct APIPages<Page: Sendable>: AsyncSequence, Sendable {
 
 extension RequestPipeline {
     /// The token for the page after one.
-    /// - Throws: if there are more pages, but no token or the one that was just used: that would go on for ever.
+    /// - Throws: if there are more pages, but no new token, because that would be an endless loop.
     func nextToken(
         _ token: String?, after used: String?, hasMore: Bool?, _ endpoint: APIEndpoint
     ) throws -> String? {

@@ -1,19 +1,19 @@
 public import AppStoreModels
 
-/// The Advanced Commerce API, as far as it is on the server (Reference.md S2.5). The other requests go through StoreKit,
-/// signed by ``AdvancedCommerceSignatureCreator``. A request that is sent again must keep its `requestReferenceId`.
+/// The server endpoints of the Advanced Commerce API (Reference.md S2.5). Other requests go through StoreKit, signed by
+/// ``AdvancedCommerceSignatureCreator``. A request that is sent again must keep its `requestReferenceId`.
 ///
-/// Apple has some 80 error codes of its own for this API, without published numbers for most: see
-/// ``AppStoreServerAPIError/code`` for the number as it came.
+/// This API has about 80 error codes of its own. Apple has not published the numbers of most of them;
+/// ``AppStoreServerAPIError/code`` contains the number from the answer.
 extension AppStoreServerAPIClient {
-    /// Switches the renewal of a subscription off.
+    /// Turns off the renewal of a subscription.
     public func cancelAdvancedCommerceSubscription(
         _ transactionId: String, _ request: AdvancedCommerceSubscriptionCancelRequest
     ) async throws -> AdvancedCommerceResponse {
         try await pipeline.call(.cancelAdvancedCommerceSubscription, transactionId, body: request)
     }
 
-    /// Ends a subscription at once.
+    /// Ends a subscription immediately.
     public func revokeAdvancedCommerceSubscription(
         _ transactionId: String, _ request: AdvancedCommerceSubscriptionRevokeRequest
     ) async throws -> AdvancedCommerceResponse {
@@ -41,7 +41,7 @@ extension AppStoreServerAPIClient {
         try await pipeline.call(.migrateAdvancedCommerceSubscription, transactionId, body: request)
     }
 
-    /// Asks for the refund of a transaction; the answer may have no renewal information.
+    /// Requests the refund of a transaction. The answer may have no renewal information.
     public func requestAdvancedCommerceTransactionRefund(
         _ transactionId: String, _ request: AdvancedCommerceRequestRefundRequest
     ) async throws -> AdvancedCommerceResponse {

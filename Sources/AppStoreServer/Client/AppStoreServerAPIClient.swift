@@ -19,12 +19,12 @@ public struct AppStoreServerAPIClient: Sendable {
     /// The environment of the client.
     public let environment: Environment
 
-    /// Makes the tokens.
+    /// Creates the tokens.
     public let tokens: BearerTokenSource
 
     let pipeline: RequestPipeline
 
-    /// A client with a transport. Clients for several environments or apps can share one transport.
+    /// A client with a given transport. Clients for several environments or apps can share one transport.
     /// - Throws: ``APIClientConfigurationError``.
     public init(
         key: InAppPurchaseKey, bundleID: String, environment: Environment,
@@ -58,7 +58,7 @@ public struct AppStoreServerAPIClient: Sendable {
 
 #if canImport(AsyncHTTPClient)
     extension AppStoreServerAPIClient {
-        /// A client with a transport of its own, ``AsyncHTTPClientTransport``.
+        /// A client with its own transport, ``AsyncHTTPClientTransport``.
         /// - Throws: ``APIClientConfigurationError``.
         public init(
             key: InAppPurchaseKey, bundleID: String, environment: Environment,
@@ -91,10 +91,10 @@ public enum TransactionHistoryVersion: Sendable, Hashable {
 extension AppStoreServerAPIClient {
     /// One page of a customer's transactions, at most 20.
     /// - Parameters:
-    ///   - anyTransactionId: names the customer.
-    ///   - revision: the token of the page before; nil for the first page. Repeat the filter with it.
+    ///   - anyTransactionId: identifies the customer.
+    ///   - revision: the token of the previous page; nil for the first page. Repeat the filter with it.
     ///   - filter: which transactions.
-    ///   - version: v1 leaves out consumables that were finished.
+    ///   - version: v1 omits finished consumables.
     public func getTransactionHistory(
         _ anyTransactionId: String, revision: String? = nil,
         filter: TransactionHistoryRequest = TransactionHistoryRequest(), version: TransactionHistoryVersion = .v2
@@ -104,13 +104,14 @@ extension AppStoreServerAPIClient {
         return try await pipeline.call(version.endpoint, anyTransactionId, query: query)
     }
 
-    /// All pages of a customer's transactions. A transaction that changes meanwhile comes again with its new data.
+    /// All pages of a customer's transactions. A transaction that changes during the listing appears again with its new
+    /// data.
     /// - Parameters:
-    ///   - anyTransactionId: names the customer.
-    ///   - revision: where to begin: the `revision` of the last page read before, for what changed since then; only good
-    ///     for the ascending order.
+    ///   - anyTransactionId: identifies the customer.
+    ///   - revision: the `revision` of the last page of an earlier listing, to get the changes since then. Only useful
+    ///     in ascending order.
     ///   - filter: which transactions.
-    ///   - version: v1 leaves out consumables that were finished.
+    ///   - version: v1 omits finished consumables.
     public func transactionHistory(
         _ anyTransactionId: String, from revision: String? = nil,
         filter: TransactionHistoryRequest = TransactionHistoryRequest(), version: TransactionHistoryVersion = .v2
@@ -136,8 +137,8 @@ extension AppStoreServerAPIClient {
 
     /// The status of all of a customer's auto-renewable subscriptions.
     /// - Parameters:
-    ///   - anyTransactionId: names the customer.
-    ///   - status: only subscriptions with one of these; empty for all.
+    ///   - anyTransactionId: identifies the customer.
+    ///   - status: only subscriptions with one of these states; empty for all.
     public func getAllSubscriptionStatuses(
         _ anyTransactionId: String, status: [SubscriptionStatus] = []
     ) async throws -> StatusResponse {
@@ -145,10 +146,10 @@ extension AppStoreServerAPIClient {
         return try await pipeline.call(.getAllSubscriptionStatuses, anyTransactionId, query: query)
     }
 
-    /// One page of a customer's refunds, at most 20. A page may be empty and yet not be the last.
+    /// One page of a customer's refunds, at most 20. A page may be empty without being the last.
     /// - Parameters:
-    ///   - anyTransactionId: names the customer.
-    ///   - revision: the token of the page before; nil for the first page.
+    ///   - anyTransactionId: identifies the customer.
+    ///   - revision: the token of the previous page; nil for the first page.
     public func getRefundHistory(
         _ anyTransactionId: String, revision: String? = nil
     ) async throws -> RefundHistoryResponse {
@@ -158,8 +159,8 @@ extension AppStoreServerAPIClient {
 
     /// All pages of a customer's refunds.
     /// - Parameters:
-    ///   - anyTransactionId: names the customer.
-    ///   - revision: where to begin: the `revision` of the last page read before, for the refunds since then.
+    ///   - anyTransactionId: identifies the customer.
+    ///   - revision: the `revision` of the last page of an earlier listing, to get the refunds since then.
     public func refundHistory(
         _ anyTransactionId: String, from revision: String? = nil
     ) -> APIPages<RefundHistoryResponse> {
@@ -170,12 +171,12 @@ extension AppStoreServerAPIClient {
         }
     }
 
-    /// A customer's newest refunds, at most 50, by the endpoint that Apple deprecated.
+    /// A customer's newest refunds, at most 50, from the endpoint that Apple deprecated.
     public func getRefundHistoryV1(_ originalTransactionId: String) async throws -> RefundLookupResponse {
         try await pipeline.call(.getRefundHistoryV1, originalTransactionId)
     }
 
-    /// The purchases of an order, by the order ID on the customer's invoice. Apple has it in production only.
+    /// The purchases of an order, by the order ID on the customer's invoice. Production only.
     public func lookUpOrderId(_ orderId: String) async throws -> OrderLookupResponse {
         try await pipeline.call(.lookUpOrderId, orderId)
     }
@@ -203,7 +204,7 @@ extension TransactionHistoryRequest {
 
 /// Actions of the developer.
 extension AppStoreServerAPIClient {
-    /// Answers a CONSUMPTION_REQUEST; Apple wants it within 12 hours. Apple refuses it for a transaction with
+    /// Answers a CONSUMPTION_REQUEST. Apple expects the answer within 12 hours. Apple rejects it for a transaction with
     /// the ownership `ASSIGNED` (`InvalidAssignedTransactionNotSupportedError`, whose number is not published).
     public func sendConsumptionInformation(
         _ transactionId: String, _ request: ConsumptionRequest
@@ -211,8 +212,8 @@ extension AppStoreServerAPIClient {
         try await pipeline.perform(.sendConsumptionInformation, transactionId, body: request)
     }
 
-    /// Answers a CONSUMPTION_REQUEST in the form that Apple deprecated, and that Advanced Commerce transactions still need.
-    /// Apple refuses it for a transaction with the ownership `ASSIGNED`.
+    /// Answers a CONSUMPTION_REQUEST in the form that Apple deprecated, and that Advanced Commerce transactions still
+    /// need. Apple rejects it for a transaction with the ownership `ASSIGNED`.
     public func sendConsumptionInformationV1(
         _ transactionId: String, _ request: ConsumptionRequestV1
     ) async throws {
@@ -226,29 +227,29 @@ extension AppStoreServerAPIClient {
         try await pipeline.call(.extendSubscriptionRenewalDate, originalTransactionId, body: request)
     }
 
-    /// Extends the renewal dates of all active subscribers of a product; Apple takes hours to days for it.
+    /// Extends the renewal dates of all active subscribers of a product. Apple takes hours to days to complete it.
     public func extendRenewalDateForAllActiveSubscribers(
         _ request: MassExtendRenewalDateRequest
     ) async throws -> MassExtendRenewalDateResponse {
         try await pipeline.call(.extendRenewalDateForAllActiveSubscribers, body: request)
     }
 
-    /// How far the extension for all active subscribers has come.
+    /// The progress of the extension for all active subscribers.
     public func getStatusOfRenewalDateExtensions(
         productId: String, requestIdentifier: String
     ) async throws -> MassExtendRenewalDateStatusResponse {
         try await pipeline.call(.getStatusOfRenewalDateExtensions, productId, requestIdentifier)
     }
 
-    /// Sets the app account token of a purchase that was made outside of the app, or without one. Apple refuses it for a
-    /// transaction with the ownership `ASSIGNED`.
+    /// Sets the app account token of a purchase that was made outside the app, or without a token. Apple rejects it for
+    /// a transaction with the ownership `ASSIGNED`.
     public func setAppAccountToken(
         _ originalTransactionId: String, _ request: UpdateAppAccountTokenRequest
     ) async throws {
         try await pipeline.perform(.setAppAccountToken, originalTransactionId, body: request)
     }
 
-    /// Finishes a transaction as the app would.
+    /// Finishes a transaction, as the app would do.
     public func finishTransaction(_ transactionId: String) async throws {
         try await pipeline.perform(.finishTransaction, transactionId)
     }
@@ -259,7 +260,7 @@ extension AppStoreServerAPIClient {
     /// One page of the notifications that Apple tried to send, at most 20.
     /// - Parameters:
     ///   - request: which notifications; unchanged from page to page.
-    ///   - paginationToken: the token of the page before; nil for the first page.
+    ///   - paginationToken: the token of the previous page; nil for the first page.
     public func getNotificationHistory(
         _ request: NotificationHistoryRequest, paginationToken: String? = nil
     ) async throws -> NotificationHistoryResponse {
@@ -267,7 +268,7 @@ extension AppStoreServerAPIClient {
         return try await pipeline.call(.getNotificationHistory, query: query, body: request)
     }
 
-    /// All pages of the notifications that Apple tried to send. The tokens expire (4000017): begin anew then.
+    /// All pages of the notifications that Apple tried to send. If a token expires (4000017), start over.
     public func notificationHistory(_ request: NotificationHistoryRequest) -> APIPages<NotificationHistoryResponse> {
         APIPages(startingAt: nil) { token in
             let page = try await getNotificationHistory(request, paginationToken: token)
@@ -277,12 +278,12 @@ extension AppStoreServerAPIClient {
         }
     }
 
-    /// Asks Apple to send a test notification.
+    /// Requests a test notification from Apple.
     public func requestTestNotification() async throws -> SendTestNotificationResponse {
         try await pipeline.call(.requestTestNotification)
     }
 
-    /// The result of a test notification. The error 4040008 can also mean that there is no result yet.
+    /// The result of a test notification. Error 4040008 can also mean that there is no result yet.
     public func getTestNotificationStatus(
         _ testNotificationToken: String
     ) async throws -> CheckTestNotificationResponse {
@@ -298,27 +299,27 @@ extension AppStoreServerAPIClient {
 /// has access. Apple publishes no numbers for the errors `NoAvailableSeatsError`, `SeatClaimIdNotFoundError` and
 /// `AppTransactionIdNotFoundError`; ``AppStoreServerAPIError`` contains the number and the text that Apple sends.
 extension AppStoreServerAPIClient {
-    /// How many seats there are, how many can be claimed, and the claims.
+    /// The number of seats, the number that can be claimed, and the claims.
     public func getSeatInfo(_ transactionId: String) async throws -> GetSeatInfoResponse {
         try await pipeline.call(.getSeatInfo, transactionId)
     }
 
-    /// Claims a seat for one person. Save `requestIdentifier` before the call and use it again in a retry:
-    /// Apple then returns the first claim and makes no second one.
+    /// Claims a seat for one person. Save `requestIdentifier` before the call and use it again in a retry: Apple then
+    /// returns the first claim instead of a second one.
     ///
-    /// Apple answers with `NoAvailableSeatsError` if all seats are claimed, and with `AppTransactionIdNotFoundError` if the
-    /// app download is unknown.
+    /// Apple answers with `NoAvailableSeatsError` if all seats are claimed, and with `AppTransactionIdNotFoundError` if
+    /// the app download is unknown.
     public func claimSeat(_ transactionId: String, _ request: ClaimSeatRequest) async throws -> ClaimSeatResponse {
         try await pipeline.call(.claimSeat, transactionId, body: request)
     }
 
-    /// Ends a claim. Apple refuses with `SeatClaimIdNotFoundError` if the subscription has no such claim.
+    /// Ends a claim. Apple answers with `SeatClaimIdNotFoundError` if the subscription has no such claim.
     public func unclaimSeat(_ transactionId: String, seatClaimId: String) async throws {
         try await pipeline.perform(.unclaimSeat, transactionId, seatClaimId)
     }
 
-    /// Gives a claimed seat to an app download, where the claim was made without one. Apple refuses with
-    /// `SeatClaimIdNotFoundError` or `AppTransactionIdNotFoundError`.
+    /// Assigns a claimed seat to an app download, if the claim was made without one. Apple answers with
+    /// `SeatClaimIdNotFoundError` or `AppTransactionIdNotFoundError` if one of them is unknown.
     public func associateSeat(
         _ transactionId: String, seatClaimId: String, _ request: AssociateSeatRequest
     ) async throws {

@@ -5,16 +5,16 @@ public import AppStoreModels
 /// Purchases made through TestFlight and App Review are in the sandbox, even those of an app in production.
 ///
 ///     let found = try await apps.first { try await $0.getTransactionInfo("1000000831360853") }
-///     found.environment // where it is
+///     found.environment // production or sandbox
 public struct EnvironmentFallback: Sendable {
-    /// Whether the app has a release in production. Until it has, production answers 401 to every call.
+    /// Whether the app has a release in production. Until then, production answers 401 to every call.
     public enum ProductionRelease: Sendable, Hashable {
         /// The app is released: 401 means that the credentials are wrong, and the sandbox is not queried.
         case released
-        /// It has not: 401 from production means to ask the sandbox.
+        /// The app is not released: after 401 from production, the sandbox is queried.
         case notReleased
-        /// Unknown: after 401, the sandbox is queried, and its result is valid. If the sandbox does not find the transaction,
-        /// the error is the 401, because the transaction may be in production.
+        /// Unknown: after 401, the sandbox is queried, and its result is used. If the sandbox does not find the
+        /// transaction, the error is the 401, because the transaction may be in production.
         case unknown
     }
 
@@ -27,10 +27,10 @@ public struct EnvironmentFallback: Sendable {
         public let environment: Environment
     }
 
-    /// The first client.
+    /// The client that is called first.
     public let production: AppStoreServerAPIClient
 
-    /// The second client.
+    /// The client that is called second.
     public let sandbox: AppStoreServerAPIClient
 
     /// Whether the app has a release in production.
@@ -75,14 +75,15 @@ public struct EnvironmentFallback: Sendable {
         production: AppStoreServerAPIError, sandbox: AppStoreServerAPIError
     ) -> AppStoreServerAPIError {
         guard production.reason == .unauthorized else { return sandbox }
-        // The same key is refused twice: the key is wrong.
+        // The same key is rejected twice, so the key is wrong.
         if sandbox.reason == .unauthorized { return production }
         return sandbox.isUnknownTransaction && productionRelease == .unknown ? production : sandbox
     }
 }
 
 extension AppStoreServerAPIError {
-    /// Whether the environment does not find the transaction: 4040010, or 4040005 for an original transaction id in the path.
+    /// Whether the environment does not know the transaction: 4040010, or 4040005 for an original transaction id in the
+    /// path.
     public var isUnknownTransaction: Bool {
         code == .transactionIdNotFound || code == .originalTransactionIdNotFound
     }

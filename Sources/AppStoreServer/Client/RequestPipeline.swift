@@ -1,7 +1,7 @@
 internal import AppStoreModels
 internal import Foundation
 
-/// One request, before it has a host and a token.
+/// One request without host and token.
 struct APIRequest {
     enum Body {
         case none
@@ -36,7 +36,7 @@ struct RequestPipeline: Sendable {
             budgets: configuration.rateBudgets, environment: environment, clock: configuration.clock)
     }
 
-    /// Sends a request until it succeeds or there is no point in trying again, and returns the body of the answer.
+    /// Sends a request until it succeeds or a retry cannot help, and returns the body of the answer.
     func send(_ request: APIRequest) async throws -> [UInt8] {
         let clock = configuration.clock
         var attempt = 1
@@ -59,7 +59,7 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// One attempt: the body, or what went wrong.
+    /// One attempt: returns the body or the error.
     /// - Throws: only `CancellationError`.
     private func sendOnce(
         _ request: APIRequest, attempt: Int
@@ -120,7 +120,7 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// The longest time for which one answer can stop an endpoint: rates count by the hour, so more is not meant.
+    /// The longest time for which one answer can block an endpoint. Apple counts rates by the hour.
     private static let longestBlock = Duration.seconds(3600)
 
     private func react(to failure: AppStoreServerAPIError) {
@@ -138,7 +138,7 @@ struct RequestPipeline: Sendable {
     }
 }
 
-// MARK: - Making requests, reading answers
+// MARK: - Creating requests, reading answers
 
 extension RequestPipeline {
     typealias Query = [(name: String, value: String)]
@@ -156,7 +156,7 @@ extension RequestPipeline {
         _ = try await send(try request(endpoint, parameters, query: [], body: body))
     }
 
-    /// Calls the endpoint that takes a picture.
+    /// Calls the endpoint that uploads an image.
     func perform(_ endpoint: APIEndpoint, _ parameters: String..., query: Query, png: [UInt8]) async throws {
         let pathAndQuery = try pathAndQuery(endpoint, parameters, query)
         _ = try await send(APIRequest(endpoint: endpoint, pathAndQuery: pathAndQuery, body: .png(png)))
@@ -177,14 +177,14 @@ extension RequestPipeline {
 
     private func pathAndQuery(_ endpoint: APIEndpoint, _ parameters: [String], _ query: Query) throws -> String {
         guard let path = endpoint.path(parameters) else {
-            throw error(.invalidRequest, endpoint, detail: "A path parameter is empty or names another place.")
+            throw error(.invalidRequest, endpoint, detail: "A path parameter is empty or would change the path.")
         }
         return path + PercentEncoding.query(query)
     }
 
     private func decode<Response: Decodable>(_ bytes: [UInt8], _ endpoint: APIEndpoint) throws -> Response {
         do {
-            // Foundation's decoder recurses: the strict reader bounds the nesting first.
+            // Foundation's decoder is recursive, so the strict reader first limits the nesting.
             try bytes.withUnsafeBufferPointer { buffer in
                 var scanner = try JSONMemberScanner(buffer)
                 while try scanner.next() != nil {}

@@ -1,13 +1,13 @@
 public import AppStoreModels
 
-/// The Retention Messaging API (Reference.md S2.4). An account without access to it gets 404 without a reason.
-/// Identifiers of images and messages are UUID texts.
+/// The Retention Messaging API (Reference.md S2.4). Apple answers 404 without a reason to accounts without access.
+/// Identifiers of images and messages are UUIDs as text.
 extension AppStoreServerAPIClient {
-    /// Uploads an image: PNG without transparency. An identifier can be used once (4090000).
+    /// Uploads an image: PNG without transparency. Each identifier can be used only once (4090000).
     /// - Parameters:
     ///   - imageIdentifier: a new UUID.
     ///   - png: the file's bytes.
-    ///   - imageSize: what the image is for; nil for Apple's default.
+    ///   - imageSize: the purpose of the image; nil for Apple's default.
     public func uploadImage(_ imageIdentifier: String, png: [UInt8], imageSize: ImageSize? = nil) async throws {
         let query = imageSize.map { [(name: "imageSize", value: $0.rawValue)] } ?? []
         try await pipeline.perform(.uploadImage, imageIdentifier, query: query, png: png)
@@ -23,7 +23,7 @@ extension AppStoreServerAPIClient {
         try await pipeline.call(.getImageList)
     }
 
-    /// Uploads a message. An identifier can be used once (4090001).
+    /// Uploads a message. Each identifier can be used only once (4090001).
     public func uploadMessage(_ messageIdentifier: String, _ message: UploadMessageRequestBody) async throws {
         try await pipeline.perform(.uploadMessage, messageIdentifier, body: message)
     }
@@ -45,7 +45,7 @@ extension AppStoreServerAPIClient {
         try await pipeline.perform(.configureDefaultMessage, productId, locale, body: request)
     }
 
-    /// Takes the default message away.
+    /// Deletes the default message.
     public func deleteDefaultMessage(productId: String, locale: String) async throws {
         try await pipeline.perform(.deleteDefaultMessage, productId, locale)
     }
@@ -60,7 +60,7 @@ extension AppStoreServerAPIClient {
         try await pipeline.perform(.configureRealtimeURL, body: request)
     }
 
-    /// Takes the URL away.
+    /// Deletes the URL.
     public func deleteRealtimeURL() async throws {
         try await pipeline.perform(.deleteRealtimeURL)
     }
@@ -70,12 +70,12 @@ extension AppStoreServerAPIClient {
         try await pipeline.call(.getRealtimeURL)
     }
 
-    /// Begins a test of the developer's server. Sandbox only.
+    /// Starts a performance test of the developer's server. Sandbox only.
     public func initiatePerformanceTest(_ request: PerformanceTestRequest) async throws -> PerformanceTestResponse {
         try await pipeline.call(.initiatePerformanceTest, body: request)
     }
 
-    /// The result of a test of the developer's server.
+    /// The result of a performance test of the developer's server.
     public func getPerformanceTestResults(_ requestId: String) async throws -> PerformanceTestResultResponse {
         try await pipeline.call(.getPerformanceTestResults, requestId)
     }

@@ -3,15 +3,15 @@ public import AppStoreModels
 /// The verified data of the App Store Server API about one customer of one app.
 public struct CustomerHistory: Sendable {
     public let environment: Environment
-    /// The newest data of each transaction, in the order of the App Store. Empty if there is none.
+    /// The newest data of each transaction, in the App Store's order. Empty if there are no transactions.
     public let transactions: [Verified<JWSTransactionDecodedPayload>]
     /// The next renewal of each auto-renewable subscription.
     public let renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>]
-    /// The `revision` of the last page, with which later changes can be requested; nil if there was no page.
+    /// The `revision` of the last page, which can be used to request later changes; nil if there was no page.
     public let revision: String?
 }
 
-/// Reads a customer's history and subscription statuses and verifies every JWS of them.
+/// Reads a customer's history and subscription statuses, and verifies every JWS in them.
 public struct CustomerHistoryReader: Sendable {
     public let client: AppStoreServerAPIClient
     public let verifier: SignedDataVerifier
@@ -21,7 +21,7 @@ public struct CustomerHistoryReader: Sendable {
     /// - Parameters:
     ///   - client: queries one environment for one app.
     ///   - verifier: verifies the answers.
-    ///   - bundleID: the app; a transaction of another one is an error.
+    ///   - bundleID: the app. A transaction of another app is an error.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     public init(
         client: AppStoreServerAPIClient, verifier: SignedDataVerifier, bundleID: String,

@@ -20,8 +20,8 @@ public struct PromotionalOfferSignatureCreator: Sendable {
     /// - Parameters:
     ///   - productId: the subscription.
     ///   - offerIdentifier: the offer, as named in App Store Connect.
-    ///   - appAccountToken: the app account token (in the original API, the application username) that the app will pass; nil
-    ///     for none. It is lowercased, and must be so when the app passes it.
+    ///   - appAccountToken: the app account token that the app will pass (in the original API, the application
+    ///     username); nil for none. It is lowercased here, and the app must pass it in lowercase.
     ///   - nonce: a UUID, new for each signature.
     ///   - timestamp: when the offer is signed, in milliseconds since 1970; the offer can be used for 24 hours.
     /// - Returns: the signature with everything that the app must pass to StoreKit unchanged.
@@ -62,7 +62,7 @@ public struct PromotionalOfferV2SignatureCreator: Sendable {
     /// - Parameters:
     ///   - productId: the subscription.
     ///   - offerIdentifier: the offer, as named in App Store Connect.
-    ///   - transactionId: any transaction of the customer, or the appTransactionId. Apple advises to give it.
+    ///   - transactionId: any transaction of the customer, or the appTransactionId. Apple recommends it.
     ///   - nonce: a UUID, new for each signature.
     /// - Returns: the signature, a JWS in compact form.
     /// - Throws: ``SignatureCreatorError``.
@@ -79,7 +79,7 @@ public struct PromotionalOfferV2SignatureCreator: Sendable {
     }
 }
 
-/// Signs whether a customer may have an introductory offer (Reference.md S6.3).
+/// Signs a decision whether a customer may use an introductory offer (Reference.md S6.3).
 public struct IntroductoryOfferEligibilitySignatureCreator: Sendable {
     private let signer: RequestSigner
 
@@ -91,7 +91,7 @@ public struct IntroductoryOfferEligibilitySignatureCreator: Sendable {
     /// Signs the decision.
     /// - Parameters:
     ///   - productId: the subscription.
-    ///   - allowIntroductoryOffer: whether the customer may have the offer.
+    ///   - allowIntroductoryOffer: whether the customer may use the offer.
     ///   - transactionId: any transaction of the customer, or the appTransactionId.
     ///   - nonce: a UUID, new for each signature.
     /// - Returns: the signature, a JWS in compact form.
@@ -120,7 +120,7 @@ public struct AdvancedCommerceSignatureCreator: Sendable {
 
     /// Signs a request.
     /// - Parameters:
-    ///   - request: to create, modify or reactivate a subscription, or for a one-time charge.
+    ///   - request: a request to create, modify or reactivate a subscription, or for a one-time charge.
     ///   - nonce: a UUID, new for each signature.
     /// - Returns: the signed request, a JWS in compact form.
     /// - Throws: `EncodingError` if the request cannot be written as JSON.

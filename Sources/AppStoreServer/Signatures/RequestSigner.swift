@@ -20,17 +20,17 @@ struct RequestSigner: Sendable {
     }
 }
 
-/// A UUID as text in lower case, the form that signatures want.
+/// A UUID as lowercase text, the form that signatures require.
 public struct UUIDText: Sendable, Hashable, CustomStringConvertible {
-    /// 36 characters, lower case.
+    /// 36 characters in lowercase.
     public let text: String
 
-    /// A new random one.
+    /// A new random UUID.
     public init() {
         text = UUID().uuidString.lowercased()
     }
 
-    /// An existing one in either case; nil if the text is not a UUID.
+    /// An existing UUID in uppercase or lowercase; nil if the text is not a UUID.
     public init?(_ text: String) {
         guard let uuid = UUID(uuidString: text) else { return nil }
         self.text = uuid.uuidString.lowercased()
@@ -42,16 +42,16 @@ public struct UUIDText: Sendable, Hashable, CustomStringConvertible {
 
 /// Why something cannot be signed.
 public enum SignatureCreatorError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A field that must be given is empty. Fill the field that the value names.
+    /// A required field is empty. Fill in the named field.
     case empty(String)
-    /// A field of a promotional offer holds U+2063, which separates the fields of the signed text. Remove it.
+    /// A field of a promotional offer contains U+2063, which separates the fields of the signed text. Remove it.
     case separatorInField
 
     /// One sentence for a person.
     public var description: String {
         switch self {
         case .empty(let field): "\(field) is empty."
-        case .separatorInField: "A field holds the character U+2063, which separates the fields of the signed text."
+        case .separatorInField: "A field contains the character U+2063, which separates the fields of the signed text."
         }
     }
 }

@@ -1,15 +1,15 @@
 /// The three parts of a JWS in compact serialization (RFC 7515, 7.1), borrowed from its text.
 struct CompactJWSParts {
-    /// Header as it is written, base64.
+    /// The header in its base64 form.
     let header: UnsafeBufferPointer<UInt8>
-    /// Payload as it is written, base64.
+    /// The payload in its base64 form.
     let payload: UnsafeBufferPointer<UInt8>
-    /// Signature as it is written, base64.
+    /// The signature in its base64 form.
     let signature: UnsafeBufferPointer<UInt8>
-    /// Header, full stop, payload: what is signed (RFC 7515, 5.2).
+    /// Header, period, payload: the signed bytes (RFC 7515, 5.2).
     let signingInput: UnsafeBufferPointer<UInt8>
 
-    /// Three notifications' worth of certificates and payloads nested in each other take some 30,000 bytes.
+    /// A notification with nested JWS has three sets of certificates and payloads, which take about 30,000 bytes.
     static let maximumLength = 256 * 1024
 
     /// The buffer must outlive the parts.

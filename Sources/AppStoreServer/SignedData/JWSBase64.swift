@@ -1,7 +1,7 @@
-/// Base64 as JWS writes it, strictly: one text for each sequence of bytes, so no other text passes for a signed one.
+/// Strict base64 for JWS: each sequence of bytes has exactly one text, so no other text is accepted in its place.
 package enum JWSBase64 {
-    /// The URL-safe alphabet without padding (RFC 7515, 2; RFC 4648, 5). Nil for anything else: padding, white space, a
-    /// single digit left over, bits left over that are not zero.
+    /// Decodes the URL-safe alphabet without padding (RFC 7515, 2; RFC 4648, 5). Returns nil for anything else:
+    /// padding, white space, a single remaining digit, unused bits that are not zero.
     static func decodeURL(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         decode(text, urlSafe)
     }
@@ -11,7 +11,8 @@ package enum JWSBase64 {
         Array(text.utf8).withUnsafeBufferPointer { decodeURL($0) }
     }
 
-    /// The standard alphabet, padded, as in `x5c` (RFC 7515, 4.1.6; RFC 4648, 4). Nil for anything else.
+    /// Decodes the standard alphabet with padding, as in `x5c` (RFC 7515, 4.1.6; RFC 4648, 4). Returns nil for anything
+    /// else.
     static func decodeStandard(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         var digits = text.count
@@ -61,7 +62,7 @@ package enum JWSBase64 {
     private static let standard = values(UInt8(ascii: "+"), UInt8(ascii: "/"))
     private static let urlSafe = values(UInt8(ascii: "-"), UInt8(ascii: "_"))
 
-    /// The value of each byte as a digit.
+    /// The digit value of each byte.
     private static func values(_ digit62: UInt8, _ digit63: UInt8) -> [UInt32] {
         var values = [UInt32](repeating: noDigit, count: 256)
         for offset in 0..<26 {

@@ -4,7 +4,7 @@
     internal import SwiftASN1
     internal import X509
 
-    /// A certificate of a chain, with the rules that each place of a chain has (RFC 5280, 6.1; Reference.md S4).
+    /// A certificate of a chain, with the rules for each position in the chain (RFC 5280, 6.1; Reference.md S4).
     struct SignedDataCertificate: Sendable {
         let der: [UInt8]
         let location: SignedDataError.Location
@@ -12,7 +12,7 @@
 
         /// - Throws: ``SignedDataError`` `malformedCertificate`.
         init(_ der: [UInt8], at location: SignedDataError.Location) throws {
-            // Apple's take 1 kB.
+            // Apple's certificates take 1 kB.
             guard der.count <= 16 * 1024, let certificate = try? Certificate(derEncoded: der) else {
                 throw SignedDataError(.malformedCertificate, at: location)
             }
@@ -21,25 +21,26 @@
             self.certificate = certificate
         }
 
-        /// Milliseconds since 1970, to the end of the last second (RFC 5280, 4.1.2.5); nil if it ends before it begins.
+        /// Milliseconds since 1970, until the end of the last second (RFC 5280, 4.1.2.5); nil if the end is before the
+        /// start.
         var validity: ClosedRange<Int64>? {
             let lower = Self.milliseconds(certificate.notValidBefore)
             let upper = Self.milliseconds(certificate.notValidAfter) + 999
             return lower <= upper ? lower...upper : nil
         }
 
-        /// The years of a certificate have four digits, so this fits.
+        /// The years of a certificate have four digits, so the result fits.
         private static func milliseconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970) * 1000 }
 
         func isNamed(asIssuerOf other: SignedDataCertificate) -> Bool {
             certificate.subject == other.certificate.issuer
         }
 
-        /// Whether this certificate's key signed the other one, with SHA-256 or more.
+        /// Whether this certificate's key signed the other certificate, with SHA-256 or stronger.
         func signed(_ other: SignedDataCertificate) throws -> Bool {
             let algorithm = other.certificate.signatureAlgorithm
             guard Self.algorithms.contains(algorithm) else {
-                throw other.error(.unsupportedCertificateAlgorithm, "it is signed with another algorithm")
+                throw other.error(.unsupportedCertificateAlgorithm, "its signature algorithm is not supported")
             }
             return certificate.publicKey.isValidSignature(other.certificate.signature, for: other.certificate)
         }
@@ -49,10 +50,10 @@
             .sha512WithRSAEncryption,
         ]
 
-        /// The key, which ES256 wants to be one for P-256 (RFC 7518, 3.4).
+        /// The key, which must be a P-256 key for ES256 (RFC 7518, 3.4).
         func es256Key() throws -> P256.Signing.PublicKey {
             guard let key = P256.Signing.PublicKey(certificate.publicKey) else {
-                throw error(.unsupportedCertificateAlgorithm, "its key is not one for P-256")
+                throw error(.unsupportedCertificateAlgorithm, "its key is not a P-256 key")
             }
             return key
         }
@@ -63,13 +64,13 @@
     }
 
     extension SignedDataCertificate {
-        /// The place of the leaf: marker 6.11.1, no authority, key for signatures.
+        /// Checks the rules for the leaf: marker 6.11.1, not an authority, a key for signatures.
         func checkAsLeaf() throws {
             try checkAsSigner()
             guard has(Self.receiptSigningMarker) else { throw error(.missingLeafMarker) }
         }
 
-        /// The checks for a leaf and for Xcode's only certificate.
+        /// The rules for a leaf, and for Xcode's single certificate.
         func checkAsSigner() throws {
             if case .isCertificateAuthority? = try constraints() {
                 throw error(.basicConstraints, "the signer is a certificate authority")
@@ -80,13 +81,13 @@
             try checkCriticalExtensions()
         }
 
-        /// The place of the intermediate: marker 6.2.1, an authority.
+        /// Checks the rules for the intermediate: marker 6.2.1, an authority.
         func checkAsIntermediate() throws {
             try checkAsAuthority(intermediatesBelow: 0)
             guard has(Self.intermediateMarker) else { throw error(.missingIntermediateMarker) }
         }
 
-        /// The rules for who issues certificates: RFC 5280, 4.2.1.9 and 4.2.1.3.
+        /// Checks the rules for issuers: RFC 5280, 4.2.1.9 and 4.2.1.3.
         func checkAsAuthority(intermediatesBelow: Int) throws {
             guard case .isCertificateAuthority(let length)? = try constraints() else {
                 throw error(.basicConstraints, "the issuer is not a certificate authority")
@@ -114,9 +115,9 @@
             }
         }
 
-        /// RFC 5280, 4.2: what is critical must be understood.
+        /// RFC 5280, 4.2: unknown critical extensions must be rejected.
         private func checkCriticalExtensions() throws {
-            // The extension is not named: nothing of the certificate is verified yet.
+            // The error does not name the extension, because the certificate is not verified yet.
             for entry in certificate.extensions where entry.critical && !Self.understood.contains(entry.oid) {
                 throw error(.criticalExtension, "")
             }
@@ -129,7 +130,7 @@
         private static let keyUsage: ASN1ObjectIdentifier = [2, 5, 29, 15]
         private static let certificatePolicies: ASN1ObjectIdentifier = [2, 5, 29, 32]
 
-        /// Extensions that are checked here, or that do not affect a chain whose policies are all accepted.
+        /// Extensions that are checked here, or that do not affect a chain for which all policies are accepted.
         private static let understood: Set<ASN1ObjectIdentifier> = [
             basicConstraints, keyUsage, certificatePolicies, intermediateMarker, receiptSigningMarker,
         ]

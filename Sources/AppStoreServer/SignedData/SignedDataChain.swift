@@ -1,12 +1,13 @@
 internal import Crypto
 
-/// A leaf whose path to a trusted root holds, for payloads signed within a span of time.
+/// A leaf with a valid path to a trusted root, for payloads signed within a period.
 final class SignedDataChain: Sendable {
     let key: P256.Signing.PublicKey
     let anchor: SignatureEvidence.Anchor
     /// Leaf, intermediate and trusted root in DER; for Xcode only the leaf.
     let certificates: [[UInt8]]
-    /// When every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z, both ends included.
+    /// The period in which every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z, both ends
+    /// included.
     let validity: ClosedRange<Int64>
     let leaf: Fingerprint
     let trustAnchor: Fingerprint
@@ -23,7 +24,7 @@ final class SignedDataChain: Sendable {
         trustAnchor = Fingerprint(of: certificates.last ?? [])
     }
 
-    /// Judges the certificates' dates.
+    /// Checks the validity dates of the certificates.
     /// - Throws: ``SignedDataError``.
     func check(at time: Int64) throws {
         if time < validity.lowerBound {
@@ -36,7 +37,7 @@ final class SignedDataChain: Sendable {
         }
     }
 
-    /// Whether this is an ES256 signature of the leaf over the bytes.
+    /// Whether this is an ES256 signature of the bytes by the leaf.
     func isValid(signature: [UInt8], over bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         // r and s, 32 bytes each (RFC 7518, 3.4).
         guard signature.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)

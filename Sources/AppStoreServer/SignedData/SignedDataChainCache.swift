@@ -21,7 +21,7 @@ final class SignedDataChainCache: Sendable {
     private let hits = Atomic<Int>(0)
     private let misses = Atomic<Int>(0)
 
-    /// - Parameter header: the first part of the JWS, as it is written.
+    /// - Parameter header: the first part of the JWS in its base64 form.
     func chain(header: UnsafeBufferPointer<UInt8>) -> SignedDataChain? {
         let entries = entries.withLock { $0 }
         for entry in entries where Self.equal(entry.header, header) {
@@ -46,7 +46,7 @@ final class SignedDataChainCache: Sendable {
     /// Hits and misses.
     var lookups: (hits: Int, misses: Int) { (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed)) }
 
-    /// How many chains are held.
+    /// The number of cached chains.
     var count: Int { entries.withLock { $0.count } }
 
     private static func equal(_ left: [UInt8], _ right: UnsafeBufferPointer<UInt8>) -> Bool {

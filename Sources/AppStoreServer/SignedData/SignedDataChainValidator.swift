@@ -1,7 +1,7 @@
 #if canImport(X509)
-    /// Judges the path leaf, intermediate, root of a JWS (Reference.md S4; RFC 5280, 6.1).
+    /// Validates the path of leaf, intermediate and root of a JWS (Reference.md S4; RFC 5280, 6.1).
     ///
-    /// Time is left to the caller, so that a verdict can be kept: see ``SignedDataChainCache``.
+    /// The caller checks the time, so that a result can be cached: see ``SignedDataChainCache``.
     struct SignedDataChainValidator: Sendable {
         private let roots: Set<Fingerprint>
         private let additionalRoots: [SignedDataCertificate]
@@ -33,8 +33,8 @@
                 validity: try Self.validity(of: [leaf, intermediate, root]))
         }
 
-        /// The trusted certificate that issued the intermediate. An embedded root that is not pinned proves nothing: who
-        /// forges brings his own.
+        /// The trusted certificate that issued the intermediate. An embedded root that is not pinned proves nothing,
+        /// because a forged chain contains its own root.
         private func root(
             of intermediate: SignedDataCertificate, embedded: [UInt8]
         ) throws -> (SignedDataCertificate, SignatureEvidence.Anchor) {
@@ -48,14 +48,14 @@
                 throw intermediate.error(.untrustedRoot, "no trusted root has the name of its issuer")
             }
             for (root, anchor) in candidates where try root.signed(intermediate) {
-                // The leaf comes after the one intermediate that the root allows.
+                // The leaf follows the single intermediate that the root allows.
                 try root.checkAsAuthority(intermediatesBelow: 1)
                 return (root, anchor)
             }
             throw intermediate.error(.certificateSignatureMismatch)
         }
 
-        /// Xcode's one certificate. It proves nothing but that the payload was not changed after it was signed.
+        /// Validates Xcode's single certificate. It only proves that the payload was not changed after it was signed.
         /// - Throws: ``SignedDataError``.
         func validate(xcode der: [UInt8]) throws -> SignedDataChain {
             let leaf = try SignedDataCertificate(der, at: .certificate(0))

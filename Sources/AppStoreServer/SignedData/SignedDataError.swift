@@ -1,64 +1,63 @@
 /// Why signed data is malformed, not genuine, or not what was expected.
 ///
-/// Branch on ``code``; show ``message``; find the place with ``location``. No error holds a JWS or a part of one.
+/// Branch on ``code``; show ``message``; find the place with ``location``. Errors never contain a JWS or a part of one.
 public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        // No JWS, or a damaged one.
-        /// The JWS is longer than any that Apple makes. Refuse it.
+        // The input is not a JWS, or is a damaged one.
+        /// The JWS is longer than any JWS from Apple. Reject it.
         case tooLong
-        /// The text is not three parts joined by two full stops. Check that the right member was read, without
-        /// quotation marks.
+        /// The text does not consist of three parts with two periods between them. Check that the right member was
+        /// read, without quotation marks.
         case notCompactSerialization
-        /// A part is not base64 in the form that it must have here. Check whether the text was cut off or changed on
-        /// its way.
+        /// A part is not valid base64 for its position. Check whether the text was truncated or changed in transit.
         case invalidBase64
-        /// The header is not JSON with the members that it needs. Refuse it.
+        /// The header is not JSON with the required members. Reject it.
         case malformedHeader
-        /// The payload is not JSON of the expected kind. Check that the JWS is of this kind: a transaction, a renewal info, a
-        /// notification.
+        /// The payload is not JSON of the expected kind. Check that the JWS is of this kind: a transaction, a renewal
+        /// info, a notification.
         case malformedPayload
 
         // The input has the form of a JWS, but is not genuine.
-        /// The algorithm is not ES256, the only one that Apple uses. Refuse it.
+        /// The algorithm is not ES256, which is the only one that Apple uses. Reject it.
         case unsupportedAlgorithm
-        /// The header's `x5c` is not a chain of three certificates. Refuse it.
+        /// The header's `x5c` is not a chain of three certificates. Reject it.
         case certificateCount
-        /// A certificate cannot be read: one of `x5c`, or one of ``SignedDataTrust/additionalRoots``.
-        /// ``SignedDataError/location`` says which.
+        /// A certificate cannot be read: one in `x5c`, or one in ``SignedDataTrust/additionalRoots``.
+        /// ``SignedDataError/location`` states which.
         case malformedCertificate
-        /// The certificates do not lead to a trusted root. Refuse it, unless it comes from a test authority: then add
+        /// The certificates do not lead to a trusted root. Reject it, unless it comes from a test authority: then add
         /// that root to ``SignedDataTrust/additionalRoots``.
         case untrustedRoot
-        /// A certificate is not signed by the one above it. Refuse it.
+        /// A certificate is not signed by the next one in the chain. Reject it.
         case certificateSignatureMismatch
-        /// The signer's certificate lacks the extension that marks those of the App Store. Refuse it.
+        /// The signer's certificate lacks the extension that marks the App Store's certificates. Reject it.
         case missingLeafMarker
-        /// The issuer's certificate lacks the extension that marks Apple's intermediates. Refuse it.
+        /// The issuer's certificate lacks the extension that marks Apple's intermediates. Reject it.
         case missingIntermediateMarker
-        /// The basic constraints of a certificate do not allow its place in the chain. Refuse it.
+        /// The basic constraints of a certificate do not allow its place in the chain. Reject it.
         case basicConstraints
-        /// The key usage of a certificate does not allow its place in the chain. Refuse it.
+        /// The key usage of a certificate does not allow its place in the chain. Reject it.
         case keyUsage
-        /// A certificate has a critical extension that this package does not know. Refuse it.
+        /// A certificate has a critical extension that this package does not know. Reject it.
         case criticalExtension
-        /// The key or the signature of a certificate is of a kind that is not accepted. Refuse it.
+        /// The kind of a certificate's key or signature is not accepted. Reject it.
         case unsupportedCertificateAlgorithm
-        /// A certificate was not yet valid when the payload was signed. Refuse it.
+        /// A certificate was not yet valid when the payload was signed. Reject it.
         case certificateNotYetValid
-        /// A certificate had expired when the payload was signed. Refuse it.
+        /// A certificate had expired when the payload was signed. Reject it.
         case certificateExpired
-        /// The signature does not prove header and payload: one of them was changed. Refuse it.
+        /// The signature does not match: the header, the payload or the signature was changed. Reject it.
         case signatureMismatch
-        /// Xcode's StoreKit testing made the data, with a key that proves nothing. Accept it only in tests, with
+        /// Xcode's StoreKit testing created the data, with a key that is public. Accept it only in tests, with
         /// ``SignedDataTrust/acceptsXcode``.
         case xcodeNotAccepted
 
-        // Genuine, and of another app or environment.
-        /// The payload belongs to an app with another bundle id. Refuse it, or correct
+        // Genuine, but of another app or environment.
+        /// The payload belongs to an app with another bundle id. Reject it, or correct
         /// ``SignedDataExpectation/bundleId``.
         case bundleIdMismatch
-        /// The payload belongs to an app with another Apple ID. Refuse it, or correct
+        /// The payload belongs to an app with another Apple ID. Reject it, or correct
         /// ``SignedDataExpectation/appAppleId``.
         case appAppleIdMismatch
         /// The payload belongs to an environment that is not expected. Send it to the server of that environment, or
@@ -66,15 +65,15 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
         case environmentMismatch
 
         // The online check.
-        /// Apple revoked a certificate of the chain. Refuse it.
+        /// Apple revoked a certificate of the chain. Reject it.
         case revoked
-        /// The responder does not know whether a certificate was revoked. Refuse it.
+        /// The responder does not know whether a certificate was revoked. Reject it.
         case revocationUnknown
         /// The revocation check got no answer. Try again later.
         case revocationCheckFailed
     }
 
-    /// Where the fault lies.
+    /// The place of the error.
     public enum Location: Hashable, Sendable {
         /// The input as a whole.
         case input
@@ -90,8 +89,7 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
         case additionalRoot(Int)
     }
 
-    /// The properties are behind one reference: errors are rare, and a thrown value of one word keeps the functions that
-    /// throw it small.
+    /// The properties are in one object. Errors are rare, and an error of one word keeps throwing functions small.
     private final class Storage: Sendable {
         let code: Code
         let location: Location
@@ -110,26 +108,27 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
 
     /// The kind of error.
     public var code: Code { storage.code }
-    /// Where the fault lies.
+    /// The place of the error.
     public var location: Location { storage.location }
-    /// The particulars, a clause that completes the code's sentence; may be empty.
+    /// The details, as a clause that continues the sentence of the code; may be empty.
     public var detail: String { storage.detail }
-    /// The member of a notification that holds the faulty JWS, `data.signedTransactionInfo` for one; nil for the outer JWS.
+    /// The member of a notification that contains the faulty JWS, for example `data.signedTransactionInfo`; nil for the
+    /// outer JWS.
     public var member: String? { storage.member }
 
     package init(_ code: Code, at location: Location = .input, _ detail: String = "", in member: String? = nil) {
         storage = Storage(code, location, detail, member)
     }
 
-    /// The same error about a JWS that a member of another one holds.
+    /// The same error for a JWS that is nested in a member of another JWS.
     func inside(_ member: String) -> SignedDataError {
         SignedDataError(code, at: location, detail, in: self.member.map { "\(member).\($0)" } ?? member)
     }
 
-    /// Whether the same input can pass later: the online check got no answer. All else is final.
+    /// Whether the same input can pass later, because the online check got no answer. All other errors are final.
     public var isRetryable: Bool { code == .revocationCheckFailed }
 
-    /// A sentence for a person: what is wrong, where.
+    /// A sentence for a person: what is wrong, and where.
     public var message: String {
         let particulars = detail.isEmpty ? "" : ": \(detail)"
         return "\(code.sentence)\(particulars)\(location.phrase)\(member.map { " in \($0)" } ?? "")."
@@ -144,35 +143,35 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension SignedDataError.Code {
-    /// The sentence, without its full stop.
+    /// The sentence without its period.
     var sentence: String {
         switch self {
         case .tooLong: "The JWS is longer than the limit"
-        case .notCompactSerialization: "The text is not three parts joined by two full stops"
-        case .invalidBase64: "A part is not base64 as it must be written here"
+        case .notCompactSerialization: "The text does not consist of three parts separated by periods"
+        case .invalidBase64: "A part is not valid base64 for its position"
         case .malformedHeader: "The header cannot be read"
         case .malformedPayload: "The payload cannot be read"
         case .unsupportedAlgorithm: "The algorithm is not ES256"
         case .certificateCount: "The header's x5c is not a chain of three certificates"
         case .malformedCertificate: "A certificate cannot be read"
         case .untrustedRoot: "The certificates do not lead to a trusted root"
-        case .certificateSignatureMismatch: "A certificate is not signed by the one that stands above it"
-        case .missingLeafMarker: "The signer's certificate is not one of the App Store (marker extension missing)"
+        case .certificateSignatureMismatch: "A certificate is not signed by the next one in the chain"
+        case .missingLeafMarker: "The signer's certificate is not an App Store certificate (marker extension missing)"
         case .missingIntermediateMarker:
             "The issuer's certificate is not Apple's intermediate (marker extension missing)"
         case .basicConstraints: "A certificate's basic constraints do not allow its place in the chain"
         case .keyUsage: "A certificate's key usage does not allow its place in the chain"
         case .criticalExtension: "A certificate has a critical extension that is not understood"
-        case .unsupportedCertificateAlgorithm: "A certificate's key or signature is of a kind that is not accepted"
+        case .unsupportedCertificateAlgorithm: "The kind of a certificate's key or signature is not accepted"
         case .certificateNotYetValid: "A certificate was not yet valid when the payload was signed"
         case .certificateExpired: "A certificate had expired when the payload was signed"
-        case .signatureMismatch: "The signature is not that of the leaf over header and payload"
-        case .xcodeNotAccepted: "The data is of Xcode's StoreKit testing, which is not accepted here"
-        case .bundleIdMismatch: "The payload is of another app"
-        case .appAppleIdMismatch: "The payload is of another app by its Apple ID"
-        case .environmentMismatch: "The payload is of another environment"
+        case .signatureMismatch: "The leaf's signature does not match the header and payload"
+        case .xcodeNotAccepted: "The data is from Xcode's StoreKit testing, which is not accepted here"
+        case .bundleIdMismatch: "The payload belongs to another app"
+        case .appAppleIdMismatch: "The payload belongs to an app with another Apple ID"
+        case .environmentMismatch: "The payload belongs to another environment"
         case .revoked: "A certificate was revoked"
-        case .revocationUnknown: "It cannot be known whether a certificate was revoked"
+        case .revocationUnknown: "The revocation status of a certificate is unknown"
         case .revocationCheckFailed: "The revocation check got no answer"
         }
     }

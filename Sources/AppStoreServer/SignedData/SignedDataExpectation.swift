@@ -1,16 +1,16 @@
 public import AppStoreModels
 
-/// Which app and environments a payload is expected from. Nil members are not checked.
+/// The expected app and environments of a payload. Nil members are not checked.
 ///
 /// The rules are those of Apple's libraries (Reference.md S4, payload checks): the app is compared before the
-/// environment, and a value that the payload should carry and does not is a mismatch.
+/// environment, and a missing value that the payload should have is a mismatch.
 public struct SignedDataExpectation: Hashable, Sendable {
-    /// The app's bundle identifier. Renewal infos and realtime requests carry none: there it is not checked.
+    /// The app's bundle identifier. It is not checked in renewal infos and realtime requests, which have none.
     public var bundleId: String?
-    /// The app's number in the App Store. Checked where a payload of the environment Production has it: notifications, app
-    /// transactions, realtime requests. (It is absent in the sandbox.)
+    /// The app's Apple ID. It is checked if a payload of the environment Production should have it: notifications, app
+    /// transactions, realtime requests. It is absent in the sandbox.
     public var appAppleId: Int64?
-    /// The environments that are accepted. An environment that Apple adds later is accepted only if it is named here.
+    /// The accepted environments. A future environment of Apple's is accepted only if it is listed here.
     public var environments: Set<Environment>?
 
     public init(bundleId: String? = nil, appAppleId: Int64? = nil, environments: Set<Environment>? = nil) {
@@ -39,7 +39,7 @@ public struct SignedDataExpectation: Hashable, Sendable {
 
 /// The app and environment in a payload.
 struct PayloadClaims: Sendable {
-    /// A fact that some payloads have no member for.
+    /// A value that some kinds of payload do not have.
     enum Claim<Value: Sendable>: Sendable {
         case notCarried
         case carried(Value?)
@@ -68,7 +68,7 @@ extension JWSRenewalInfoDecodedPayload: SignedPayload {
 }
 
 extension AppTransaction: SignedPayload {
-    /// Acts as the date of signing (Reference.md S5.3).
+    /// Used as the signing date (Reference.md S5.3).
     var signingDate: Int64? { receiptCreationDate }
     var claims: PayloadClaims {
         PayloadClaims(bundleId: .carried(bundleId), appAppleId: .carried(appAppleId), environment: receiptType)
@@ -83,7 +83,7 @@ extension DecodedRealtimeRequestBody: SignedPayload {
 extension ResponseBodyV2DecodedPayload: SignedPayload {
     var signingDate: Int64? { signedDate }
 
-    /// From the one object that is there, in Apple's order (Reference.md S4).
+    /// From the first object that is present, in Apple's order (Reference.md S4).
     var claims: PayloadClaims {
         func claims(_ bundleId: String?, _ appAppleId: Int64?, _ environment: Environment?) -> PayloadClaims {
             PayloadClaims(bundleId: .carried(bundleId), appAppleId: .carried(appAppleId), environment: environment)

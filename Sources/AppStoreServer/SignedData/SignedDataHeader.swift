@@ -2,14 +2,14 @@ internal import AppStoreModels
 
 /// The header of a JWS (RFC 7515, 4; Reference.md S4).
 struct SignedDataHeader {
-    /// `x5c`, DER: leaf, intermediate, root; or Xcode's one.
+    /// `x5c` in DER: leaf, intermediate, root; or Xcode's single certificate.
     let certificates: [[UInt8]]
 
-    /// Reads a header that announces ES256 and one or three certificates.
+    /// Reads a header that states ES256 and one or three certificates.
     /// - Throws: ``SignedDataError``.
     init(_ bytes: [UInt8]) throws {
         let members = try Self.members(bytes)
-        // RFC 7515, 4.1.11: what is critical must be understood, and nothing is.
+        // RFC 7515, 4.1.11: unknown critical members must be rejected, and no critical member is known.
         guard members["crit"] == nil else { throw SignedDataError(.malformedHeader, at: .header, "it has crit") }
         guard let algorithm = members["alg"]?.string else {
             throw SignedDataError(.malformedHeader, at: .header, "alg is missing or not text")
@@ -47,7 +47,7 @@ struct SignedDataHeader {
         }
         // Readers differ on which of two members with the same name counts, so such a header is rejected.
         guard value.hasUniqueNames else {
-            throw SignedDataError(.malformedHeader, at: .header, "a member is there twice")
+            throw SignedDataError(.malformedHeader, at: .header, "a member appears twice")
         }
         return object
     }

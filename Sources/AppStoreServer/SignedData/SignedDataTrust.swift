@@ -5,7 +5,7 @@
 /// ``apple`` is the default: Apple's roots by fingerprint. A JWS contains its root (Reference.md S4), so the verifier needs no
 /// system trust store, no file and no network.
 public struct SignedDataTrust: Sendable {
-    /// SHA-256 of roots that the third certificate of `x5c` may be.
+    /// SHA-256 fingerprints of the roots that the third certificate of `x5c` may be.
     public var roots: Set<Fingerprint>
     /// Additional roots in DER, for the sandbox of this package and for tests. A chain that one of them signed is accepted with
     /// any third certificate in `x5c`, as in Apple's libraries.
@@ -14,7 +14,7 @@ public struct SignedDataTrust: Sendable {
     /// servers only. Its evidence has the anchor `SignatureEvidence.Anchor.xcode`. It is never valid for Production or Sandbox.
     public var acceptsXcode: Bool
 
-    /// Apple's roots, nothing else.
+    /// Only Apple's roots.
     public static let apple = SignedDataTrust()
 
     public init(

@@ -8,7 +8,7 @@
     /// issued the leaf. All certificates must be valid at the time of the signature. So an old transaction stays genuine after
     /// its leaf has expired, unless a revocation check is configured.
     ///
-    /// Make one verifier and keep it for all tasks, apps and environments, because it caches valid chains.
+    /// Create one verifier and keep it for all tasks, apps and environments, because it caches valid chains.
     ///
     ///     let verifier = try SignedDataVerifier()
     ///     let expected = SignedDataExpectation(bundleId: "com.example.app", environments: [.production])
@@ -34,9 +34,8 @@
         ///
         /// - Parameters:
         ///   - jws: compact serialization.
-        ///   - expecting: the app and environments that the payload must be of.
-        ///   - now: milliseconds since 1970-01-01T00:00:00Z; used only where the payload has no date of its own, and for
-        ///     revocation.
+        ///   - expecting: the app and environments that the payload must have.
+        ///   - now: milliseconds since 1970-01-01T00:00:00Z; used only if the payload has no date, and for revocation.
         /// - Throws: ``SignedDataError``: why it is malformed, not genuine or not what was expected.
         public func verifiedTransaction(
             _ jws: String, expecting: SignedDataExpectation, now: Int64
@@ -44,12 +43,12 @@
             try await verified(jws, expecting, now)
         }
 
-        /// Verifies `signedRenewalInfo`. The payload names no app: tie it to a verified transaction by
+        /// Verifies `signedRenewalInfo`. The payload does not contain the app: match it with a verified transaction by
         /// `originalTransactionId`.
         ///
         /// - Parameters:
         ///   - jws: compact serialization.
-        ///   - expecting: the environments that the payload must be of.
+        ///   - expecting: the environments that the payload must have.
         ///   - now: as for ``verifiedTransaction(_:expecting:now:)``.
         /// - Throws: ``SignedDataError``.
         public func verifiedRenewalInfo(
@@ -62,7 +61,7 @@
         ///
         /// - Parameters:
         ///   - jws: compact serialization.
-        ///   - expecting: the app and environments that the payload must be of.
+        ///   - expecting: the app and environments that the payload must have.
         ///   - now: as for ``verifiedTransaction(_:expecting:now:)``.
         /// - Throws: ``SignedDataError``.
         public func verifiedAppTransaction(
@@ -75,7 +74,7 @@
         ///
         /// - Parameters:
         ///   - signedPayload: compact serialization.
-        ///   - expecting: the app (by Apple ID) and environments that the payload must be of.
+        ///   - expecting: the app (by Apple ID) and environments that the payload must have.
         ///   - now: as for ``verifiedTransaction(_:expecting:now:)``.
         /// - Throws: ``SignedDataError``.
         public func verifiedRealtimeRequest(
@@ -86,10 +85,10 @@
 
         /// The hits and misses of the chain cache.
         package var chainLookups: (hits: Int, misses: Int) { cache.lookups }
-        /// How many chains are remembered.
+        /// The number of cached chains.
         package var rememberedChains: Int { cache.count }
 
-        // MARK: The walk
+        // MARK: Verification
 
         func verified<Payload: SignedPayload>(
             _ jws: String, _ expectation: SignedDataExpectation, _ now: Int64
@@ -110,7 +109,7 @@
             return try text.withUTF8 { text in
                 let parts = try CompactJWSParts(text)
                 let chain = try signer(of: parts)
-                // Nothing of the payload is read before its signature was found good.
+                // Nothing in the payload is read before its signature is verified.
                 guard let bytes = JWSBase64.decodeURL(parts.payload) else {
                     throw SignedDataError(.invalidBase64, at: .payload)
                 }
@@ -134,7 +133,7 @@
             guard chain.isValid(signature: signature, over: parts.signingInput) else {
                 throw SignedDataError(.signatureMismatch, at: .signature)
             }
-            // Everybody can make chains of Xcode's kind: they would push the others out.
+            // Anyone can create chains of Xcode's kind, which would evict the others.
             if known == nil, chain.anchor != .xcode { cache.insert(chain, header: parts.header) }
             return chain
         }
@@ -163,7 +162,7 @@
             do {
                 let value = try JSONValue.parse(bytes)
                 guard value.hasUniqueNames else {
-                    throw SignedDataError(.malformedPayload, at: .payload, "a member is there twice")
+                    throw SignedDataError(.malformedPayload, at: .payload, "a member appears twice")
                 }
                 return try value.decode()
             } catch let error as SignedDataError {
@@ -177,7 +176,7 @@
     }
 
     extension DecodingError {
-        /// Which member is wrong, and why; no value.
+        /// Which member is wrong and why, without its value.
         fileprivate var sentence: String {
             let context: Context? =
                 switch self {
@@ -192,13 +191,13 @@
     }
 
     extension SignedDataVerifier {
-        /// Verifies the `signedPayload` of an App Store Server Notification version 2, and every JWS inside of it.
+        /// Verifies the `signedPayload` of an App Store Server Notification version 2, and every JWS inside it.
         ///
         /// Each nested JWS must have the same app and environment as the notification.
         ///
         /// - Parameters:
         ///   - signedPayload: compact serialization.
-        ///   - expecting: the app and environments that the notification must be of.
+        ///   - expecting: the app and environments that the notification must have.
         ///   - now: as for ``verifiedTransaction(_:expecting:now:)``.
         /// - Throws: ``SignedDataError``; its ``SignedDataError/member`` names the nested JWS that is not valid.
         public func verifiedNotification(
@@ -206,7 +205,8 @@
         ) async throws -> VerifiedNotification {
             let notification: Verified<ResponseBodyV2DecodedPayload> = try await verified(signedPayload, expecting, now)
             let payload = notification.payload
-            // The Apple ID was checked in the notification; app transactions carry one too, and it is the same app.
+            // The Apple ID was checked in the notification. App transactions contain it too, and belong to the same
+            // app.
             let inner = SignedDataExpectation(
                 bundleId: payload.data?.bundleId ?? payload.appData?.bundleId, appAppleId: expecting.appAppleId,
                 environments: payload.claims.environment.map { [$0] } ?? [])

@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// A notification, and what is signed inside of it, each verified by itself.
+/// A notification and the signed data inside it. Each part is verified.
 public struct VerifiedNotification: Sendable {
     /// The notification.
     public let notification: Verified<ResponseBodyV2DecodedPayload>

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// Base64 as RFC 4648 has it, sections 4 and 5.
+/// Base64 by RFC 4648, sections 4 and 5.
 enum Base64 {
-    /// The standard alphabet, padded.
+    /// The standard alphabet with padding.
     static func standard(_ bytes: [UInt8]) -> String {
         Data(bytes).base64EncodedString()
     }
 
-    /// The alphabet for URLs, without padding: what JWS wants (RFC 7515, section 2).
+    /// The alphabet for URLs without padding, as JWS requires (RFC 7515, section 2).
     static func url(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -22,7 +22,7 @@ enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of standard base64; line ends and other characters outside of the alphabet are passed over.
+    /// Decodes standard base64. Line ends and other characters outside the alphabet are skipped.
     static func decodeLenient(_ text: String) -> [UInt8]? {
         Data(base64Encoded: text, options: .ignoreUnknownCharacters).map { [UInt8]($0) }
     }

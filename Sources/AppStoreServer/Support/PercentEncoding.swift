@@ -1,5 +1,5 @@
-/// Percent-encoding as RFC 3986 section 2.1 has it, of everything but its unreserved characters: `+` and `/` are encoded
-/// too, for the tokens of the API may hold them.
+/// Percent-encoding by RFC 3986 section 2.1 of all characters except the unreserved ones. It also encodes `+` and `/`,
+/// because the tokens of the API may contain them.
 enum PercentEncoding {
     static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
@@ -16,12 +16,12 @@ enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A text as one segment of a path; nil for those that would change the path: none, `.` and `..`.
+    /// A text as one segment of a path; nil for texts that would change the path: empty, `.` and `..`.
     static func pathSegment(_ text: String) -> String? {
         text.isEmpty || text == "." || text == ".." ? nil : encode(text)
     }
 
-    /// `?` and the parameters in their order, names repeated as given; empty if there are none.
+    /// `?` and the parameters in order, including repeated names; empty if there are none.
     static func query(_ parameters: [(name: String, value: String)]) -> String {
         guard !parameters.isEmpty else { return "" }
         return "?" + parameters.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")

@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// The time, and waiting for it to pass. A test puts its own in place of the system's.
+/// The current time, and waiting. Tests replace the system's clock.
 public struct ServerClock: Sendable {
     /// The time of day, in milliseconds since 1970-01-01 00:00 UTC: for tokens and for `Retry-After`.
     public var now: @Sendable () -> Int64
 
-    /// The time since some fixed moment, which no adjustment of the time of day touches: for rate budgets.
+    /// The time since a fixed moment, unaffected by changes of the time of day; for rate budgets.
     public var uptime: @Sendable () -> Duration
 
     /// Waits. Throws `CancellationError` when the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
 
-    /// A clock of the given parts.
+    /// A clock with these functions.
     public init(
         now: @escaping @Sendable () -> Int64,
         uptime: @escaping @Sendable () -> Duration,

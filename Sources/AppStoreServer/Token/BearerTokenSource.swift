@@ -1,19 +1,19 @@
 internal import AppStoreModels
 internal import Synchronization
 
-/// Makes the bearer tokens of the App Store Server API, the Retention Messaging API and the Advanced Commerce API
+/// Creates the bearer tokens of the App Store Server API, the Retention Messaging API and the Advanced Commerce API
 /// (Reference.md S1).
 ///
-/// A token is a JWT with ES256 for one app. It is made when one is needed, used again until shortly before its end, and
-/// replaced; many tasks may ask at once.
+/// A token is a JWT with ES256 for one app. It is created on demand, reused until shortly before it expires, and then
+/// replaced. Any number of tasks may request it at the same time.
 public final class BearerTokenSource: Sendable {
-    /// The key that signs.
+    /// The signing key.
     public let key: InAppPurchaseKey
 
     /// The bundle identifier of the app.
     public let bundleID: String
 
-    /// From `iat` to `exp`, in seconds: 60 to 3600. Apple refuses tokens with more than 60 minutes.
+    /// The time from `iat` to `exp`, in seconds: 60 to 3600. Apple rejects tokens with more than 60 minutes.
     public let lifetime: Int64
 
     private let clock: ServerClock
@@ -21,20 +21,20 @@ public final class BearerTokenSource: Sendable {
 
     private struct Token {
         let text: String
-        /// In seconds since 1970, as `iat` and `exp` are.
+        /// In seconds since 1970, like `iat` and `exp`.
         let issuedAt: Int64
         let expiresAt: Int64
     }
 
-    /// Seconds by which `iat` lies in the past, so that a token is not from the future for a clock at Apple's that is
-    /// a little behind. Apple documents no tolerance; being late is harmless.
+    /// The seconds by which `iat` lies in the past, so that a token is valid even if Apple's clock is slightly behind.
+    /// Apple documents no tolerance. An earlier `iat` has no drawback.
     private static let backdating: Int64 = 5
 
-    /// A token is replaced when this many seconds or fewer are left, so that it does not end on its way.
+    /// A token is replaced when this many seconds or fewer remain, so that it does not expire in transit.
     private static let margin: Int64 = 30
 
     /// - Parameters:
-    ///   - key: signs the tokens and names the issuer.
+    ///   - key: signs the tokens and states the issuer.
     ///   - bundleID: the app.
     ///   - lifetime: the time from `iat` to `exp`, clamped to 1 to 60 minutes. The default is five minutes, as in Apple's
     ///     libraries.
@@ -48,12 +48,12 @@ public final class BearerTokenSource: Sendable {
         self.clock = clock
     }
 
-    /// A token that is good for at least some seconds more.
-    /// - Throws: what the cryptography throws; nothing a caller can cause.
+    /// A token that stays valid for at least some seconds.
+    /// - Throws: errors of the cryptography library. Callers cannot cause them.
     public func token() throws -> String {
         let now = clock.now() / 1000
         return try cached.withLock { cached in
-            // A clock that was set back would make a token from the future: it is replaced too.
+            // A token that was created before the clock was set back would be from the future, so it is replaced too.
             if let token = cached, token.issuedAt <= now, now < token.expiresAt - Self.margin { return token.text }
             let token = try makeToken(now: now)
             cached = token
@@ -61,7 +61,7 @@ public final class BearerTokenSource: Sendable {
         }
     }
 
-    /// Forgets the token, so that the next one is new. The client does this when Apple answers 401.
+    /// Discards the token, so that the next one is new. The client does this when Apple answers 401.
     public func invalidate() {
         cached.withLock { $0 = nil }
     }

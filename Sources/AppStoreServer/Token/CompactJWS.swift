@@ -3,8 +3,8 @@ internal import Crypto
 
 /// Signed JSON in compact form with ES256 (RFC 7515 section 3.1, RFC 7518 section 3.4).
 enum CompactJWS {
-    /// Signs the object whose members `claims` writes.
-    /// - Throws: what the cryptography throws; nothing a caller can cause.
+    /// Signs the object with the members that `claims` writes.
+    /// - Throws: errors of the cryptography library. Callers cannot cause them.
     static func sign(with key: InAppPurchaseKey, claims: (inout JSONWriter) -> Void) throws -> String {
         var header = JSONWriter()
         header.beginObject()

@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// An In-App Purchase key of App Store Connect: what signs the tokens of the App Store Server API, and offers.
+/// An In-App Purchase key from App Store Connect. It signs offers and the tokens of the App Store Server API.
 ///
 /// It is created in App Store Connect under Users and Access, Integrations, In-App Purchase, and can be downloaded once, as
 /// `SubscriptionKey_<KEYID>.p8`. An App Store Connect API key is another kind of key; the App Store Server API answers 401
@@ -30,19 +30,19 @@ public struct InAppPurchaseKey: Sendable, CustomStringConvertible {
         privateKey = key
     }
 
-    /// The identifier; never the key.
+    /// The identifier, never the key.
     public var description: String { "In-App Purchase key \(keyID)" }
 
-    /// Whether both are the same key with the same identifiers.
+    /// Whether both have the same key and the same identifiers.
     package func isSame(as other: InAppPurchaseKey) -> Bool {
         keyID == other.keyID && issuerID == other.issuerID
             && privateKey.publicKey.rawRepresentation == other.privateKey.publicKey.rawRepresentation
     }
 
-    /// A P-256 key in PEM is some 240 bytes long.
+    /// A P-256 key in PEM has about 240 bytes.
     private static let maximumLength = 16_384
 
-    /// The base64 between the lines of dashes.
+    /// The base64 between the BEGIN and END lines.
     private static func content(of pem: String) -> String? {
         for label in ["PRIVATE KEY", "EC PRIVATE KEY"] {
             let begin = "-----BEGIN \(label)-----"
@@ -57,7 +57,7 @@ public struct InAppPurchaseKey: Sendable, CustomStringConvertible {
 }
 
 extension InAppPurchaseKey: CustomReflectable {
-    /// Shows the identifiers, so that dumping the value does not show the key.
+    /// Shows only the identifiers, so that a dump of the value does not reveal the key.
     public var customMirror: Mirror {
         Mirror(self, children: ["keyID": keyID, "issuerID": issuerID])
     }
@@ -69,9 +69,9 @@ public enum InAppPurchaseKeyError: Error, Sendable, Hashable, CustomStringConver
     case missingKeyID
     /// The issuer identifier is empty. App Store Connect shows it above the list of keys.
     case missingIssuerID
-    /// The text is not PEM with a private key. Give the `.p8` file as it was downloaded.
+    /// The text is not PEM with a private key. Use the `.p8` file as it was downloaded.
     case notPEM
-    /// The PEM holds something else than a private key for P-256. Give the key of App Store Connect, not a certificate.
+    /// The PEM text is not a private key for P-256. Use the key from App Store Connect, not a certificate.
     case notAP256PrivateKey
 
     /// One sentence for a person.
@@ -79,8 +79,8 @@ public enum InAppPurchaseKeyError: Error, Sendable, Hashable, CustomStringConver
         switch self {
         case .missingKeyID: "The key identifier is empty; App Store Connect shows it beside the key."
         case .missingIssuerID: "The issuer identifier is empty; App Store Connect shows it above the list of keys."
-        case .notPEM: "This is not a PEM text with BEGIN PRIVATE KEY; give the .p8 file as it was downloaded."
-        case .notAP256PrivateKey: "The PEM text does not hold a private key for the curve P-256."
+        case .notPEM: "This is not a PEM text with BEGIN PRIVATE KEY; use the .p8 file as it was downloaded."
+        case .notAP256PrivateKey: "The PEM text does not contain a private key for the curve P-256."
         }
     }
 }

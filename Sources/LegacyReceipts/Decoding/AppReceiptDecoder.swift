@@ -5,7 +5,7 @@ struct AppReceiptDecoder {
     private var receipt = AppReceipt()
     private var attributesLeft: Int
     private let limits: DecodingLimits
-    /// One bit for each attribute type below 64, or from 1700 on, that was seen: an attribute counts once.
+    /// One bit for each attribute type seen, below 64 and from 1700 on. Each attribute counts once.
     private var seen: UInt64 = 0
 
     private init(limits: DecodingLimits) {
@@ -32,10 +32,10 @@ struct AppReceiptDecoder {
         return decoder.receipt
     }
 
-    /// A receipt that fails half-way is a damaged receipt; anything else that was signed is no receipt.
+    /// Whether a failure means a damaged receipt. Other signed content is not a receipt.
     private var looksLikeReceipt: Bool { seen & (1 << 0 | 1 << 2) == 1 << 0 | 1 << 2 }
 
-    /// Some issuers wrap the content in a second OCTET STRING. The signature is over the outer one's contents.
+    /// Some issuers wrap the content in a second OCTET STRING. The signature covers the contents of the outer one.
     private static func unwrapped(
         _ content: SignedDataMessage.Bytes, _ limits: DecodingLimits
     ) -> SignedDataMessage.Bytes {
@@ -50,7 +50,7 @@ struct AppReceiptDecoder {
         }
     }
 
-    /// Every attribute at one level of a content or a purchase, for inspection; as far as they can be read.
+    /// All attributes at one level of a content or a purchase, as far as they can be read; for inspection.
     static func rawAttributes(_ content: SignedDataMessage.Bytes, limits: DecodingLimits) -> [RawAttribute] {
         let content = unwrapped(content, limits)
         var attributes: [RawAttribute] = []

@@ -1,10 +1,10 @@
-/// The value of one attribute: the bytes inside its OCTET STRING, which wrap exactly one element except for the opaque
+/// The value of one attribute: the bytes inside its OCTET STRING. They wrap exactly one element, except in the opaque
 /// attributes 4 to 7 (Reference.md V5.1).
 struct AttributeValue {
     let storage: [UInt8]
     let range: Range<Int>
 
-    /// A value of the documented form, an absent one (empty bytes or empty text), or one of another form.
+    /// The value in its documented form, a missing value (empty bytes or empty text), or a value in another form.
     enum Reading<Value> {
         case value(Value)
         case empty
@@ -21,20 +21,20 @@ struct AttributeValue {
         return (header.tag, header.range)
     }
 
-    /// INTEGER in 64 bits.
+    /// An INTEGER of at most 64 bits.
     @inline(__always)
     func integer() -> Reading<Int64> {
         let span = storage.span
         if range.isEmpty { return .empty }
         guard let (tag, contents) = element(span) else { return .malformed }
         if tag == Tag.integer { return signedInteger(span, contents).map { .value($0) } ?? .malformed }
-        // 1720 has been reported both as INTEGER and as text (Reference.md V11, point 4); digits are as good.
+        // 1720 occurs both as INTEGER and as text (Reference.md V11, point 4), so digits are accepted.
         guard tag == Tag.utf8String || tag == Tag.ia5String else { return .malformed }
         if contents.isEmpty { return .empty }
         return Int64(String(decoding: storage[contents], as: UTF8.self)).map { .value($0) } ?? .malformed
     }
 
-    /// UTF8String or IA5String, either anywhere.
+    /// UTF8String or IA5String. Each type is accepted for each attribute.
     @inline(__always)
     func text() -> Reading<String> {
         let span = storage.span
@@ -84,7 +84,7 @@ struct AttributeValue {
 }
 
 extension AttributeValue.Reading {
-    /// Puts a value in its property. False if the bytes are not of the documented form: the caller keeps them raw.
+    /// Sets a property. Returns false if the bytes are not in the documented form; then the caller keeps them raw.
     @inline(__always)
     func store(_ property: inout Value?) -> Bool {
         switch self {
@@ -98,7 +98,8 @@ extension AttributeValue.Reading {
 }
 
 extension AppReceipt {
-    /// Attributes without which a receipt must not be acted on; another form of these is an error, of others kept raw.
+    /// Attributes that are needed to act on a receipt. Another form of these is an error; other attributes are kept
+    /// raw.
     private static let essential: UInt64 = 1 << 0 | 1 << 2 | 1 << 12
 
     /// Reads one app-level attribute into its property (Reference.md V5.2).
@@ -157,8 +158,9 @@ extension AppReceipt {
 }
 
 extension InAppPurchase {
-    /// 1702 product, 1703 transaction, 1704 purchase date, 1705 original transaction, 1707 type, 1708 expiry and 1712
-    /// cancellation decide what is granted: another form of these is an error, never an absent value.
+    /// 1702 (product), 1703 (transaction), 1704 (purchase date), 1705 (original transaction), 1707 (type), 1708
+    /// (expiry) and 1712 (cancellation) decide what is granted. Another form of these is an error, never a missing
+    /// value.
     private static let essential: UInt64 = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 12
 
     /// Reads one attribute of a purchase into its property (Reference.md V5.3).
@@ -208,7 +210,7 @@ extension InAppPurchase {
             guard value.integer().store(&number) else { return false }
             ownershipType = number.map { ReceiptOwnershipType(rawValue: $0) }
         case 1709, 1714...1718:
-            // Always empty where seen; an empty one carries nothing to keep.
+            // Always empty in known receipts. An empty value needs no storage.
             if case .empty = value.text() { return true }
             return false
         default: return false

@@ -18,18 +18,18 @@ enum Tag {
     static let context3: UInt8 = 0xA3
 }
 
-/// A position in BER-encoded bytes and the end of the element it is in.
+/// A position in BER-encoded bytes, and the end of the current element.
 ///
-/// Elements are read one after the other, entering and leaving constructed ones; nothing recurses. The bytes are passed
-/// to each call, so that a reader is a few integers and never copies them.
+/// Elements are read in sequence, and constructed elements are entered and left without recursion. Each call receives
+/// the bytes, so that a reader is only a few integers and never copies them.
 struct BERReader {
     /// The next byte to be read.
     var offset: Int
-    /// The end of the bytes that this reader may touch.
+    /// The end of the bytes that this reader may read.
     let end: Int
     /// Whether the element ends with end-of-contents bytes instead of at ``end`` (X.690, 8.1.3.6).
     let isIndefinite: Bool
-    /// How many levels may still be entered.
+    /// How many more levels may be entered.
     let depthLeft: Int
 
     init(_ range: Range<Int>, depth: Int) {
@@ -46,7 +46,7 @@ struct BERReader {
         self.depthLeft = depthLeft
     }
 
-    /// An identifier and length that were read: where the contents begin, and where they end if the length is definite.
+    /// The identifier and length of an element: where its contents begin, and where they end if the length is definite.
     struct Header {
         let tag: UInt8
         let start: Int
@@ -57,7 +57,7 @@ struct BERReader {
         var isIndefinite: Bool { end < 0 }
         var range: Range<Int> { contents..<end }
 
-        /// Whether the length has the one form that DER allows: definite, in as few bytes as possible (X.690, 10.1).
+        /// Whether the length has the only form that DER allows: definite, in as few bytes as possible (X.690, 10.1).
         var hasDERLength: Bool {
             guard !isIndefinite else { return false }
             let length = end - contents
@@ -79,7 +79,7 @@ struct BERReader {
         offset < end && !isAtEnd(bytes) ? bytes[offset] : nil
     }
 
-    /// Reads identifier and length bytes; ``offset`` is then at the contents.
+    /// Reads the identifier and length bytes. ``offset`` is then at the contents.
     @inline(__always)
     mutating func header(_ bytes: Span<UInt8>) throws(ReceiptError) -> Header {
         let start = offset
@@ -107,7 +107,7 @@ struct BERReader {
             offset = start + 2
             return Header(tag: tag, start: start, contents: start + 2, end: -1)
         }
-        // Four length bytes are far beyond the size limit; leading zeros are legal in BER (X.690, 8.1.3.5).
+        // Four length bytes are far beyond the size limit. Leading zeros are valid in BER (X.690, 8.1.3.5).
         guard count <= 8, end - (start + 2) >= count else {
             throw ReceiptError(.malformedEncoding, at: .byte(start), "a length of \(count) bytes")
         }
@@ -131,16 +131,16 @@ struct BERReader {
         return header
     }
 
-    /// Reads a primitive element with this tag and steps over it.
+    /// Reads a primitive element with this tag and moves past it.
     @inline(__always)
     mutating func primitive(_ bytes: Span<UInt8>, _ tag: UInt8) throws(ReceiptError) -> Range<Int> {
         let header = try header(bytes, expecting: tag)
-        // The tags asked for have no constructed bit, so the length is definite here.
+        // None of the callers' tags has the constructed bit, so the length is definite here.
         offset = header.end
         return header.range
     }
 
-    /// Enters the constructed element that comes next, which must have this tag.
+    /// Enters the next element, which must be constructed and have this tag.
     @inline(__always)
     mutating func enter(_ bytes: Span<UInt8>, _ tag: UInt8) throws(ReceiptError) -> BERReader {
         let header = try header(bytes, expecting: tag)
@@ -156,7 +156,7 @@ struct BERReader {
             depthLeft: depthLeft - 1)
     }
 
-    /// Leaves an element entered from here: it must have been read to its end.
+    /// Leaves an element that was entered from here. It must have been read to its end.
     @inline(__always)
     mutating func leave(_ inner: BERReader, _ bytes: Span<UInt8>) throws(ReceiptError) {
         guard inner.isAtEnd(bytes) else { throw Self.notAtEnd(inner) }
@@ -216,8 +216,8 @@ enum OctetString {
 }
 
 extension BERReader {
-    /// Reads an OCTET STRING, primitive or segmented (X.690, 8.7.3), and steps over it. Segments may be segmented
-    /// themselves; the levels are counted, not recursed into.
+    /// Reads an OCTET STRING, primitive or segmented (X.690, 8.7.3), and moves past it. Segments may be segmented
+    /// themselves; levels are counted instead of recursing.
     @inline(__always)
     mutating func octetString(_ bytes: Span<UInt8>) throws(ReceiptError) -> OctetString {
         let first = try header(bytes)
@@ -262,7 +262,7 @@ extension BERReader {
 @inline(__always)
 func signedInteger(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int64? {
     var range = range
-    // A leading zero byte only keeps a number positive; more than one is not DER, but it is the same number.
+    // A leading zero byte keeps a number positive. More than one is not DER, but the number is the same.
     while range.count > 8, bytes[range.lowerBound] == 0 {
         range = range.lowerBound + 1..<range.upperBound
         if range.count == 8, bytes[range.lowerBound] & 0x80 != 0 { return nil }

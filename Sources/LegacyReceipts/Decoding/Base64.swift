@@ -1,9 +1,9 @@
-/// Base64 (RFC 4648, 4 and 5), as strict as Apple's endpoint or as lenient as migrations need.
+/// Base64 (RFC 4648, 4 and 5), with strict decoding like Apple's endpoint and lenient decoding for migrations.
 public enum Base64: Sendable {
-    /// Decodes as Apple's endpoint does: the standard alphabet, padding required, no white space; only non-zero trailing
+    /// Decodes as Apple's endpoint does: standard alphabet, padding required, no white space. Only non-zero trailing
     /// bits of the last group are tolerated (Reference.md C3).
     ///
-    /// - Throws: ``ReceiptError`` `invalidBase64` with the offset of the first byte that is wrong.
+    /// - Throws: ``ReceiptError`` `invalidBase64` with the offset of the first wrong byte.
     public static func decodeStrictly(_ text: Span<UInt8>) throws(ReceiptError) -> [UInt8] {
         guard !text.isEmpty else { throw ReceiptError(.empty) }
         guard text.count % 4 == 0 else {
@@ -14,7 +14,7 @@ public enum Base64: Sendable {
         let digits = text.count - padding
         let wholeGroups = padding == 0 ? text.count / 4 : text.count / 4 - 1
         var decodedGroups = 0
-        // Four bytes are stored for each group of three, so the buffer is one longer than the result.
+        // Four bytes are stored for each group of three, so the buffer is one byte longer than the result.
         var output = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3 + 1) { buffer, count in
             decodedGroups = decodeGroups(text, wholeGroups, into: buffer)
             count = decodedGroups * 3
@@ -26,8 +26,8 @@ public enum Base64: Sendable {
         return output
     }
 
-    /// Decodes up to `count` groups of four digits and returns how many there were before one with a byte that is no
-    /// digit. The buffer must hold three bytes per group and one more.
+    /// Decodes up to `count` groups of four digits. Returns the number of groups before the first one with a byte that
+    /// is not a digit. The buffer must hold three bytes per group and one more.
     private static func decodeGroups(
         _ text: Span<UInt8>, _ count: Int, into buffer: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
@@ -37,7 +37,7 @@ public enum Base64: Sendable {
         return text.withUnsafeBufferPointer { text in
             groupValues.withUnsafeBufferPointer { values in
                 for group in 0..<count {
-                    // A byte indexes within its own 256 entries: 4 × 256 of them were made.
+                    // Each byte indexes its own table of 256 entries. There are four tables.
                     let value =
                         values[Int(text[group * 4])] | values[256 + Int(text[group * 4 + 1])]
                         | values[512 + Int(text[group * 4 + 2])] | values[768 + Int(text[group * 4 + 3])]
@@ -49,7 +49,8 @@ public enum Base64: Sendable {
         }
     }
 
-    /// The bits of a digit in its group of 24 bits, for each of its four places; bit 30 for bytes that are no digits.
+    /// The bits of a digit within its group of 24 bits, for each of its four positions; bit 30 is set for bytes that
+    /// are not digits.
     private static let groupValues: [UInt32] = [18, 12, 6, 0].flatMap { shift in
         (0..<256).map { byte in
             let value = standard[UInt8(byte)]
@@ -57,8 +58,8 @@ public enum Base64: Sendable {
         }
     }
 
-    /// Decodes what is left after whole groups: fewer than four digits, or a group with a byte that is no digit. Returns
-    /// the offset of that byte, or -1.
+    /// Decodes the rest after the complete groups: fewer than four digits, or a group with a byte that is not a digit.
+    /// Returns the offset of that byte, or -1.
     private static func tail(
         _ text: Span<UInt8>, from start: Int, to end: Int, appendingTo output: inout [UInt8]
     ) -> Int {
@@ -75,13 +76,14 @@ public enum Base64: Sendable {
         return -1
     }
 
-    /// Decodes what storage and transport have done to base64: white space and line breaks anywhere, the URL-safe
-    /// alphabet, padding missing, `\/` as JSON writes a slash, a literal `\n` or `\r`.
+    /// Decodes base64 with damage from storage and transport: white space and line breaks anywhere, the URL-safe
+    /// alphabet, missing padding, `\/` as JSON writes a slash, a literal `\n` or `\r`.
     ///
     /// - Parameters:
-    ///   - text: the text, ASCII.
-    ///   - spacesAsPlus: reads a blank as the `+` that a form decoder made it from, instead of skipping it.
-    /// - Throws: ``ReceiptError`` `invalidBase64` with the offset of the first byte that is wrong.
+    ///   - text: the text in ASCII.
+    ///   - spacesAsPlus: reads a space as `+`, because form decoders turn `+` into a space; otherwise spaces are
+    ///     skipped.
+    /// - Throws: ``ReceiptError`` `invalidBase64` with the offset of the first wrong byte.
     public static func decodeLeniently(_ text: Span<UInt8>, spacesAsPlus: Bool = false) throws(ReceiptError) -> [UInt8]
     {
         var output: [UInt8] = []
@@ -150,7 +152,7 @@ public enum Base64: Sendable {
         ReceiptError(.invalidBase64, at: .byte(offset), "0x\(String(byte, radix: 16))")
     }
 
-    /// Digit values by ASCII code; a number with a high bit for bytes that are no digits.
+    /// Digit values by ASCII code. Bytes that are not digits have a value with a high bit.
     private struct Alphabet: Sendable {
         private let values: [UInt32]
 

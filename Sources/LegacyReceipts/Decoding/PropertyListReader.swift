@@ -1,5 +1,5 @@
-/// Reads the flat property lists of transaction receipts (Reference.md V6): OpenStep text in any layout, its
-/// JSON equivalent, and XML. Values are text; there is no nesting to follow.
+/// Reads the flat property lists of transaction receipts (Reference.md V6): OpenStep text in any layout, its JSON
+/// equivalent, and XML. Values are text and are not nested.
 struct PropertyListReader {
     private let bytes: [UInt8]
     private let limits: DecodingLimits
@@ -10,7 +10,7 @@ struct PropertyListReader {
         self.limits = limits
     }
 
-    /// The entries in the order of the text.
+    /// The entries in their order.
     ///
     /// - Throws: ``ReceiptError`` `malformedPropertyList` with the byte offset.
     static func entries(
@@ -41,7 +41,7 @@ struct PropertyListReader {
         return true
     }
 
-    /// Steps to just after the next occurrence of `text`.
+    /// Moves past the next occurrence of `text`.
     private mutating func skip(past text: StaticString, _ what: String) throws(ReceiptError) {
         let start = offset
         while offset < bytes.count {
@@ -117,7 +117,7 @@ struct PropertyListReader {
     private mutating func string() throws(ReceiptError) -> String {
         if accept("\"") { return try quoted(until: UInt8(ascii: "\"")) }
         if accept("'") { return try quoted(until: UInt8(ascii: "'")) }
-        // An unquoted value ends at the next separator: some clients write dates unquoted, with blanks in them.
+        // An unquoted value ends at the next separator, because some clients write dates unquoted and with spaces.
         let start = offset
         while let byte = peek(), !Self.endsUnquoted(byte) { offset += 1 }
         var end = offset
@@ -179,7 +179,7 @@ struct PropertyListReader {
         }
     }
 
-    /// A scalar from UTF-16 code units; a high surrogate takes the low one from the escape after it.
+    /// A scalar from UTF-16 code units. A high surrogate needs a low surrogate from the next escape.
     private mutating func scalar(_ first: UInt32) throws(ReceiptError) -> Unicode.Scalar {
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard first < 0xDC00, accept("\\U") || accept("\\u"), offset + 4 <= bytes.count,
@@ -216,7 +216,7 @@ struct PropertyListReader {
         }
     }
 
-    /// A document type with declarations of its own could declare entities: refused, not followed.
+    /// A document type with an internal subset could declare entities, so it is rejected.
     private mutating func skipDocumentType() throws(ReceiptError) {
         while let byte = peek(), byte != UInt8(ascii: ">") {
             guard byte != UInt8(ascii: "[") else { throw malformed("the document type declares entities") }
@@ -275,7 +275,7 @@ struct PropertyListReader {
         throw malformed("a value does not end")
     }
 
-    /// The five predefined entities and character references (XML 1.0, 4.1 and 4.6); no others exist here.
+    /// The five predefined entities and character references (XML 1.0, 4.1 and 4.6). Other entities cannot occur.
     private mutating func entity() throws(ReceiptError) -> Unicode.Scalar {
         let name = bytes[offset...].prefix(12).prefix { $0 != UInt8(ascii: ";") }
         let start = offset

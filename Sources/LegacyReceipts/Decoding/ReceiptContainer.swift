@@ -1,4 +1,4 @@
-/// A receipt's bytes with every transport encoding taken off, and which kind of receipt they have the form of.
+/// The bytes of a receipt without transport encoding, and the kind of receipt that their form indicates.
 public struct ReceiptContainer: Sendable {
     /// The form of the bytes. It does not prove that they are a receipt.
     public enum Form: String, Sendable {
@@ -11,15 +11,15 @@ public struct ReceiptContainer: Sendable {
     public let form: Form
     public let bytes: [UInt8]
 
-    /// Reads a receipt as a verifyReceipt request carries it: strict base64, see ``Base64/decodeStrictly(_:)``.
+    /// Reads a receipt from a verifyReceipt request: strict base64, see ``Base64/decodeStrictly(_:)``.
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(requestText text: [UInt8], limits: DecodingLimits = .standard) throws(ReceiptError) {
         try self.init(requestText: text[...], limits: limits)
     }
 
-    /// Reads a receipt as a verifyReceipt request carries it, out of a larger buffer: offsets in errors are those of `text`
-    /// itself, from 0.
+    /// Reads a receipt from a verifyReceipt request in a larger buffer. Offsets in errors count from the start of
+    /// `text`.
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     package init(requestText text: ArraySlice<UInt8>, limits: DecodingLimits = .standard) throws(ReceiptError) {
@@ -27,8 +27,8 @@ public struct ReceiptContainer: Sendable {
         try self.init(decoded: try Base64.decodeStrictly(text.span), limits: limits)
     }
 
-    /// Reads a stored receipt: raw bytes, or base64 whose damage can be repaired without guessing at content, see
-    /// ``Base64/decodeLeniently(_:spacesAsPlus:)``. The form is detected from the structure.
+    /// Reads a stored receipt: raw bytes, or base64 whose damage can be repaired without guessing content, see
+    /// ``Base64/decodeLeniently(_:spacesAsPlus:)``. The form is detected automatically.
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(stored input: [UInt8], limits: DecodingLimits = .standard) throws(ReceiptError) {
@@ -39,7 +39,7 @@ public struct ReceiptContainer: Sendable {
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(stored input: ArraySlice<UInt8>, limits: DecodingLimits = .standard) throws(ReceiptError) {
-        // Base64 with line breaks takes less than twice the bytes.
+        // Base64 with line breaks is less than twice as long as the bytes.
         guard input.count / 2 <= limits.maximumSize else { throw Self.tooLarge(input.count / 4 * 3, limits) }
         let text = Self.trimmed(input)
         guard !text.isEmpty else { throw ReceiptError(.empty) }
@@ -51,7 +51,7 @@ public struct ReceiptContainer: Sendable {
             try self.init(decoded: Array(text), form: form, limits: limits)
             return
         }
-        // Nearly every stored receipt is clean, and strict decoding is many times faster.
+        // Nearly every stored receipt is undamaged, and strict decoding is many times faster.
         let span = text.span
         if let clean = try? Base64.decodeStrictly(span), let form = Self.form(of: clean[...]) {
             try self.init(decoded: clean, form: form, limits: limits)
@@ -60,7 +60,7 @@ public struct ReceiptContainer: Sendable {
         }
     }
 
-    /// Decodes base64 that is damaged, or that holds something else than a receipt.
+    /// Decodes base64 that is damaged or contains something other than a receipt.
     private static func decoded(damagedText text: ArraySlice<UInt8>) throws(ReceiptError) -> [UInt8] {
         let span = text.span
         let decoded = try lenientlyDecoded(text)
@@ -72,7 +72,7 @@ public struct ReceiptContainer: Sendable {
         return decodedAgain(decoded) ?? decoded
     }
 
-    /// Encoded twice: seen where a client encoded what the system had already encoded.
+    /// Decodes base64 within base64, which occurs if a client encoded text that the system had already encoded.
     private static func decodedAgain(_ decoded: [UInt8]) -> [UInt8]? {
         guard form(of: decoded[...]) == nil else { return nil }
         let span = decoded.span
@@ -80,7 +80,7 @@ public struct ReceiptContainer: Sendable {
         return inner
     }
 
-    /// Skipping the blanks that were `+` may leave a number of digits that no base64 has; then they are read as `+`.
+    /// If skipping spaces leaves a number of digits that base64 cannot have, the spaces are read as `+`.
     private static func lenientlyDecoded(_ text: ArraySlice<UInt8>) throws(ReceiptError) -> [UInt8] {
         do throws(ReceiptError) {
             return try Base64.decodeLeniently(text.span)
@@ -110,7 +110,7 @@ public struct ReceiptContainer: Sendable {
         "about \(count) bytes, the limit is \(limits.maximumSize)"
     }
 
-    /// Without white space, a byte order mark and the quotation marks of a JSON string around it.
+    /// The input without white space, a byte order mark and the quotation marks of a JSON string.
     private static func trimmed(_ input: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var text = input
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }

@@ -1,7 +1,7 @@
-/// Reading of dates in receipts and certificates, straight from bytes to milliseconds since 1970-01-01T00:00:00Z.
-/// No formatter object and no calendar: the proleptic Gregorian calendar is arithmetic.
+/// Reads dates in receipts and certificates directly from bytes as milliseconds since 1970-01-01T00:00:00Z. It computes
+/// the proleptic Gregorian calendar, without a formatter or calendar object.
 enum ReceiptDate {
-    /// Reads an attribute date (RFC 3339, 5.6, and its relatives in Reference.md V5.4): `2020-07-22T17:39:08Z`,
+    /// Reads an attribute date (RFC 3339, 5.6, and the variants in Reference.md V5.4): `2020-07-22T17:39:08Z`,
     /// fractional seconds, offsets as `+01:00` or `+0100`. Nil if it is not one.
     static func attribute(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int64? {
         guard range.count >= 20,
@@ -50,7 +50,7 @@ enum ReceiptDate {
             let minute = digits(bytes, start + yearDigits + 6, 2), minute < 60,
             let second = digits(bytes, start + yearDigits + 8, 2), second < 60
         else { return nil }
-        // RFC 5280, 4.1.2.5.1: two digits from 50 on are of the last century.
+        // RFC 5280, 4.1.2.5.1: two-digit years from 50 on belong to the last century.
         if !generalized { year += year >= 50 ? 1900 : 2000 }
         guard let days = daysSinceEpoch(year: year, month: month, day: day) else { return nil }
         return (days * 86_400 + Int64(hour * 3600 + minute * 60 + second)) * 1000
@@ -105,7 +105,7 @@ enum ReceiptDate {
     /// Days from 1970-01-01 to a date of the Gregorian calendar; nil if there is no such day.
     static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int64? {
         guard month >= 1, month <= 12, day >= 1, day <= daysIn(month: month, year: year) else { return nil }
-        // Years are counted from March, so that the leap day is the last of its year.
+        // Years start in March, so that the leap day is the last day of its year.
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
         let yearOfEra = shifted - era * 400

@@ -1,6 +1,6 @@
-/// A PKCS#7 / CMS SignedData message taken apart (RFC 5652, 5; Reference.md V5.1), DER or BER, nothing checked.
+/// The parts of a PKCS#7 / CMS SignedData message (RFC 5652, 5; Reference.md V5.1) in DER or BER. Nothing is verified.
 struct SignedDataMessage {
-    /// Bytes somewhere: those of the message itself, or a joined copy of segments.
+    /// Bytes of the message, or a joined copy of segments.
     struct Bytes {
         let storage: [UInt8]
         let range: Range<Int>
@@ -10,11 +10,11 @@ struct SignedDataMessage {
 
     /// The whole message as it was given.
     let bytes: [UInt8]
-    /// The contents bytes of eContent, the bytes that are signed.
+    /// The contents of eContent, which are the signed bytes.
     let content: Bytes
-    /// Each embedded certificate, tag and length included, as ranges of ``bytes``.
+    /// Each embedded certificate including tag and length, as ranges of ``bytes``.
     let certificates: [Range<Int>]
-    /// The signer, or why a receipt cannot have this one, or these. The content can be looked at all the same.
+    /// The signer, or why the signers are not valid for a receipt. The content can be inspected in both cases.
     private let signerInfo: SignerInfo?
     private let signerRefusal: ReceiptError?
     /// Bytes after the end of the ContentInfo.
@@ -22,7 +22,7 @@ struct SignedDataMessage {
 
     /// The signer (RFC 5652, 5.3).
     struct SignerInfo {
-        /// The issuer's Name, tag and length included, and the contents of the serial number, as ranges of the message.
+        /// The issuer's Name including tag and length, and the contents of the serial number, as ranges of the message.
         let issuer: Range<Int>
         let serialNumber: Range<Int>
         let digestAlgorithm: DigestAlgorithm
@@ -30,7 +30,7 @@ struct SignedDataMessage {
         let signature: Bytes
     }
 
-    /// Signed attributes: then they are what the signature is over, and they vouch for the content.
+    /// Signed attributes. If there are any, the signature covers them, and they contain the digest of the content.
     struct SignedAttributes {
         /// The bytes as signed: with the SET tag instead of [0] (RFC 5652, 5.4).
         let encodedForSignature: [UInt8]
@@ -81,9 +81,9 @@ struct SignedDataMessage {
         self.bytes = bytes
     }
 
-    /// The one signer.
+    /// The only signer.
     ///
-    /// - Throws: ``ReceiptError``: why a receipt cannot have this signer, or these.
+    /// - Throws: ``ReceiptError``: why the signers are not valid for a receipt.
     func signer() throws(ReceiptError) -> SignerInfo {
         guard let signerInfo else { throw signerRefusal ?? ReceiptError(.signerCount) }
         return signerInfo
@@ -132,7 +132,7 @@ struct SignedDataMessage {
             }
             let header = try set.header(span)
             guard !header.isIndefinite else {
-                // X.509 certificates are DER (RFC 5280, 4.1), also in a BER message.
+                // X.509 certificates are DER (RFC 5280, 4.1), even in a BER message.
                 throw ReceiptError(.malformedCertificate, at: .byte(start), "indefinite length")
             }
             set.offset = header.end
@@ -201,7 +201,7 @@ struct SignedDataMessage {
         }
     }
 
-    /// Reads an AlgorithmIdentifier, whose parameters are NULL or absent for all that is supported, and returns its OID.
+    /// Reads an AlgorithmIdentifier and returns its OID. The parameters of all supported algorithms are NULL or absent.
     private static func algorithmIdentifier(
         _ reader: inout BERReader, _ span: Span<UInt8>
     ) throws(ReceiptError) -> Range<Int> {
@@ -238,20 +238,20 @@ struct SignedDataMessage {
             try attributes.leave(attribute, span)
         }
         try info.leave(attributes, span)
-        // RFC 5652, 11.1 and 11.2: both exactly once when there are signed attributes at all.
+        // RFC 5652, 11.1 and 11.2: if there are signed attributes, both must occur exactly once.
         guard contentTypes.count == 1, span.equals(contentTypes[0], ObjectIdentifier.data) else {
             throw ReceiptError(
-                .signedAttributesMismatch, at: .byte(start), "content-type must be there once and be id-data")
+                .signedAttributesMismatch, at: .byte(start), "content-type must occur once and be id-data")
         }
         guard messageDigests.count == 1 else {
-            throw ReceiptError(.signedAttributesMismatch, at: .byte(start), "message-digest must be there once")
+            throw ReceiptError(.signedAttributesMismatch, at: .byte(start), "message-digest must occur once")
         }
         var encoded = Array(bytes[start..<header.end])
         encoded[0] = Tag.set
         return SignedAttributes(encodedForSignature: encoded, messageDigest: Array(bytes[messageDigests[0]]))
     }
 
-    /// An attribute's values are a SET; these attributes have exactly one.
+    /// The values of an attribute are a SET. These attributes have exactly one value.
     private static func singleValue(
         _ attribute: inout BERReader, _ span: Span<UInt8>, _ tag: UInt8
     ) throws(ReceiptError) -> Range<Int> {

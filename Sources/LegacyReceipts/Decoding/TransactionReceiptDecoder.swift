@@ -5,7 +5,7 @@ enum TransactionReceiptDecoder {
         try read(bytes, limits: limits).receipt
     }
 
-    /// The receipt, and its signature or why there is none.
+    /// The receipt, and its signature or the reason why it has none.
     static func read(
         _ bytes: [UInt8], limits: DecodingLimits
     ) throws(ReceiptError) -> (
@@ -54,12 +54,12 @@ enum TransactionReceiptDecoder {
         }
     }
 
-    /// Version byte, signature, four bytes of length, leaf certificate.
+    /// Reads the version byte, signature, four bytes of length, and leaf certificate.
     private static func signature(blob: [UInt8]) throws(ReceiptError) -> TransactionReceiptSignature {
         guard let version = blob.first else { throw malformed("it is empty") }
         guard version == 2 || version == 3 else { throw malformed("version \(version) is neither 2 nor 3") }
         let length = version == 2 ? 128 : 256
-        guard blob.count >= 1 + length + 4 else { throw malformed("it is cut off") }
+        guard blob.count >= 1 + length + 4 else { throw malformed("it is truncated") }
         var certificateLength = 0
         for index in 1 + length..<1 + length + 4 { certificateLength = certificateLength << 8 | Int(blob[index]) }
         let certificateStart = 1 + length + 4

@@ -1,6 +1,6 @@
 /// The content of a certificate in a receipt, for a report. The certificate is not necessarily trusted.
 public struct CertificateFacts: Hashable, Sendable {
-    /// Its place among the receipt's certificates, from 0.
+    /// Its index among the receipt's certificates, from 0.
     public let index: Int
     /// The subject's name, most specific part first, for example `CN=Apple Root CA, OU=Apple Certification Authority`.
     public let subject: String
@@ -16,7 +16,7 @@ public struct CertificateFacts: Hashable, Sendable {
     public let fingerprint: Fingerprint
     /// Whether the certificate is marked as a certificate authority (RFC 5280, 4.2.1.9).
     public let isCertificateAuthority: Bool
-    /// Apple's marker extensions that it has, as dotted object identifiers.
+    /// The dotted object identifiers of its Apple marker extensions.
     public let markers: [String]
 
     init(_ certificate: X509Certificate) {
@@ -49,7 +49,7 @@ enum DistinguishedName {
         ([0x55, 0x04, 0x07], "L"), ([0x55, 0x04, 0x08], "ST"),
     ]
 
-    /// The name as text; attribute types without a label are left out, an unreadable name is empty.
+    /// The name as text. Attribute types without a label are omitted, and an unreadable name is empty.
     static func text(_ name: ArraySlice<UInt8>) -> String {
         let bytes = Array(name)
         let parts = (try? parts(bytes)) ?? []

@@ -1,11 +1,11 @@
 extension RawAttribute {
-    /// The value read by its own tag, for showing.
+    /// The value interpreted by its own tag, for display.
     public enum Content: Hashable, Sendable {
         /// One INTEGER of at most 64 bits.
         case integer(Int64)
         /// One UTF8String or IA5String.
         case text(String)
-        /// Anything else, and the opaque attributes 4 to 7, whose bytes may look like an element by chance.
+        /// Everything else, and the opaque attributes 4 to 7, whose bytes may look like an element by chance.
         case bytes
     }
 
@@ -24,7 +24,7 @@ extension RawAttribute {
         }
     }
 
-    /// The attributes inside an attribute 17, a purchase; empty for other attributes, and as far as they can be read.
+    /// The attributes inside an attribute 17 (a purchase), as far as they can be read; empty for other attributes.
     public func nestedAttributes() -> [RawAttribute] {
         guard type == 17 else { return [] }
         let bytes = Array(value)

@@ -1,11 +1,11 @@
 internal import CryptoExtras
 
 /// The content of one receipt and the result of each check, for support tools. ``verdict`` is the result of
-/// ``ReceiptVerifier``, the one to act on.
+/// ``ReceiptVerifier``; use it for decisions.
 public struct ReceiptInspection: Sendable {
     /// One check and its outcome.
     public struct Check: Sendable, Hashable {
-        /// A check, in the order in which they are made.
+        /// A check, in the order of execution.
         public enum Name: String, Sendable, Hashable, CaseIterable {
             case content
             case signerCertificate
@@ -23,7 +23,7 @@ public struct ReceiptInspection: Sendable {
         public enum Outcome: Sendable, Hashable {
             case passed
             case failed(ReceiptError)
-            /// The check could not be made, because another failed before it or nothing was given to compare with.
+            /// The check was not made, because another check failed before it or no value was given to compare with.
             case skipped(String)
         }
 
@@ -42,16 +42,16 @@ public struct ReceiptInspection: Sendable {
     /// The receipt's certificates.
     public let certificates: [CertificateFacts]
     public let checks: [Check]
-    /// Why it is trusted, or the error that makes it refused.
+    /// Why the receipt is trusted, or why it is rejected.
     public let verdict: Result<SignatureEvidence, ReceiptError>
 }
 
 extension ReceiptVerifier {
-    /// Looks at a receipt with every check, going on where verifying would stop.
+    /// Inspects a receipt with every check, and continues where verification would stop.
     ///
     /// - Parameters:
-    ///   - container: the receipt, its transport encoding taken off.
-    ///   - device: checks the device hash of an app receipt too, if given.
+    ///   - container: the receipt without transport encoding.
+    ///   - device: if given, the device hash of an app receipt is checked too.
     public func inspect(_ container: ReceiptContainer, device: DeviceIdentifier? = nil) -> ReceiptInspection {
         var inspector = Inspector(verifier: self, container: container)
         switch container.form {
@@ -189,7 +189,7 @@ private struct Inspector {
                     ofIntermediate: intermediate, [ObjectIdentifier.worldwideDeveloperRelationsMarker])
             }
         } else {
-            outcomes[.intermediateMarker] = .skipped("the receipt carries no intermediate")
+            outcomes[.intermediateMarker] = .skipped("the receipt contains no intermediate")
         }
     }
 

@@ -9,19 +9,19 @@ public struct AppReceipt: Hashable, Sendable {
     public internal(set) var appItemId: Int64?
     /// Attribute 2, `bundle_id`.
     public internal(set) var bundleId: String
-    /// Attribute 2 with its tag and length: this form is input to the device hash.
+    /// Attribute 2 including its tag and length, in which form it is part of the device hash.
     public internal(set) var bundleIdEncoded: ArraySlice<UInt8>
     /// Attribute 3, `application_version`: the build string.
     public internal(set) var applicationVersion: String?
-    /// Attribute 4: an opaque value, input to the device hash.
+    /// Attribute 4: an opaque value that is part of the device hash.
     public internal(set) var opaqueValue: ArraySlice<UInt8>?
     /// Attribute 5: the SHA-1 device hash (20 bytes), see ``DeviceIdentifier``.
     public internal(set) var sha1Hash: ArraySlice<UInt8>?
-    /// Attribute 6: opaque, meaning not known.
+    /// Attribute 6: opaque; its meaning is unknown.
     public internal(set) var opaqueAttribute6: ArraySlice<UInt8>?
-    /// Attribute 7: opaque, meaning not known.
+    /// Attribute 7: opaque; its meaning is unknown.
     public internal(set) var opaqueAttribute7: ArraySlice<UInt8>?
-    /// Attribute 8: the creation date that Apple keeps when it issues the receipt again; absent in the sandbox.
+    /// Attribute 8: a creation date that stays the same when Apple issues the receipt again; absent in the sandbox.
     public internal(set) var carriedCreationDate: Int64?
     /// Attribute 9: four ASCII bytes as an integer, probably a build tag of the issuing service.
     public internal(set) var serviceTag: Int64?
@@ -39,13 +39,13 @@ public struct AppReceipt: Hashable, Sendable {
     public internal(set) var downloadId: Int64?
     /// Attribute 16, `version_external_identifier`.
     public internal(set) var versionExternalIdentifier: Int64?
-    /// Attributes 17, `in_app`: the purchases in the order of the encoding, which is the order Apple's replies have.
+    /// Attributes 17, `in_app`: the purchases in the order of the encoding, which Apple's replies keep.
     public internal(set) var inAppPurchases: [InAppPurchase]
     /// Attribute 18, `original_purchase_date` of the app.
     public internal(set) var originalPurchaseDate: Int64?
     /// Attribute 19, `original_application_version`.
     public internal(set) var originalApplicationVersion: String?
-    /// Attribute 20: text, always empty where seen.
+    /// Attribute 20: text, empty in all known receipts.
     public internal(set) var attribute20: String?
     /// Attribute 21, `expiration_date` of the receipt: Volume Purchase Program, and 4001-01-01 from Xcode.
     public internal(set) var expirationDate: Int64?
@@ -57,8 +57,8 @@ public struct AppReceipt: Hashable, Sendable {
     public internal(set) var platform: Int64?
     /// Attribute 32, `preorder_date`.
     public internal(set) var preorderDate: Int64?
-    /// Attributes that have no property here, repeated ones, and known ones whose value was not of the documented
-    /// form; in the order of the encoding. Nothing signed is dropped.
+    /// Attributes without a property here, repeated attributes, and known attributes whose value is not in the
+    /// documented form; in the order of the encoding. All signed attributes are kept.
     public internal(set) var unknownAttributes: [RawAttribute]
 
     /// Bytes after the end of the PKCS#7 structure. They are not signed; Apple's endpoint ignores them

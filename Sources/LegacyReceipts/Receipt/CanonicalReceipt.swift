@@ -33,12 +33,12 @@ extension Verified<TransactionReceipt> {
 private enum CanonicalReceipt {
     // MARK: App receipts
 
-    /// DER of a SignedData of version 1 with one digest algorithm, the content, the embedded certificates of the path from
-    /// the leaf on, and one signer without unsigned attributes (RFC 5652, 5; Reference.md V5.1).
+    /// DER of a SignedData of version 1 with one digest algorithm, the content, the embedded certificates of the path
+    /// from the leaf up, and one signer without unsigned attributes (RFC 5652, 5; Reference.md V5.1).
     ///
     /// - Returns: nil if the bytes are not a signed message of one signer.
     static func signedData(_ bytes: [UInt8], path: [[UInt8]]) -> [UInt8]? {
-        // The bytes were verified within the limits of the caller.
+        // The bytes were already verified within the limits of the caller.
         var limits = DecodingLimits.standard
         limits.maximumCertificates = .max
         limits.maximumDepth = .max
@@ -109,8 +109,8 @@ private enum CanonicalReceipt {
 
     // MARK: Transaction receipts
 
-    /// The property list as Apple writes it, with the keys that Apple writes (Reference.md V6). Of the unsigned
-    /// keys only what agrees with the signed purchase stays.
+    /// The property list with the keys and the layout that Apple writes (Reference.md V6). Unsigned keys are kept only
+    /// if they agree with the signed purchase.
     ///
     /// - Returns: nil without a signature.
     static func propertyList(_ receipt: TransactionReceipt, original: [UInt8]) -> [UInt8]? {

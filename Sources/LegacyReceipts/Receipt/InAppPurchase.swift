@@ -20,7 +20,7 @@ public struct InAppPurchase: Hashable, Sendable {
     public internal(set) var expiresDate: Int64?
     /// Attribute 1710: the App Store's id of the in-app product; 0 in the sandbox.
     public internal(set) var inAppItemId: Int64?
-    /// Attribute 1711, `web_order_line_item_id`; 0 where there is none. Can exceed 2^53.
+    /// Attribute 1711, `web_order_line_item_id`; 0 if there is none. Can exceed 2^53.
     public internal(set) var webOrderLineItemId: Int64?
     /// Attribute 1712, `cancellation_date`: refunded, revoked, or replaced by an upgrade. A receipt does not distinguish them.
     public internal(set) var cancellationDate: Int64?
@@ -34,8 +34,8 @@ public struct InAppPurchase: Hashable, Sendable {
     public internal(set) var promotionalOfferId: String?
     /// Attribute 1722, `in_app_ownership_type`; in receipts from about the end of 2021.
     public internal(set) var ownershipType: ReceiptOwnershipType?
-    /// Attributes that have no property here (1709 and 1714 to 1718 only when not empty), repeated ones, and known
-    /// ones whose value was not of the documented form; in the order of the encoding.
+    /// Attributes without a property here (1709 and 1714 to 1718 only if not empty), repeated attributes, and known
+    /// attributes whose value is not in the documented form; in the order of the encoding.
     public internal(set) var unknownAttributes: [RawAttribute]
 
     init() {

@@ -1,12 +1,12 @@
-/// A legacy receipt of either kind.
-/// The payloads are boxed: they are several hundred bytes each, and this is passed around more than it is looked into.
+/// A legacy receipt of either kind. The payloads are boxed, because they are several hundred bytes each and are passed
+/// around often.
 public indirect enum LegacyReceipt: Hashable, Sendable {
     /// An app receipt: PKCS#7, iOS 7 and later, macOS.
     case app(AppReceipt)
     /// A transaction receipt: property list, iOS 6 style.
     case transaction(TransactionReceipt)
 
-    /// The environment to act on, or nil when an app receipt names none that is known.
+    /// The environment to act on; nil if an app receipt states no known environment.
     public var environment: ReceiptEnvironment? {
         switch self {
         case .app(let receipt): receipt.environment

@@ -1,4 +1,5 @@
-// Initializers from values instead of bytes. Package access only: other packages get receipts from a decoder alone.
+// Initializers from values instead of bytes. They have package access, so other packages get receipts only from a
+// decoder.
 
 extension AppReceipt {
     package init(
@@ -50,7 +51,7 @@ extension InAppPurchase {
 }
 
 extension TransactionReceipt {
-    /// - Parameter purchaseInfo: the keys of the signed inner list, from which the provenance of the dates follows.
+    /// - Parameter purchaseInfo: the keys of the signed inner list. They determine the provenance of the dates.
     package init(
         productId: String, transactionId: String, originalTransactionId: String? = nil, bundleId: String? = nil,
         quantity: Int64? = nil, purchaseDate: Int64? = nil, originalPurchaseDate: Int64? = nil,

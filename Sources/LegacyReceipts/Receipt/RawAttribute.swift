@@ -3,9 +3,9 @@
 public struct RawAttribute: Hashable, Sendable {
     /// The attribute type, for example 12 for the creation date.
     public let type: Int64
-    /// The attribute version; 1 nearly everywhere.
+    /// The attribute version; 1 for nearly all attributes.
     public let version: Int64
-    /// The bytes inside the OCTET STRING, tag and length of a wrapped value included.
+    /// The bytes inside the OCTET STRING, including the tag and length of a wrapped value.
     public let value: ArraySlice<UInt8>
 
     public init(type: Int64, version: Int64, value: ArraySlice<UInt8>) {

@@ -14,7 +14,7 @@ public struct ReceiptType: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let productionVPP = Self(rawValue: "ProductionVPP")
     /// The Volume Purchase Program in the sandbox.
     public static let productionVPPSandbox = Self(rawValue: "ProductionVPPSandbox")
-    /// Made by Xcode's StoreKit testing on a developer's Mac, and signed with a public key pair.
+    /// Created by Xcode's StoreKit testing on a developer's Mac, and signed with a public key pair.
     public static let xcode = Self(rawValue: "Xcode")
 
     public var description: String { rawValue }
@@ -34,7 +34,7 @@ public struct ReceiptType: RawRepresentable, Hashable, Sendable, CustomStringCon
 public enum ReceiptEnvironment: String, Sendable, Hashable, CaseIterable {
     case production = "Production"
     case sandbox = "Sandbox"
-    /// Xcode's StoreKit testing; never granted without an explicit option.
+    /// Xcode's StoreKit testing. Purchases are never granted without an explicit option.
     case xcode = "Xcode"
 }
 

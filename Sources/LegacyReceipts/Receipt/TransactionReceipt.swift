@@ -90,19 +90,20 @@ public struct TransactionReceipt: Hashable, Sendable {
         purchaseInfo.last { $0.key == key }?.value
     }
 
-    /// Whether the *signed* transaction id is one of the sandbox: 16 digits beginning with 100 or 200
-    /// (Reference.md V7.5, the pod rule).
+    /// Whether the *signed* transaction id belongs to the sandbox: 16 digits that begin with 100 or 200 (Reference.md
+    /// V7.5, the pod rule).
     public var hasSandboxTransactionId: Bool { Self.isSandbox(transactionId: transactionId) }
 
-    /// The pod rule, for the transaction ids of iOS 6 style records: 16 digits beginning with 100 or 200
-    /// (Reference.md V7.5).
+    /// The pod rule for transaction ids of iOS 6 style records: 16 digits that begin with 100 or 200 belong to the
+    /// sandbox (Reference.md V7.5).
     package static func isSandbox(transactionId id: String) -> Bool {
         id.utf8.count == 16 && id.utf8.allSatisfy { (0x30...0x39).contains($0) }
             && (id.hasPrefix("100") || id.hasPrefix("200"))
     }
 
-    /// The environment to act on. Production only if the outer list claims production *and* the signed transaction id
-    /// is not one of the sandbox: an edit of the unsigned part can never turn a sandbox purchase into a real one.
+    /// The environment to act on. It is production only if the outer list claims production *and* the signed
+    /// transaction id is not a sandbox id. An edit of the unsigned part can therefore never turn a sandbox purchase
+    /// into a real one.
     public var environment: ReceiptEnvironment {
         claimsProduction && !hasSandboxTransactionId ? .production : .sandbox
     }

@@ -1,2 +1,2 @@
-// Callers need Verified, its evidence and fingerprints to name the results of the verifier.
+// Exports the types of the verifier's results: Verified, its evidence, and fingerprints.
 @_exported public import AppStoreTrust

@@ -22,8 +22,9 @@ final class ChainCache: Sendable {
     private let hits = Atomic<Int>(0)
     private let misses = Atomic<Int>(0)
 
-    /// - Parameter certificates: the bytes of all embedded certificates.
-    /// - Parameter signer: the bytes that name the signer (issuer and serial number).
+    /// - Parameters:
+    ///   - certificates: the bytes of all embedded certificates.
+    ///   - signer: the bytes that identify the signer (issuer and serial number).
     func chain(certificates: ArraySlice<UInt8>, signer: ArraySlice<UInt8>) -> ValidatedChain? {
         let hash = Self.hash(signer)
         let entries = entries.withLock { $0 }
@@ -57,7 +58,7 @@ final class ChainCache: Sendable {
     /// Hits and misses.
     var lookups: (hits: Int, misses: Int) { (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed)) }
 
-    /// How many chains are held.
+    /// The number of cached chains.
     var count: Int { entries.withLock { $0.count } }
 
     /// FNV-1a over the last bytes, which contain the serial number.

@@ -1,12 +1,12 @@
 internal import CryptoExtras
 
-/// A leaf whose path to a trusted root holds, for receipts signed within a span of time.
+/// A leaf with a valid path to a trusted root, for receipts signed within a period.
 final class ValidatedChain: Sendable {
     let key: _RSA.Signing.PublicKey
     let leaf: Fingerprint
     let trustAnchor: Fingerprint
     let anchor: SignatureEvidence.Anchor
-    /// When every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z.
+    /// The period in which every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z.
     let validity: ClosedRange<Int64>
     /// The certificates in DER, from the leaf to the trust anchor. Copies, so that a chain does not hold a receipt in memory.
     let path: [[UInt8]]
@@ -34,7 +34,7 @@ struct ChainValidator: Sendable {
     private let additionalRoots: [X509Certificate]
     private let additionalIntermediates: [X509Certificate]
 
-    /// Apple's pinned roots and leaves, nothing to be read first.
+    /// A validator for Apple's pinned roots and leaves, which needs no certificates.
     init() {
         policy = .apple
         additionalRoots = []
@@ -58,7 +58,7 @@ struct ChainValidator: Sendable {
 
     // MARK: App receipts
 
-    /// Judges the chain of the signer named by issuer and serial number, among the certificates a receipt carries.
+    /// Validates the chain of the signer, given by issuer and serial number, among the certificates of a receipt.
     func validate(
         _ certificates: [X509Certificate], issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>,
         receiptType: ReceiptType?
@@ -88,7 +88,7 @@ struct ChainValidator: Sendable {
         return leaf
     }
 
-    /// Only the question whether the signatures lead to something trusted, for inspection.
+    /// Only checks whether the signatures lead to a trust anchor, for inspection.
     func anchor(
         of leaf: X509Certificate, among certificates: [X509Certificate], receiptType: ReceiptType?
     ) throws(ReceiptError) {
@@ -99,7 +99,7 @@ struct ChainValidator: Sendable {
         }
     }
 
-    /// Xcode signs with one self-issued certificate, and the receipt names Xcode as its type.
+    /// Xcode signs with one self-issued certificate, and the receipt's type is Xcode.
     func isXcodeSigner(
         _ leaf: X509Certificate, _ certificates: [X509Certificate], _ receiptType: ReceiptType?
     ) -> Bool {
@@ -110,7 +110,7 @@ struct ChainValidator: Sendable {
     private func xcodeChain(_ leaf: X509Certificate, _ receiptType: ReceiptType?) throws(ReceiptError) -> ValidatedChain
     {
         guard policy.acceptsXcodeReceipts else { throw ReceiptError(.xcodeReceipt, at: .certificate(leaf.index)) }
-        // Even if Xcode's key is accepted, it is valid for receipts of Xcode only.
+        // Even if Xcode's key is accepted, it is valid only for receipts of Xcode.
         guard receiptType == .xcode else {
             throw ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "Xcode signed a receipt of another type")
         }
@@ -121,7 +121,7 @@ struct ChainValidator: Sendable {
 
     // MARK: Transaction receipts
 
-    /// Judges the leaf of a transaction receipt: pinned itself, or issued by an intermediate that the caller supplied.
+    /// Validates the leaf of a transaction receipt: it is pinned, or issued by an intermediate from the caller.
     func validate(transactionReceiptLeaf leaf: X509Certificate, version: UInt8) throws(ReceiptError) -> ValidatedChain {
         let fingerprint = leaf.fingerprint
         let isVersion2 = version == 2
@@ -169,19 +169,19 @@ struct ChainValidator: Sendable {
         let root: X509Certificate
         let anchor: SignatureEvidence.Anchor
 
-        /// For how long the leaf and this path are valid together, in milliseconds; negative if never.
+        /// How long the leaf and this path are valid together, in milliseconds; negative if they never are.
         func span(with leaf: X509Certificate) -> Int64 {
             min(leaf.validity.upperBound, intermediate.validity.upperBound, root.validity.upperBound)
                 - max(leaf.validity.lowerBound, intermediate.validity.lowerBound, root.validity.lowerBound)
         }
     }
 
-    /// Finds an intermediate that issued the leaf, and a trusted root that issued the intermediate. Of several paths, it
-    /// takes the one that is valid with the leaf for the longest time: Apple reissued an intermediate with the same name
-    /// and key.
+    /// Finds an intermediate that issued the leaf, and a trusted root that issued the intermediate. Of several paths,
+    /// it takes the one that is valid with the leaf for the longest time, because Apple reissued an intermediate with
+    /// the same name and key.
     ///
-    /// The work is bounded by the square of the number of certificates. Of several failures, it throws the one that came
-    /// closest to a trusted root.
+    /// The work is limited to the square of the number of certificates. If no path is valid, it throws the error of the
+    /// path that came closest to a trusted root.
     private func path(from leaf: X509Certificate, among certificates: [X509Certificate]) throws(ReceiptError) -> Path {
         var closest = ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "the leaf's issuer is not there")
         var best: Path?
@@ -208,7 +208,7 @@ struct ChainValidator: Sendable {
     }
 
     /// The trusted certificates with the name of the intermediate's issuer. An embedded root that is not pinned proves
-    /// nothing: forged receipts bring their own (Reference.md V7.5).
+    /// nothing, because a forged receipt contains its own root (Reference.md V7.5).
     private func roots(
         issuing intermediate: X509Certificate, among certificates: [X509Certificate]
     ) -> [(X509Certificate, SignatureEvidence.Anchor)] {
@@ -282,7 +282,7 @@ struct ChainValidator: Sendable {
         try checkUsage(intermediate, X509Certificate.KeyUsage.keyCertSign, "keyCertSign")
     }
 
-    /// RFC 5280, 4.2.1.3: a key usage extension limits the key; without one it is not limited.
+    /// RFC 5280, 4.2.1.3: a key usage extension restricts the key. Without one the key is not restricted.
     private static func checkUsage(
         _ certificate: X509Certificate, _ bit: UInt8, _ name: String
     ) throws(ReceiptError) {

@@ -33,10 +33,11 @@ public struct DeviceIdentifier: Hashable, Sendable {
 }
 
 extension AppReceipt {
-    /// Checks that the receipt was made for a device: attribute 5 is the SHA-1 of the device identifier, attribute 4 and
-    /// attribute 2 with its tag and length. The comparison takes the same time wherever the first difference lies.
+    /// Checks that the receipt was created for a device. Attribute 5 is the SHA-1 of the device identifier, attribute
+    /// 4, and attribute 2 with its tag and length. The comparison takes constant time.
     ///
-    /// - Throws: ``ReceiptError`` `missingAttribute` if the receipt has no hash, `deviceMismatch` if it is another's.
+    /// - Throws: ``ReceiptError`` `missingAttribute` if the receipt has no hash, `deviceMismatch` if the hash is of
+    ///   another device.
     public func checkDevice(_ device: DeviceIdentifier) throws(ReceiptError) {
         guard let opaqueValue else { throw ReceiptError(.missingAttribute, at: .attribute(4, purchase: nil)) }
         guard let sha1Hash else { throw ReceiptError(.missingAttribute, at: .attribute(5, purchase: nil)) }

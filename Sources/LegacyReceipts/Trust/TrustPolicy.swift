@@ -5,14 +5,14 @@
 public struct TrustPolicy: Sendable {
     /// SHA-256 fingerprints of roots that an embedded certificate must match to be an anchor.
     public var roots: Set<Fingerprint>
-    /// Roots added by the caller, DER: for one's own test receipts.
+    /// Roots that the caller adds, in DER, for the caller's own test receipts.
     public var additionalRoots: [[UInt8]]
-    /// Intermediates for transaction receipts, DER, since those receipts embed only the leaf. Needed only for a leaf
-    /// that is not one of the three known ones (Reference.md V7.5).
+    /// Intermediates for transaction receipts, in DER, because those receipts contain only the leaf. They are needed
+    /// only for a leaf other than the three known ones (Reference.md V7.5).
     public var additionalIntermediates: [[UInt8]]
-    /// Leaves of transaction receipts that are trusted by their own fingerprint.
+    /// Leaves of transaction receipts that are trusted by their fingerprint.
     public var transactionReceiptLeaves: Set<Fingerprint>
-    /// Intermediates trusted by their own fingerprint when the caller supplies them in ``additionalIntermediates``.
+    /// Intermediates that are trusted by their fingerprint if the caller adds them to ``additionalIntermediates``.
     public var transactionReceiptIntermediates: Set<Fingerprint>
     /// Whether receipts of Xcode's StoreKit testing are accepted. Their key is on every developer's Mac, so they can be
     /// forged. For test servers only.
@@ -33,7 +33,7 @@ public struct TrustPolicy: Sendable {
         self.acceptsXcodeReceipts = acceptsXcodeReceipts
     }
 
-    /// Apple's roots and leaves, nothing else.
+    /// Only Apple's roots and leaves.
     public static let apple = TrustPolicy()
 
     /// Apple Root CA, Apple Root CA - G2 and Apple Root CA - G3 (Reference.md V7.1).
@@ -52,8 +52,8 @@ public struct TrustPolicy: Sendable {
         Fingerprint(0xCE05_7691_D730_F89C, 0xA25E_916F_7335_F4C8, 0xA157_13DC_D273_A658, 0xC024_023F_8EB8_09C2),
     ]
 
-    /// Xcode's StoreKit testing certificate (Reference.md V7.4). Tests replace it by a certificate whose key
-    /// they have.
+    /// Xcode's StoreKit testing certificate (Reference.md V7.4). Tests replace it with a certificate whose key they
+    /// have.
     package var xcodeCertificate = Fingerprint(
         0xFF0B_A36E_721D_2DB7, 0x41D2_AA11_E611_2EF7, 0x8BF7_131B_46C7_F035, 0xB008_91D0_45C8_64FE)
 }

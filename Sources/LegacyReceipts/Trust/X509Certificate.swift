@@ -4,17 +4,17 @@ internal import Foundation
 
 /// The parts of an X.509 certificate that chain validation needs (RFC 5280, 4.1). DER only.
 ///
-/// A class, because as a structure it would be large: the optimizer of Swift 6.3 confuses error and result in functions
-/// that throw a concrete error type and pass optionals of large structures around (seen in release builds only).
+/// A class, because the structure would be large: the optimizer of Swift 6.3 confuses error and result in functions
+/// that throw a concrete error type and pass optionals of large structures (in release builds only).
 final class X509Certificate: Sendable {
-    /// The certificate, DER.
+    /// The certificate in DER.
     let der: ArraySlice<UInt8>
     /// Its index among the receipt's certificates, for error messages.
     let index: Int
     /// The bytes that its issuer signed.
     let tbsCertificate: ArraySlice<UInt8>
     let serialNumber: ArraySlice<UInt8>
-    /// Names with tag and length. They are compared byte by byte: Apple's are issued that way.
+    /// Names including tag and length. They are compared byte by byte, which matches how Apple issues certificates.
     let issuer: ArraySlice<UInt8>
     let subject: ArraySlice<UInt8>
     /// Milliseconds since 1970-01-01T00:00:00Z, both ends included (RFC 5280, 4.1.2.5).
@@ -28,7 +28,7 @@ final class X509Certificate: Sendable {
     struct Extensions: Sendable {
         var isCertificateAuthority = false
         var pathLength: Int64?
-        /// The first byte of the bits (RFC 5280, 4.2.1.3); nil if the extension is absent.
+        /// The first byte of the bits (RFC 5280, 4.2.1.3); nil without the extension.
         var keyUsage: UInt8?
         var identifiers: [ArraySlice<UInt8>] = []
         var hasUnknownCritical = false
@@ -64,12 +64,12 @@ final class X509Certificate: Sendable {
         extensions.identifiers.contains { $0.elementsEqual(identifier) }
     }
 
-    /// The RSA key, of 1024 bits at least (transaction receipts of version 2 have such leaves); nil for other keys.
+    /// The RSA key of at least 1024 bits (transaction receipts of version 2 have such leaves); nil for other keys.
     func publicKey() -> _RSA.Signing.PublicKey? {
         try? _RSA.Signing.PublicKey(unsafeDERRepresentation: subjectPublicKeyInfo)
     }
 
-    /// Whether `key` made this certificate's signature.
+    /// Whether `key` created this certificate's signature.
     func isSigned(by key: _RSA.Signing.PublicKey) -> Bool {
         guard let signatureAlgorithm else { return false }
         return key.isValid(signature: signature, over: tbsCertificate, signatureAlgorithm)
@@ -143,7 +143,7 @@ extension X509Certificate {
         try top.leave(certificate, span)
 
         guard top.offset == bytes.count else { throw ReceiptError(.malformedEncoding, at: .byte(top.offset)) }
-        // The issuer signed neither of these lengths. In other forms than that of DER, one receipt would have many
+        // These lengths are not part of the issuer's signature. Without this check, one receipt could have many
         // canonical forms.
         for header in [outer, bits] where !header.hasDERLength {
             throw ReceiptError(.malformedEncoding, at: .byte(header.start), "a length that is not DER")
@@ -151,7 +151,7 @@ extension X509Certificate {
         guard !signature.isEmpty, span[signature.lowerBound] == 0 else {
             throw ReceiptError(.malformedEncoding, at: .byte(signature.lowerBound), "signature bits")
         }
-        // RFC 5280, 4.1.1.2: the algorithm inside what is signed and the one beside it are the same.
+        // RFC 5280, 4.1.1.2: the signed and the outer algorithm must be equal.
         guard bytes[innerAlgorithm] == bytes[outerAlgorithm] else {
             throw ReceiptError(.malformedEncoding, at: .byte(outerAlgorithm.lowerBound), "two signature algorithms")
         }
@@ -166,7 +166,7 @@ extension X509Certificate {
             signature: bytes[signature.lowerBound + 1..<signature.upperBound], extensions: extensions)
     }
 
-    /// The range of the next element, which must have this tag and a definite length, as DER has.
+    /// The range of the next element, which must have this tag and a definite length, as in DER.
     private static func element(
         _ reader: inout BERReader, _ span: Span<UInt8>, _ tag: UInt8
     ) throws(ReceiptError) -> Range<Int> {
@@ -188,7 +188,7 @@ extension X509Certificate {
         return time
     }
 
-    /// RSA with SHA-1 or SHA-256; nil for algorithms that Apple does not sign receipt certificates with.
+    /// RSA with SHA-1 or SHA-256; nil for algorithms that Apple does not use for receipt certificates.
     private static func algorithm(
         _ range: Range<Int>, _ span: Span<UInt8>
     ) throws(ReceiptError) -> DigestAlgorithm? {
@@ -216,7 +216,7 @@ extension X509Certificate {
             }
             let value = try item.primitive(span, Tag.octetString)
             try list.leave(item, span)
-            // RFC 5280, 4.2: no extension twice.
+            // RFC 5280, 4.2: no extension may occur twice.
             guard !result.identifiers.contains(bytes[identifier]),
                 result.identifiers.count < DecodingLimits.maximumCertificateExtensions
             else { throw ReceiptError(.malformedEncoding, at: .byte(identifier.lowerBound), "extensions") }

@@ -3,7 +3,7 @@
 public enum APIEndpoint: String, Sendable, Hashable, CaseIterable, Codable {
     /// Get Transaction History.
     case getTransactionHistory
-    /// Get Transaction History V1, deprecated: leaves out finished consumables.
+    /// Get Transaction History V1, deprecated. Omits finished consumables.
     case getTransactionHistoryV1
     /// Get Transaction Info.
     case getTransactionInfo
@@ -95,9 +95,9 @@ extension APIEndpoint {
     /// The path, with `{}` for each path parameter.
     public var pathTemplate: String { facts.path }
 
-    /// Apple's rate limit for one app in production, in requests per second. Apple counts by the hour, so a short burst can be
-    /// faster. The sandbox allows a tenth. Apple may change the numbers, and lists none for Get Status of Subscription
-    /// Renewal Date Extensions and for the seat endpoints; 1 is a safe guess.
+    /// Apple's rate limit for one app in production, in requests per second. Apple counts by the hour, so a short burst
+    /// can be faster. The sandbox allows a tenth. Apple may change the numbers, and publishes none for Get Status of
+    /// Subscription Renewal Date Extensions and for the seat endpoints; 1 is a cautious estimate.
     public var productionRequestsPerSecond: Double { facts.requestsPerSecond }
 
     /// Whether sending the same request twice has the same effect as sending it once.
@@ -107,7 +107,7 @@ extension APIEndpoint {
     /// not find the object of a second deletion, and would run a test twice.
     public var isIdempotent: Bool { facts.isIdempotent }
 
-    /// The path, its parameters percent-encoded; nil if there are too few or too many, or one cannot be in a path.
+    /// The path with percent-encoded parameters; nil if the number of parameters is wrong, or one cannot be in a path.
     func path(_ parameters: [String]) -> String? {
         var parts = pathTemplate.split(separator: "{}", omittingEmptySubsequences: false)[...]
         guard parts.count == parameters.count + 1, var path = parts.popFirst().map(String.init) else { return nil }

@@ -13,24 +13,26 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
         case rateLimited
         /// Another HTTP status, without a reason from Apple. Try again later if it is 500 or above.
         case unexpectedStatus
-        /// The answer took too long; Apple may have seen the request. Try again; look first whether a change was made.
+        /// The answer took too long. Apple may have processed the request: before you retry a change, check whether it
+        /// was made.
         case timedOut
-        /// No connection came about, so Apple has not seen the request. Try again.
+        /// No connection could be opened, so Apple has not received the request. Try again.
         case notConnected
-        /// The connection broke, so Apple may have seen the request. Try again; look first whether a change was made.
+        /// The connection broke. Apple may have processed the request: before you retry a change, check whether it was
+        /// made.
         case interrupted
-        /// The answer is larger than the client allows. Ask for less, or raise the client's limit.
+        /// The answer is larger than the client allows. Request less, or raise the client's limit.
         case responseTooLarge
         /// The answer has a success status, but not the documented form. Check the base URL; a proxy may have answered.
         case invalidResponse
         /// The request cannot be sent as it is. Correct the argument that ``AppStoreServerAPIError/detail`` names.
         case invalidRequest
-        /// The client's own rate budget would be kept waiting longer than it is allowed to. Try again later, or ask
-        /// less often.
+        /// The client's own rate budget would delay the request longer than allowed. Try again later, or send fewer
+        /// requests.
         case rateBudgetExhausted
-        /// A page announces more pages, but has no new token. Begin again with the first page.
+        /// Apple's answer announces more pages, but has no new token. Start over with the first page.
         case pagingStalled
-        /// The token could not be made. Check the key.
+        /// The token could not be created. Check the key.
         case tokenFailure
     }
 
@@ -40,25 +42,25 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
     /// The endpoint that was called.
     public var endpoint: APIEndpoint
 
-    /// The environment of the request.
+    /// The environment of the client.
     public var environment: Environment
 
     /// The HTTP status; nil if there was no answer.
     public var httpStatus: Int?
 
-    /// Apple's number for the error.
+    /// Apple's error number.
     public var code: APIErrorCode?
 
-    /// Apple's text for the error, at most 1,000 characters.
+    /// Apple's error text, at most 1,000 characters.
     public var message: String?
 
     /// The earliest time for the next request, in milliseconds since 1970-01-01 00:00 UTC.
     public var retryAfter: Int64?
 
-    /// Details for a person.
+    /// Details, as text for a person.
     public var detail: String?
 
-    /// How many times the request was sent; 0 if it was not.
+    /// How many times the request was sent; 0 if it was never sent.
     public var attempts: Int
 
     init(
@@ -77,7 +79,7 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
         self.attempts = attempts
     }
 
-    /// Two errors with the same reason and the same number of Apple's are equal.
+    /// Two errors are equal if their reasons and Apple's error numbers are equal.
     public static func == (left: Self, right: Self) -> Bool { left.reason == right.reason && left.code == right.code }
 
     public func hash(into hasher: inout Hasher) {

@@ -2,10 +2,10 @@ internal import AppStoreModels
 
 /// Reads the error in an answer (Reference.md S3).
 enum ErrorReading {
-    /// The longest text of Apple's that is kept, in characters.
+    /// The maximum length of Apple's text, in characters.
     static let longestMessage = 1000
 
-    /// The error of an answer. Without an error object in the body, it has the HTTP status alone.
+    /// The error of an answer. If the body has no error object, only the HTTP status is known.
     static func error(
         from response: APITransportResponse, endpoint: APIEndpoint, environment: Environment, now: Int64
     ) -> AppStoreServerAPIError {
@@ -25,10 +25,10 @@ enum ErrorReading {
         return error
     }
 
-    /// `Retry-After` in milliseconds since 1970, which is how Apple writes it.
+    /// `Retry-After` in milliseconds since 1970, which is the form that Apple sends.
     ///
-    /// A number too small for that is taken as seconds from now, as RFC 9110 section 10.2.3 has it, for it can only come from
-    /// a proxy in between. Anything else counts as absent.
+    /// A smaller number means seconds from now, as in RFC 9110 section 10.2.3; it can only come from a proxy. Anything
+    /// else is ignored.
     static func retryAfter(_ text: String, now: Int64) -> Int64? {
         guard let number = Int64(text.trimmingSpaces), number >= 0 else { return nil }
         return number >= 1_000_000_000_000 ? number : now + min(number, 86_400) * 1000

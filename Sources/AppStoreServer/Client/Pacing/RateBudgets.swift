@@ -5,21 +5,21 @@ public import AppStoreModels
 /// Apple limits the requests per second for each endpoint and app, counts them by the hour, and allows a tenth in the sandbox
 /// (Reference.md S2). The budgets stay below these limits to avoid 429.
 public struct RateBudgets: Sendable, Hashable {
-    /// Whether there are any; without, only Apple's answer 429 makes the client wait.
+    /// Whether rate budgets apply. If not, the client waits only after a 429 from Apple.
     public var isEnabled: Bool
 
-    /// The share of Apple's rates that this client takes, more than 0 and at most 1. Several processes that call the API for
-    /// the same app share one budget at Apple's: give each its part.
+    /// The share of Apple's rates for this client, more than 0 and at most 1. Several processes that call the API for
+    /// the same app share Apple's limit: give each a part.
     public var share: Double
 
-    /// Requests per second for endpoints with another limit, in any environment. `share` applies to them too.
+    /// Requests per second for endpoints with a different limit, in any environment. `share` applies to them too.
     public var overrides: [APIEndpoint: Double]
 
-    /// The longest time that a call waits for its turn; nil for any. A call that would wait longer fails at once with
-    /// ``AppStoreServerAPIError/Reason/rateBudgetExhausted``.
+    /// The longest time that a call waits for its turn; nil for no limit. A call that would wait longer fails at once
+    /// with ``AppStoreServerAPIError/Reason/rateBudgetExhausted``.
     public var maximumWait: Duration?
 
-    /// Budgets by Apple's rates.
+    /// Budgets based on Apple's rates.
     public init(
         isEnabled: Bool = true, share: Double = 1, overrides: [APIEndpoint: Double] = [:], maximumWait: Duration? = nil
     ) {
@@ -32,10 +32,10 @@ public struct RateBudgets: Sendable, Hashable {
     /// Apple's rates, for one process.
     public static let apple = RateBudgets()
 
-    /// No budgets: for a server that is not Apple's.
+    /// No budgets, for servers other than Apple's.
     public static let unlimited = RateBudgets(isEnabled: false)
 
-    /// Requests a second; nil for as many as one likes. Environments that are not Apple's servers have no rates.
+    /// Requests per second; nil for no limit. Environments without a server of Apple's have no limits.
     public func requestsPerSecond(for endpoint: APIEndpoint, in environment: Environment) -> Double? {
         guard isEnabled else { return nil }
         let share = min(max(self.share, 0.000_1), 1)

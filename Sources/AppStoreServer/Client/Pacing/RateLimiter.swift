@@ -1,8 +1,8 @@
 internal import AppStoreModels
 internal import Synchronization
 
-/// Keeps the calls of one client within its rate budgets: a token bucket for each endpoint, in the form that remembers one
-/// point in time (the generic cell rate algorithm). Waiting calls go in the order in which they came.
+/// Keeps the calls of one client within its rate budgets: a token bucket per endpoint, stored as a single point in time
+/// (the generic cell rate algorithm). Waiting calls run in the order of arrival.
 final class RateLimiter: Sendable {
     private let budgets: RateBudgets
     private let environment: Environment
@@ -10,21 +10,21 @@ final class RateLimiter: Sendable {
     private let states = Mutex<[APIEndpoint: State]>([:])
 
     private struct State {
-        /// When the bucket would be full again if nothing more came.
+        /// When the bucket would be full again without further calls.
         var full = Duration.zero
-        /// The end of the wait from Apple's `Retry-After`.
+        /// The end of the wait that Apple's `Retry-After` requires.
         var blockedUntil = Duration.zero
     }
 
     /// The bucket of an endpoint.
     private struct Bucket {
-        /// The time in which one request becomes available.
+        /// The time in which the budget for one request becomes available.
         let interval: Duration
-        /// The time in which all that fit become available, but for one.
+        /// The time in which the budget for all requests of a full bucket but one becomes available.
         let tolerance: Duration
 
-        /// The bucket holds the requests of one second, at least one. It fills a little slower than Apple's rate, so that a
-        /// full bucket and what flows in within an hour are together no more than Apple's number for an hour.
+        /// The bucket holds the requests of one second, but at least one. It refills slightly slower than Apple's rate,
+        /// so that a full bucket plus one hour of refill stays within Apple's hourly limit.
         init(requestsPerSecond rate: Double) {
             let capacity = max(1, rate.rounded(.down))
             let hour = 3600.0

@@ -9,11 +9,11 @@
 ///
 /// The client does not retry after 5000000: Apple does not name it "Retryable" and recommends a later attempt.
 public struct RetryPolicy: Sendable {
-    /// How many times a request is sent at most, the first time included; 1 for no retries.
+    /// The maximum number of attempts, including the first one; 1 for no retries.
     public var maximumAttempts: Int
 
-    /// The wait before the first retry. It doubles with each, and its length varies at random between a half and the whole,
-    /// so that many clients do not come back together.
+    /// The wait before the first retry. It doubles with each retry. A random factor between one half and one keeps many
+    /// clients from retrying at the same time.
     public var firstDelay: Duration
 
     /// The longest wait between two attempts, except for `Retry-After`.
@@ -26,7 +26,7 @@ public struct RetryPolicy: Sendable {
     /// Random numbers from 0 to 1.
     public var random: @Sendable () -> Double
 
-    /// A policy of these parts.
+    /// A policy with these values.
     public init(
         maximumAttempts: Int = 4,
         firstDelay: Duration = .milliseconds(500),
@@ -44,13 +44,13 @@ public struct RetryPolicy: Sendable {
     /// Every request is sent once.
     public static let never = RetryPolicy(maximumAttempts: 1)
 
-    /// How long to wait before the next attempt; nil if there is to be none.
+    /// How long to wait before the next attempt; nil for no further attempt.
     /// - Parameter now: milliseconds since 1970.
     func delay(after error: AppStoreServerAPIError, attempt: Int, now: Int64) -> Duration? {
         guard attempt < maximumAttempts, isWorthwhile(error) else { return nil }
         let backoff = delay(beforeRetry: attempt)
         guard let retryAfter = error.retryAfter else { return backoff }
-        // 503 may carry the field too (RFC 9110, section 15.6.4).
+        // 503 may also have this header field (RFC 9110, section 15.6.4).
         let asked = Duration.milliseconds(max(0, retryAfter - now))
         return asked <= maximumRetryAfter ? max(asked, backoff) : nil
     }

@@ -4,7 +4,7 @@
 /// answer size of the request, and end when the task is canceled.
 public protocol APITransport: Sendable {
     /// Sends one request and reads the answer to its end.
-    /// - Throws: ``APITransportError``, or `CancellationError`. Anything else counts as an interrupted connection.
+    /// - Throws: ``APITransportError``, or `CancellationError`. Other errors count as an interrupted connection.
     func send(_ request: APITransportRequest) async throws -> APITransportResponse
 }
 
@@ -13,22 +13,22 @@ public struct APITransportRequest: Sendable, CustomStringConvertible, CustomRefl
     /// The method, in upper case.
     public var method: String
 
-    /// The absolute URL, with everything encoded.
+    /// The absolute URL, percent-encoded.
     public var url: String
 
-    /// The header fields; one of them is the bearer token, so never log them.
+    /// The header fields. They include the bearer token, so never log them.
     public var headers: [(name: String, value: String)]
 
-    /// The body, nil for none.
+    /// The body; nil for none.
     public var body: [UInt8]?
 
-    /// How long the answer may take, to its last byte.
+    /// How long the answer may take, until its last byte.
     public var timeout: Duration
 
     /// The largest body of the answer, in bytes.
     public var maximumResponseSize: Int
 
-    /// A request of these parts.
+    /// A request with these values.
     public init(
         method: String, url: String, headers: [(name: String, value: String)], body: [UInt8]?, timeout: Duration,
         maximumResponseSize: Int
@@ -41,10 +41,10 @@ public struct APITransportRequest: Sendable, CustomStringConvertible, CustomRefl
         self.maximumResponseSize = maximumResponseSize
     }
 
-    /// The method alone: the URL names a customer's transaction, and the header fields hold the token.
+    /// The method alone, because the URL contains a transaction id and the header fields contain the token.
     public var description: String { "\(method) request" }
 
-    /// Shows no more than the description.
+    /// Shows only the description.
     public var customMirror: Mirror { Mirror(self, children: ["method": method]) }
 }
 
@@ -59,7 +59,7 @@ public struct APITransportResponse: Sendable {
     /// The body.
     public var body: [UInt8]
 
-    /// An answer of these parts.
+    /// An answer with these values.
     public init(status: Int, retryAfter: String? = nil, body: [UInt8]) {
         self.status = status
         self.retryAfter = retryAfter
@@ -69,15 +69,15 @@ public struct APITransportResponse: Sendable {
 
 /// Why there is no answer.
 public enum APITransportError: Error, Sendable, Hashable {
-    /// No connection came about: Apple has certainly not seen the request. Any request can be sent again.
+    /// No connection could be opened, so Apple has not received the request. Any request can be sent again.
     case notConnected(String)
-    /// The connection broke, or the answer was not HTTP: Apple may have seen the request. Send a change again only after a
-    /// look whether it was made.
+    /// The connection broke, or the answer was not HTTP. Apple may have processed the request: before you retry a
+    /// change, check whether it was made.
     case interrupted(String)
-    /// The answer took too long: Apple may have seen the request. Send a change again only after a look whether it was
+    /// The answer took too long. Apple may have processed the request: before you retry a change, check whether it was
     /// made.
     case timedOut
-    /// The answer is larger than the request allows. Ask for less.
+    /// The answer is larger than the request allows. Request less.
     case responseTooLarge
 
     /// Two errors of the same kind are equal.

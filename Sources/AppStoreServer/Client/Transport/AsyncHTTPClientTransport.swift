@@ -11,20 +11,20 @@
         internal import Darwin
     #endif
 
-    /// Carries requests with AsyncHTTPClient: HTTP/2 where the server has it, connections kept for the next request.
+    /// Sends requests with AsyncHTTPClient. It uses HTTP/2 if the server supports it, and keeps connections open.
     public final class AsyncHTTPClientTransport: APITransport {
         private let client: HTTPClient
         private let isOwner: Bool
 
-        /// A transport with an HTTP client of its own, which does not follow redirects.
+        /// A transport with its own HTTP client, which does not follow redirects.
         ///
-        /// The threads are those that the process shares. Call ``shutdown()`` when it is no longer needed, or let go of the
-        /// transport, which closes its connections then.
+        /// It uses the threads that the process shares. Call ``shutdown()`` when it is no longer needed. Releasing the
+        /// transport also closes its connections.
         public init() {
             var configuration = HTTPClient.Configuration()
             configuration.redirectConfiguration = .disallow
             configuration.timeout.connect = .seconds(10)
-            // The API client decides whether to try again: here, an attempt would not count.
+            // The API client decides about retries. Retries here would not be counted.
             configuration.connectionPool.retryConnectionEstablishment = false
             client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
             isOwner = true
@@ -40,9 +40,9 @@
             if isOwner { client.shutdown { _ in } }
         }
 
-        /// Closes the connections, if the HTTP client is the transport's own. Requests under way fail.
+        /// Closes the connections if the transport owns its HTTP client. Running requests fail.
         public func shutdown() async {
-            // It can only fail because it is closed already.
+            // Fails only if the client is already closed.
             if isOwner { try? await client.shutdown() }
         }
 
@@ -52,7 +52,7 @@
             let client = self.client
             return try await withThrowingTaskGroup(of: APITransportResponse.self) { group in
                 group.addTask { try await Self.exchange(request, by: client) }
-                // AsyncHTTPClient's own deadline is not trusted to cover a body that trickles in.
+                // AsyncHTTPClient's own deadline may not cover a body that arrives slowly.
                 group.addTask {
                     try await Task.sleep(for: request.timeout)
                     throw APITransportError.timedOut
@@ -100,7 +100,7 @@
             case let error as IOError where error.errnoCode == ECONNREFUSED:
                 return APITransportError.notConnected("The server refuses connections.")
             default:
-                // The text of an unknown error could hold parts of the request; its type cannot.
+                // The text of an unknown error could contain parts of the request. Its type cannot.
                 return APITransportError.interrupted("\(type(of: error))")
             }
         }

@@ -18,10 +18,11 @@
         private let verdicts: RevocationVerdicts
 
         /// - Parameters:
-        ///   - transport: what carries the requests: the API client's.
-        ///   - timeout: how long one answer may take, at most 4 seconds: two must come within the 10 that swift-certificates
-        ///     allows.
-        ///   - lifetime: how long the verdicts "good" and "revoked" are kept. Apple's libraries keep theirs for 15 minutes.
+        ///   - transport: sends the requests; the API client's transport can be used.
+        ///   - timeout: how long one answer may take, at most 4 seconds, because swift-certificates allows 10 seconds
+        ///     for two answers.
+        ///   - lifetime: how long the verdicts "good" and "revoked" are cached. Apple's libraries cache them for 15
+        ///     minutes.
         public init(
             transport: any APITransport, timeout: Duration = .seconds(4), lifetime: Duration = .seconds(900)
         ) {
@@ -72,7 +73,7 @@
         }
     }
 
-    /// Carries the queries of one check, and remembers whether one went unanswered.
+    /// Sends the queries of one check, and records whether one got no answer.
     private final class OCSPQueries: OCSPRequester {
         private let transport: any APITransport
         private let timeout: Duration
@@ -83,7 +84,7 @@
             self.timeout = timeout
         }
 
-        /// Why there was no answer; nil if there was one each time.
+        /// Why an answer is missing; nil if every query was answered.
         var unanswered: String? { failure.withLock { $0 } }
 
         func query(request: [UInt8], uri: String) async -> OCSPRequesterQueryResult {
@@ -104,7 +105,7 @@
             }
         }
 
-        /// Terminal: without an answer nothing is good.
+        /// Terminal, because a chain without an answer cannot be good.
         private func unanswered(_ reason: String) -> OCSPRequesterQueryResult {
             failure.withLock { $0 = reason }
             return .terminalError(Unanswered(reason: reason))

@@ -1,4 +1,4 @@
-/// Asks whether certificates were revoked. Off unless a ``SignedDataVerifier`` is given one.
+/// Checks whether certificates are revoked. A ``SignedDataVerifier`` has no revocation check unless one is given.
 public protocol RevocationChecking: Sendable {
     /// The revocation status of leaf and intermediate, for a chain with valid signatures.
     ///
@@ -8,11 +8,11 @@ public protocol RevocationChecking: Sendable {
     func status(of chain: SignedDataCertificates, now: Int64) async -> RevocationStatus
 }
 
-/// The path that a payload's signature rests on, DER.
+/// The path that a payload's signature depends on, in DER.
 public struct SignedDataCertificates: Hashable, Sendable {
-    /// The certificate whose key signed.
+    /// The certificate whose key created the signature.
     public let leaf: [UInt8]
-    /// Issued the leaf.
+    /// The certificate that issued the leaf.
     public let intermediate: [UInt8]
     /// The trusted root that issued the intermediate. The third certificate of `x5c` can differ from it.
     public let root: [UInt8]

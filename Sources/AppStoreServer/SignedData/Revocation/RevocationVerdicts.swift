@@ -21,11 +21,12 @@ actor RevocationVerdicts {
         self.lifetime = lifetime
     }
 
-    /// The verdict on a chain: the one that is kept, else the answer to `ask`, which is called once for all that wait.
+    /// The verdict for a chain: the cached one, or else the answer to `ask`, which is called once for all waiting
+    /// callers.
     func verdict(
         of chain: SignedDataCertificates, now: Int64, _ ask: @escaping @Sendable () async -> RevocationStatus
     ) async -> RevocationStatus {
-        // A verdict from the future is one of a clock that was set back since.
+        // A verdict from the future was stored before the clock was set back.
         if let verdict = kept.first(where: { $0.chain == chain }), verdict.time <= now, now - verdict.time < lifetime {
             return verdict.status
         }
