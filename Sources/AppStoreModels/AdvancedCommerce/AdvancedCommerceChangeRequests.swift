@@ -12,7 +12,7 @@ public struct AdvancedCommerceSubscriptionPriceChangeRequest: Codable, Hashable,
     /// The ISO 3166-1 alpha-3 code of the storefront.
     public var storefront: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         items: [AdvancedCommerceSubscriptionPriceChangeItem],
         requestInfo: AdvancedCommerceRequestInfo,
@@ -38,7 +38,7 @@ public struct AdvancedCommerceSubscriptionPriceChangeItem: Codable, Hashable, Se
     /// Items whose price depends on this one.
     public var dependentSKUs: [String]?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         SKU: String,
         price: Int64,
@@ -67,7 +67,7 @@ public struct AdvancedCommerceSubscriptionChangeMetadataRequest: Codable, Hashab
     /// The tax code of the product.
     public var taxCode: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         requestInfo: AdvancedCommerceRequestInfo,
         descriptors: AdvancedCommerceSubscriptionChangeMetadataDescriptors? = nil,
@@ -94,7 +94,7 @@ public struct AdvancedCommerceSubscriptionChangeMetadataDescriptors: Codable, Ha
     /// The new name shown to the customer.
     public var displayName: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         effective: AdvancedCommerceEffective,
         description: String? = nil,
@@ -124,7 +124,7 @@ public struct AdvancedCommerceSubscriptionChangeMetadataItem: Codable, Hashable,
     /// The new name shown to the customer.
     public var displayName: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         currentSKU: String,
         effective: AdvancedCommerceEffective,

@@ -16,7 +16,7 @@ public struct AdvancedCommerceOneTimeChargeCreateRequest: Codable, Hashable, Sen
     /// The ISO 3166-1 alpha-3 code of the storefront.
     public var storefront: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         currency: String,
         item: AdvancedCommerceOneTimeChargeItem,
@@ -83,7 +83,7 @@ public struct AdvancedCommerceOneTimeChargeItem: Codable, Hashable, Sendable {
     /// The price of the item. In milliunits of the currency: 10.99 is 10990.
     public var price: Int64
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         SKU: String,
         description: String,
@@ -124,7 +124,7 @@ public struct AdvancedCommerceSubscriptionCreateRequest: Codable, Hashable, Send
     /// A transaction of a former subscription of the customer.
     public var previousTransactionId: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         currency: String,
         descriptors: AdvancedCommerceDescriptors,
@@ -207,7 +207,7 @@ public struct AdvancedCommerceSubscriptionCreateItem: Codable, Hashable, Sendabl
     /// The offer that applies to the item.
     public var offer: AdvancedCommerceOffer?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         SKU: String,
         description: String,

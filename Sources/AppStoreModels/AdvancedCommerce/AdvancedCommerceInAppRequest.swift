@@ -15,11 +15,11 @@ extension AdvancedCommerceInAppRequest {
 }
 
 extension KeyedDecodingContainer {
-    /// Checks a member whose value is fixed.
+    /// Checks a member that must have a fixed value.
     func require(_ constant: String, forKey key: Key) throws {
         guard try decode(String.self, forKey: key) == constant else {
             throw DecodingError.dataCorruptedError(
-                forKey: key, in: self, debugDescription: "Only \(constant) belongs here.")
+                forKey: key, in: self, debugDescription: "The value must be \(constant).")
         }
     }
 }

@@ -21,7 +21,7 @@ public struct AdvancedCommerceSubscriptionMigrateRequest: Codable, Hashable, Sen
     /// The ISO 3166-1 alpha-3 code of the storefront.
     public var storefront: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         descriptors: AdvancedCommerceDescriptors,
         items: [AdvancedCommerceSubscriptionMigrateItem],
@@ -54,7 +54,7 @@ public struct AdvancedCommerceSubscriptionMigrateItem: Codable, Hashable, Sendab
     /// The name of the item shown to the customer, at most 30 characters.
     public var displayName: String
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         SKU: String,
         description: String,

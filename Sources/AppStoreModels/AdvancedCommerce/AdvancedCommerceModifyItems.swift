@@ -19,7 +19,7 @@ public struct AdvancedCommerceSubscriptionModifyAddItem: Codable, Hashable, Send
     /// The price for the rest of the current period. In milliunits of the currency: 10.99 is 10990.
     public var proratedPrice: Int64?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         SKU: String,
         description: String,
@@ -67,7 +67,7 @@ public struct AdvancedCommerceSubscriptionModifyChangeItem: Codable, Hashable, S
     /// The price for the rest of the current period. In milliunits of the currency: 10.99 is 10990.
     public var proratedPrice: Int64?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         currentSKU: String,
         SKU: String,
@@ -97,7 +97,7 @@ public struct AdvancedCommerceSubscriptionModifyRemoveItem: Codable, Hashable, S
     // swift-format-ignore: AlwaysUseLowerCamelCase
     public var SKU: String
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         SKU: String
     ) {
@@ -113,7 +113,7 @@ public struct AdvancedCommerceSubscriptionModifyPeriodChange: Codable, Hashable,
     /// The new period.
     public var period: AdvancedCommercePeriod
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         effective: AdvancedCommerceEffective,
         period: AdvancedCommercePeriod
@@ -134,7 +134,7 @@ public struct AdvancedCommerceSubscriptionModifyDescriptors: Codable, Hashable, 
     /// The new name shown to the customer.
     public var displayName: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         effective: AdvancedCommerceEffective,
         description: String? = nil,

@@ -34,7 +34,7 @@ public struct AdvancedCommerceSubscriptionModifyInAppRequest: Codable, Hashable,
     /// The tax code of the product.
     public var taxCode: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         requestInfo: AdvancedCommerceRequestInfo,
         retainBillingCycle: Bool,

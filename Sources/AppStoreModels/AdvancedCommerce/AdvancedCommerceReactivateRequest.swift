@@ -13,7 +13,7 @@ public struct AdvancedCommerceSubscriptionReactivateInAppRequest: Codable, Hasha
     /// The ISO 3166-1 alpha-3 code of the storefront.
     public var storefront: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         requestInfo: AdvancedCommerceRequestInfo,
         transactionId: String,
@@ -67,7 +67,7 @@ public struct AdvancedCommerceSubscriptionReactivateItem: Codable, Hashable, Sen
     // swift-format-ignore: AlwaysUseLowerCamelCase
     public var SKU: String
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         SKU: String
     ) {

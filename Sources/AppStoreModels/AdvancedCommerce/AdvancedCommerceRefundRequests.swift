@@ -6,7 +6,7 @@ public struct AdvancedCommerceSubscriptionCancelRequest: Codable, Hashable, Send
     /// The ISO 3166-1 alpha-3 code of the storefront.
     public var storefront: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         requestInfo: AdvancedCommerceRequestInfo,
         storefront: String? = nil
@@ -33,7 +33,7 @@ public struct AdvancedCommerceSubscriptionRevokeRequest: Codable, Hashable, Send
     /// The ISO 3166-1 alpha-3 code of the storefront.
     public var storefront: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         refundReason: AdvancedCommerceRefundReason,
         refundType: AdvancedCommerceRefundType,
@@ -49,7 +49,7 @@ public struct AdvancedCommerceSubscriptionRevokeRequest: Codable, Hashable, Send
     }
 }
 
-/// A refund is asked for (Advanced Commerce API, RequestRefundRequest).
+/// Requests a refund (Advanced Commerce API, RequestRefundRequest).
 public struct AdvancedCommerceRequestRefundRequest: Codable, Hashable, Sendable {
     /// The items to refund, at least one.
     public var items: [AdvancedCommerceRequestRefundItem]
@@ -66,7 +66,7 @@ public struct AdvancedCommerceRequestRefundRequest: Codable, Hashable, Sendable 
     /// The ISO 3166-1 alpha-3 code of the storefront.
     public var storefront: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         items: [AdvancedCommerceRequestRefundItem],
         refundRiskingPreference: Bool,
@@ -100,7 +100,7 @@ public struct AdvancedCommerceRequestRefundItem: Codable, Hashable, Sendable {
     /// The amount, for a refund of a custom amount. In milliunits of the currency: 10.99 is 10990.
     public var refundAmount: Int32?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         SKU: String,
         refundReason: AdvancedCommerceRefundReason,

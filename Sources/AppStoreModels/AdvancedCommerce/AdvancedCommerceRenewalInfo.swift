@@ -19,10 +19,10 @@ public struct AdvancedCommerceRenewalInfo: Codable, Hashable, Sendable {
     /// The tax code of the subscription.
     public var taxCode: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         consistencyToken: String? = nil,
         descriptors: AdvancedCommerceDescriptors? = nil,
@@ -106,10 +106,10 @@ public struct AdvancedCommerceRenewalItem: Codable, Hashable, Sendable {
     /// A price increase of the item.
     public var priceIncreaseInfo: AdvancedCommercePriceIncreaseInfo?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         SKU: String? = nil,
         description: String? = nil,
@@ -184,10 +184,10 @@ public struct AdvancedCommercePriceIncreaseInfo: Codable, Hashable, Sendable {
     /// Whether it is planned, waiting or agreed to.
     public var status: AdvancedCommercePriceIncreaseInfoStatus?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         dependentSKUs: [String]? = nil,
         price: Int64? = nil,

@@ -9,7 +9,7 @@ public struct AdvancedCommerceRequestInfo: Codable, Hashable, Sendable {
     /// The consistency token of the subscription's latest renewal information, unchanged.
     public var consistencyToken: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         requestReferenceId: String,
         appAccountToken: String? = nil,
@@ -23,7 +23,7 @@ public struct AdvancedCommerceRequestInfo: Codable, Hashable, Sendable {
 
 /// When an Advanced Commerce change takes effect (advancedCommerceEffective).
 public struct AdvancedCommerceEffective: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -44,7 +44,7 @@ public struct AdvancedCommerceEffective: OpenEnum {
 
 /// Why an Advanced Commerce item is changed (advancedCommerceReason).
 public struct AdvancedCommerceReason: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.

@@ -7,10 +7,10 @@ public struct AdvancedCommerceResponse: Codable, Hashable, Sendable {
     /// Renewal information signed by the App Store, in JWS compact form. Verify it before use.
     public var signedRenewalInfo: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         signedTransactionInfo: String? = nil,
         signedRenewalInfo: String? = nil

@@ -7,10 +7,10 @@ public struct AdvancedCommerceDescriptors: Codable, Hashable, Sendable {
     /// The name of the subscription shown to the customer.
     public var displayName: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         description: String? = nil,
         displayName: String? = nil
@@ -68,10 +68,10 @@ public struct AdvancedCommerceOffer: Codable, Hashable, Sendable {
     /// What the offer is for.
     public var reason: AdvancedCommerceOfferReason?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         period: AdvancedCommerceOfferPeriod? = nil,
         periodCount: Int32? = nil,

@@ -24,10 +24,10 @@ public struct AdvancedCommerceTransactionInfo: Codable, Hashable, Sendable {
     /// The tax rate, a decimal number as text.
     public var taxRate: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         descriptors: AdvancedCommerceDescriptors? = nil,
         estimatedTax: Int64? = nil,
@@ -124,10 +124,10 @@ public struct AdvancedCommerceTransactionItem: Codable, Hashable, Sendable {
     /// When the item was refunded or revoked. In milliseconds since 1970-01-01 00:00 UTC.
     public var revocationDate: Int64?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         SKU: String? = nil,
         description: String? = nil,
@@ -210,10 +210,10 @@ public struct AdvancedCommerceRefund: Codable, Hashable, Sendable {
     /// How much was refunded.
     public var refundType: AdvancedCommerceRefundType?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         refundAmount: Int64? = nil,
         refundDate: Int64? = nil,

@@ -1,7 +1,7 @@
 /// A day of the proleptic Gregorian calendar in UTC.
 ///
-/// Exact integer arithmetic, so that a term counted over millions of purchases costs no calendar object. Leap days are
-/// handled by counting years from 1 March, which puts the leap day at the end of the counted year.
+/// Uses exact integer arithmetic, so that counting terms over millions of purchases needs no calendar object. Years are
+/// counted from March 1, so that the leap day is the last day of the counted year.
 package struct CivilDay {
     package var year: Int64
     /// 1...12
@@ -10,7 +10,7 @@ package struct CivilDay {
     package var day: Int64
 
     private static let daysInEra: Int64 = 146_097
-    /// Days from 1 March of year 0 to 1 January 1970.
+    /// Days from March 1 of year 0 to January 1, 1970.
     private static let epochShift: Int64 = 719_468
 
     package init(year: Int64, month: Int64, day: Int64) {
@@ -19,7 +19,7 @@ package struct CivilDay {
         self.day = day
     }
 
-    /// A day written as 2026-03-01; nil for anything else, and for days that no calendar has.
+    /// A day in the form 2026-03-01; nil for other text, and for days that do not exist.
     package init?(iso8601 text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.map(\.count) == [4, 2, 2] else { return nil }
@@ -64,7 +64,7 @@ package struct CivilDay {
 
     private var isLeapYear: Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
-    /// The same day `months` later, or the last day of that month where it has no such day.
+    /// The same day `months` later, or the last day of that month if it has no such day.
     package func adding(months: Int64) -> CivilDay {
         let total = year * 12 + (month - 1) + months
         let newYear = total.flooredQuotient(12)
@@ -77,13 +77,13 @@ package struct CivilDay {
 extension Int64 {
     package static let millisecondsPerDay: Int64 = 86_400_000
 
-    /// Division rounding toward negative infinity; the divisor is a positive constant at every call.
+    /// Division that rounds toward negative infinity. The divisor is a positive constant in every call.
     package func flooredQuotient(_ divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }
 
-    /// What ``flooredQuotient(_:)`` leaves: 0 ..< divisor.
+    /// The remainder of ``flooredQuotient(_:)``: 0 ..< divisor.
     package func flooredRemainder(_ divisor: Int64) -> Int64 {
         let remainder = self % divisor
         return remainder < 0 ? remainder + divisor : remainder

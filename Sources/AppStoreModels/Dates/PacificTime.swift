@@ -1,20 +1,20 @@
-/// US Pacific time since 2007, the year before the App Store opened: UTC−8, and UTC−7 from the second Sunday of March to
-/// the first Sunday of November, changing at two o'clock local time (Energy Policy Act of 2005).
+/// US Pacific time since 2007, the year before the App Store opened. It is UTC−8, and UTC−7 from the second Sunday of
+/// March to the first Sunday of November. The change is at two o'clock local time (Energy Policy Act of 2005).
 package enum PacificTime {
     private static let hour: Int64 = 3_600_000
 
-    /// Milliseconds since 1970 as a clock in California counts them.
+    /// Milliseconds since 1970, as shown by a clock in California.
     package static func local(_ milliseconds: Int64) -> Int64 {
         milliseconds + (isDaylightSaving(milliseconds) ? -7 : -8) * hour
     }
 
     private static func isDaylightSaving(_ milliseconds: Int64) -> Bool {
-        // The year is that of standard time; neither change is near its ends.
+        // The year in standard time. Neither change is near the start or end of a year.
         let standard = milliseconds - 8 * hour
         let year = CivilDay(daysSince1970: standard.flooredQuotient(.millisecondsPerDay)).year
         let begin = firstSunday(year: year, month: 3) + 7
         let end = firstSunday(year: year, month: 11)
-        // Two o'clock is 02:00 of standard time in March, and 01:00 of it in November.
+        // Two o'clock is 02:00 standard time in March, and 01:00 standard time in November.
         let beginsAt = begin * .millisecondsPerDay + 2 * hour
         let endsAt = end * .millisecondsPerDay + hour
         return (beginsAt..<endsAt).contains(standard)
@@ -28,8 +28,8 @@ package enum PacificTime {
         return weekday == 0 ? first : first + 7 - weekday
     }
 
-    /// The instant at which a clock in California shows `local`: of two the earlier; where the clock leaps over it, the one
-    /// that standard time would have had.
+    /// The instant at which a clock in California shows `local`. If there are two, the earlier one; if the clock skips
+    /// `local`, the instant in standard time.
     package static func instant(local: Int64) -> Int64 {
         let summer = local + 7 * hour
         return self.local(summer) == local ? summer : local + 8 * hour
@@ -38,8 +38,8 @@ package enum PacificTime {
     /// The years 1970 to 9999, within which the functions below are exact.
     package static let range: Range<Int64> = 0..<253_402_300_800_000
 
-    /// So many calendar months later, as the App Store counts periods: the same day of the month and time of day in
-    /// California, or the last day of a month that is too short. Both dates are in milliseconds since 1970.
+    /// The date `months` calendar months later, as the App Store counts periods: the same day of the month and time of
+    /// day in California, or the last day of a month that is too short. Both dates are in milliseconds since 1970.
     /// - Parameters:
     ///   - months: 0 to 12,000.
     ///   - milliseconds: within ``range``.
@@ -49,8 +49,9 @@ package enum PacificTime {
         return instant(local: day.daysSince1970 * .millisecondsPerDay + local.flooredRemainder(.millisecondsPerDay))
     }
 
-    /// How many whole calendar months lie between two dates within ``range``, by ``adding(months:to:)``; 0 if the second
-    /// is not the later one. A second that is missing does not count: Apple's dates are cut off to seconds in places.
+    /// The number of whole calendar months between two dates within ``range``, counted with ``adding(months:to:)``; 0
+    /// if the second date is not later. A difference of one second is ignored, because Apple truncates some dates to
+    /// seconds.
     package static func wholeMonths(from start: Int64, to end: Int64) -> Int64 {
         guard end > start else { return 0 }
         let first = CivilDay(daysSince1970: local(start).flooredQuotient(.millisecondsPerDay))

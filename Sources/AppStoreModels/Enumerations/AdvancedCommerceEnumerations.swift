@@ -1,6 +1,6 @@
 /// The renewal period of an Advanced Commerce subscription, an ISO 8601 duration (advancedCommercePeriod).
 public struct AdvancedCommercePeriod: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -29,7 +29,7 @@ public struct AdvancedCommercePeriod: OpenEnum {
 
 /// One period of an Advanced Commerce offer, an ISO 8601 duration (advancedCommerceOfferPeriod).
 public struct AdvancedCommerceOfferPeriod: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -65,7 +65,7 @@ public struct AdvancedCommerceOfferPeriod: OpenEnum {
 
 /// What an Advanced Commerce offer is for (advancedCommerceOfferReason).
 public struct AdvancedCommerceOfferReason: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -88,7 +88,7 @@ public struct AdvancedCommerceOfferReason: OpenEnum {
 
 /// Why an Advanced Commerce item was refunded (advancedCommerceRefundReason).
 public struct AdvancedCommerceRefundReason: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -120,7 +120,7 @@ public struct AdvancedCommerceRefundReason: OpenEnum {
 
 /// How much of an Advanced Commerce item was refunded (advancedCommerceRefundType).
 public struct AdvancedCommerceRefundType: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -143,7 +143,7 @@ public struct AdvancedCommerceRefundType: OpenEnum {
 
 /// The state of an Advanced Commerce price increase (advancedCommercePriceIncreaseInfoStatus).
 public struct AdvancedCommercePriceIncreaseInfoStatus: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.

@@ -1,6 +1,6 @@
-/// What a version 2 notification tells (App Store Server Notifications, notificationType).
+/// The type of a version 2 notification (App Store Server Notifications, notificationType).
 public struct NotificationTypeV2: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -8,7 +8,7 @@ public struct NotificationTypeV2: OpenEnum {
         self.rawValue = rawValue
     }
 
-    /// A first purchase, or a customer who came back.
+    /// A first purchase, or a resubscription.
     public static let subscribed = Self(rawValue: "SUBSCRIBED")
     /// A subscription renewed.
     public static let didRenew = Self(rawValue: "DID_RENEW")
@@ -22,17 +22,17 @@ public struct NotificationTypeV2: OpenEnum {
     public static let didFailToRenew = Self(rawValue: "DID_FAIL_TO_RENEW")
     /// The grace period ended unpaid.
     public static let gracePeriodExpired = Self(rawValue: "GRACE_PERIOD_EXPIRED")
-    /// A subscription ended; the subtype says why.
+    /// A subscription ended; the subtype states the reason.
     public static let expired = Self(rawValue: "EXPIRED")
     /// A price increase awaits consent, or was answered.
     public static let priceIncrease = Self(rawValue: "PRICE_INCREASE")
     /// A refund was granted.
     public static let refund = Self(rawValue: "REFUND")
-    /// A refund asked for through the app was refused.
+    /// Apple declined a refund that was requested through the app.
     public static let refundDeclined = Self(rawValue: "REFUND_DECLINED")
     /// An earlier refund was undone: restore the content.
     public static let refundReversed = Self(rawValue: "REFUND_REVERSED")
-    /// A refund is asked for; Apple wants consumption data within 12 hours.
+    /// The customer requested a refund. Apple expects consumption data within 12 hours.
     public static let consumptionRequest = Self(rawValue: "CONSUMPTION_REQUEST")
     /// Access through Family Sharing ended.
     public static let revoke = Self(rawValue: "REVOKE")
@@ -40,7 +40,7 @@ public struct NotificationTypeV2: OpenEnum {
     public static let renewalExtended = Self(rawValue: "RENEWAL_EXTENDED")
     /// News of a request to extend many subscriptions.
     public static let renewalExtension = Self(rawValue: "RENEWAL_EXTENSION")
-    /// A product that does not renew by itself was bought.
+    /// The customer bought a product that does not renew automatically.
     public static let oneTimeCharge = Self(rawValue: "ONE_TIME_CHARGE")
     /// News of a token for purchases outside of the App Store.
     public static let externalPurchaseToken = Self(rawValue: "EXTERNAL_PURCHASE_TOKEN")
@@ -52,9 +52,10 @@ public struct NotificationTypeV2: OpenEnum {
     public static let migration = Self(rawValue: "MIGRATION")
     /// An Advanced Commerce price change took effect.
     public static let priceChange = Self(rawValue: "PRICE_CHANGE")
-    /// The App Store unclaimed seats (App Store Server Notifications 2.23): take away the access of ``UnclaimInfo``.
+    /// The App Store unclaimed seats (App Store Server Notifications 2.23). Revoke the access of the seats in
+    /// ``UnclaimInfo``.
     public static let unclaimSeats = Self(rawValue: "UNCLAIM_SEATS")
-    /// A test notification that the developer asked for.
+    /// A test notification that the developer requested.
     public static let test = Self(rawValue: "TEST")
 
     /// The values this package knows.
@@ -69,7 +70,7 @@ public struct NotificationTypeV2: OpenEnum {
 
 /// Details of a version 2 notification (App Store Server Notifications, subtype).
 public struct Subtype: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -79,7 +80,7 @@ public struct Subtype: OpenEnum {
 
     /// With SUBSCRIBED: the first purchase in the group.
     public static let initialBuy = Self(rawValue: "INITIAL_BUY")
-    /// With SUBSCRIBED: came back to the group.
+    /// With SUBSCRIBED: the customer subscribed to the group again.
     public static let resubscribe = Self(rawValue: "RESUBSCRIBE")
     /// To a higher plan, at once.
     public static let upgrade = Self(rawValue: "UPGRADE")
@@ -93,7 +94,7 @@ public struct Subtype: OpenEnum {
     public static let voluntary = Self(rawValue: "VOLUNTARY")
     /// With EXPIRED: the retry period ended unpaid.
     public static let billingRetry = Self(rawValue: "BILLING_RETRY")
-    /// With EXPIRED: consent to a price increase was not given.
+    /// With EXPIRED: the customer did not consent to a price increase.
     public static let priceIncrease = Self(rawValue: "PRICE_INCREASE")
     /// With EXPIRED: the product was not for sale.
     public static let productNotForSale = Self(rawValue: "PRODUCT_NOT_FOR_SALE")
@@ -103,7 +104,7 @@ public struct Subtype: OpenEnum {
     public static let billingRecovery = Self(rawValue: "BILLING_RECOVERY")
     /// With PRICE_INCREASE: no answer yet.
     public static let pending = Self(rawValue: "PENDING")
-    /// With PRICE_INCREASE: agreed, or told where consent is not needed.
+    /// With PRICE_INCREASE: the customer agreed, or was notified of an increase that needs no consent.
     public static let accepted = Self(rawValue: "ACCEPTED")
     /// With RENEWAL_EXTENSION: the request is finished.
     public static let summary = Self(rawValue: "SUMMARY")
@@ -118,9 +119,9 @@ public struct Subtype: OpenEnum {
     /// With REFUND: some seats were refunded (App Store Server Notifications 2.23). The transaction stays valid for the others,
     /// see ``TransactionMultiSeatInfo/revokedSeatQuantity``.
     public static let seats = Self(rawValue: "SEATS")
-    /// The number of seats goes up (App Store Server Notifications 2.23).
+    /// The number of seats increases (App Store Server Notifications 2.23).
     public static let increaseQuantity = Self(rawValue: "INCREASE_QUANTITY")
-    /// The number of seats goes down at the next renewal (App Store Server Notifications 2.23).
+    /// The number of seats decreases at the next renewal (App Store Server Notifications 2.23).
     public static let decreaseQuantity = Self(rawValue: "DECREASE_QUANTITY")
 
     /// The values this package knows.
@@ -132,9 +133,9 @@ public struct Subtype: OpenEnum {
     ]
 }
 
-/// Why the customer asks for a refund (App Store Server Notifications, consumptionRequestReason).
+/// Why the customer requests a refund (App Store Server Notifications, consumptionRequestReason).
 public struct ConsumptionRequestReason: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.

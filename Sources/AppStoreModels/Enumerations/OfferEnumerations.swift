@@ -1,6 +1,6 @@
 /// The type of an offer (App Store Server API, offerType).
 public struct OfferType: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -25,7 +25,7 @@ public struct OfferType: OpenEnum {
 
 /// The payment mode of an offer (App Store Server API, offerDiscountType).
 public struct OfferDiscountType: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.

@@ -1,8 +1,8 @@
 /// A set of values that may grow without notice: Apple adds raw values between versions of its API.
 ///
-/// The conforming types are structures with a constant for each value known today. An unknown raw value is kept as it
-/// is and written again as it was read, so that data passes through an old program unharmed. In JSON, an open enum is its
-/// bare raw value.
+/// A conforming type is a structure with a constant for each value that is known today. Unknown raw values are
+/// preserved and written unchanged, so that data passes through an old program intact. In JSON, an open enum is its raw
+/// value.
 ///
 ///     switch payload.offerType {
 ///     case .introductory?: …
@@ -14,7 +14,7 @@ where RawValue: Hashable & Codable & Sendable {
     /// Accepts every raw value, unlike the initializer of an `enum`.
     init(rawValue: RawValue)
 
-    /// The values this package knows.
+    /// The values that this package knows.
     static var knownValues: [Self] { get }
 }
 

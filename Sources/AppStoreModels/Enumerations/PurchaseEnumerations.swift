@@ -1,6 +1,6 @@
 /// The server environment (App Store Server API, environment).
 public struct Environment: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -25,7 +25,7 @@ public struct Environment: OpenEnum {
 
 /// The type of an In-App Purchase product (App Store Server API, type).
 public struct ProductType: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -33,13 +33,13 @@ public struct ProductType: OpenEnum {
         self.rawValue = rawValue
     }
 
-    /// Renews by itself until cancelled.
+    /// Renews automatically until it is cancelled.
     public static let autoRenewableSubscription = Self(rawValue: "Auto-Renewable Subscription")
-    /// Bought once, kept for ever.
+    /// Bought once, valid forever.
     public static let nonConsumable = Self(rawValue: "Non-Consumable")
     /// Used up, can be bought again.
     public static let consumable = Self(rawValue: "Consumable")
-    /// Lasts for a term that only the app knows.
+    /// Has a term that only the app knows.
     public static let nonRenewingSubscription = Self(rawValue: "Non-Renewing Subscription")
 
     /// The values this package knows.
@@ -48,9 +48,9 @@ public struct ProductType: OpenEnum {
     ]
 }
 
-/// How the customer came to have the product (App Store Server API, inAppOwnershipType).
+/// How the customer obtained the product (App Store Server API, inAppOwnershipType).
 public struct InAppOwnershipType: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -62,8 +62,9 @@ public struct InAppOwnershipType: OpenEnum {
     public static let purchased = Self(rawValue: "PURCHASED")
     /// The customer is a family member of the purchaser.
     public static let familyShared = Self(rawValue: "FAMILY_SHARED")
-    /// An organization or group assigned the purchase to the customer (App Store Server API 1.22). It gives this customer
-    /// access like a purchase. Send Consumption Information and Set App Account Token refuse it.
+    /// An organization or group assigned the purchase to the customer (App Store Server API 1.22). It gives this
+    /// customer the same access as a purchase. Send Consumption Information and Set App Account Token reject such a
+    /// transaction.
     public static let assigned = Self(rawValue: "ASSIGNED")
 
     /// The values this package knows.
@@ -74,7 +75,7 @@ public struct InAppOwnershipType: OpenEnum {
 
 /// The cause of a transaction (App Store Server API, transactionReason).
 public struct TransactionReason: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -95,7 +96,7 @@ public struct TransactionReason: OpenEnum {
 
 /// Why the App Store refunded or revoked a transaction (App Store Server API, revocationReason).
 public struct RevocationReason: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -116,7 +117,7 @@ public struct RevocationReason: OpenEnum {
 
 /// How the App Store refunded or revoked a transaction (App Store Server API 1.19, revocationType).
 public struct RevocationType: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -139,7 +140,7 @@ public struct RevocationType: OpenEnum {
 
 /// The platform on which the customer first obtained the app (App Store Server API, originalPlatform).
 public struct PurchasePlatform: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -164,7 +165,7 @@ public struct PurchasePlatform: OpenEnum {
 
 /// How the customer pays for a subscription period (App Store Server API 1.21, billingPlanType).
 public struct BillingPlanType: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -183,10 +184,10 @@ public struct BillingPlanType: OpenEnum {
     ]
 }
 
-/// Why several transactions represent a subscription period (App Store Server API 1.23, additionalTransactionReason). None of
-/// them replaces another; the seats of the period are the sum of their quantities, less the revoked ones.
+/// Why several transactions represent a subscription period (App Store Server API 1.23, additionalTransactionReason).
+/// None replaces another. The number of seats of the period is the sum of their quantities minus the revoked seats.
 public struct AdditionalTransactionReason: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -205,7 +206,7 @@ public struct AdditionalTransactionReason: OpenEnum {
 
 /// Who invites people to the seats of a multiseat subscription (App Store Server API 1.23, invitationManagement).
 public struct InvitationManagement: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -226,7 +227,7 @@ public struct InvitationManagement: OpenEnum {
 
 /// The store from which the customer obtained the app (App Store Server API 1.22, storeType).
 public struct StoreType: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.

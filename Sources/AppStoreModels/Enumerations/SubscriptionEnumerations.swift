@@ -1,6 +1,6 @@
 /// The status of an auto-renewable subscription (App Store Server API, status).
 public struct SubscriptionStatus: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -27,7 +27,7 @@ public struct SubscriptionStatus: OpenEnum {
 
 /// Whether a subscription will renew (App Store Server API, autoRenewStatus).
 public struct AutoRenewStatus: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -48,7 +48,7 @@ public struct AutoRenewStatus: OpenEnum {
 
 /// Why a subscription expired (App Store Server API, expirationIntent).
 public struct ExpirationIntent: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -75,7 +75,7 @@ public struct ExpirationIntent: OpenEnum {
 
 /// Whether the customer agreed to a price increase (App Store Server API, priceIncreaseStatus).
 public struct PriceIncreaseStatus: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -85,7 +85,7 @@ public struct PriceIncreaseStatus: OpenEnum {
 
     /// No answer yet to an increase that needs consent.
     public static let pending = Self(rawValue: 0)
-    /// Agreed, or told of an increase that needs no consent.
+    /// The customer agreed, or was notified of an increase that needs no consent.
     public static let consentedOrNotified = Self(rawValue: 1)
 
     /// The values this package knows.
@@ -96,7 +96,7 @@ public struct PriceIncreaseStatus: OpenEnum {
 
 /// How the customer will pay for the next period (App Store Server API 1.21, renewalBillingPlanType).
 public struct RenewalBillingPlanType: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.

@@ -4,44 +4,44 @@ public protocol PayloadField: CaseIterable, Hashable, Sendable, RawRepresentable
     var name: StaticString { get }
 }
 
-/// A payload of Apple's with a table of its members, ``visit(_:)``.
+/// One of Apple's payloads, with a table of its members, ``visit(_:)``.
 ///
-/// The table is the only place that lists the members. Reading and writing JSON, the stored form, ``clear(_:)`` and
-/// ``texts()`` are visitors of it. A new member needs its declaration, its case of ``Field``, and one line of the table; all
-/// of them are in the file of the payload.
+/// The table is the only list of the members. Reading and writing JSON, the stored form, ``clear(_:)`` and ``texts()``
+/// are visitors of the table. A new member needs its declaration, its case of ``Field``, and one line in the table; all
+/// three are in the file of the payload.
 package protocol Payload: Codable, JSONWritable {
     associatedtype Field: PayloadField
 
-    /// The names of the members, made of the table.
+    /// The names of the members, built from the table.
     static var names: PayloadNames { get }
 
     var unknownMembers: UnknownMembers { get set }
 
-    /// Without any member.
+    /// A payload without members.
     init()
 
     /// Calls the visitor with the JSON key, the field and the value of each member, in the order in which they are written.
     mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure)
 
-    // Each payload forwards these to `init(members:texts:)`, `clearMember` and `memberTexts`. A call from another module
-    // then reaches code that was compiled for the payload; a generic default would be many times slower.
+    // Each payload forwards these to `init(members:texts:)`, `clearMember` and `memberTexts`. A call from another
+    // module then runs code that was compiled for the payload; a generic default would be many times slower.
 
-    /// Reads what `write(to:)` wrote, and other JSON with the same members. Members without a known name become
+    /// Reads the output of `write(to:)`, and other JSON with the same members. Members with unknown names become
     /// ``unknownMembers``.
-    /// - Parameter texts: strings of the payloads before, to be used again.
+    /// - Parameter texts: strings of earlier payloads, to share them.
     init(written bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws(PayloadReadingError)
 
     /// Removes the value of a field.
     mutating func clear(_ field: Field)
 
-    /// The values for a table by the number of the field; nil where a field is absent.
+    /// The values as text for tables, indexed by the number of the field; nil for an absent field.
     func texts() -> [String?]
 }
 
-/// Sees every member of a payload. It may read or replace the values.
+/// A visitor of every member of a payload. It may read or replace the values.
 ///
-/// A structure that conforms is compiled once for each payload, so that a visit costs as much as code written by hand. The
-/// values are passed `inout` and not by key path, because access by key path is slow.
+/// A conforming structure is compiled once for each payload, so that a visit costs as much as hand-written code. Values
+/// are passed `inout` and not by key path, because access by key path is slow.
 package protocol PayloadVisitor {
     associatedtype Failure: Error
 
@@ -49,7 +49,7 @@ package protocol PayloadVisitor {
         _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
     ) throws(Failure)
 
-    /// A member whose values may grow without notice. Its JSON is the raw value.
+    /// A member with an open set of values. Its JSON is the raw value.
     mutating func member<Value: OpenEnum>(
         _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
     ) throws(Failure) where Value.RawValue: PayloadValue
@@ -76,15 +76,16 @@ extension PayloadVisitor {
     }
 }
 
-/// What a member of a payload can be.
+/// The type of a member of a payload.
 package protocol PayloadValue: Codable, Sendable {
-    /// Writes the JSON. No implementation changes the value: `mutating` lets the caller pass it in place, without a copy.
+    /// Writes the JSON. No implementation changes the value: `mutating` lets the caller pass it in place, without a
+    /// copy.
     mutating func write(to writer: inout JSONWriter)
 
-    /// The value that the reader stands at.
+    /// The value at the current position of the reader.
     init(from reader: inout PayloadReader) throws(PayloadReadingError)
 
-    /// The value for a table: a string as it is, everything else as JSON.
+    /// The value as text for tables: a string unchanged, everything else as JSON.
     var text: String { get }
 }
 
@@ -134,9 +135,9 @@ extension [String]: PayloadValue {
 
 // MARK: - Names
 
-/// The JSON keys of a payload by the number of the field.
+/// The JSON keys of a payload, indexed by the number of the field.
 package struct PayloadNames: Sendable {
-    /// Empty for a field that the table lacks.
+    /// Empty for a field that is missing in the table.
     private var texts: [StaticString]
     private var keys: [String]
     private var known: Set<String> = []

@@ -1,5 +1,5 @@
 extension Payload {
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
+    /// Reads Apple's JSON. Unknown members are preserved, and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
     init(members decoder: any Decoder) throws {
         self.init()
@@ -9,7 +9,7 @@ extension Payload {
         unknownMembers = try UnknownMembers(from: decoder) { names.contains($0) }
     }
 
-    /// Writes the members that are set, and the unknown ones as they were read.
+    /// Writes the members that are set, and the unknown members unchanged.
     func encodeMembers(to encoder: any Encoder) throws {
         var visitor = Encoding(values: encoder.container(keyedBy: PayloadKey.self), names: Self.names)
         var copy = self

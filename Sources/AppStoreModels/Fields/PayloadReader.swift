@@ -1,4 +1,4 @@
-/// Why a payload that ``Payload/write(to:)`` wrote cannot be read again: it was damaged, or something else wrote it.
+/// Why the output of ``Payload/write(to:)`` cannot be read: it was damaged, or other code wrote it.
 package struct PayloadReadingError: Error, Sendable, Equatable {
     /// What is wrong.
     package let detail: String
@@ -8,8 +8,8 @@ package struct PayloadReadingError: Error, Sendable, Equatable {
     }
 }
 
-/// Strings that the payloads of a customer have in common, by the number of the field. Each is made once and not for each
-/// payload.
+/// Strings that the payloads of a customer share, indexed by the number of the field. Each string is created once
+/// instead of once per payload.
 package struct CommonTexts {
     fileprivate var texts: [String] = []
 
@@ -27,44 +27,44 @@ extension Payload {
     }
 }
 
-/// Reads the members of a JSON object in the order in which its reader asks for them.
+/// Reads the members of a JSON object in the order in which they are requested.
 ///
-/// `Decodable` would do the same; it needs many times as long, and a customer has hundreds of payloads. The reader asks for
-/// each name in the order of writing, so each name is found at once:
+/// `Decodable` would do the same but takes many times as long, and a customer has hundreds of payloads. The caller
+/// requests each name in the order of writing, so that each name is found at once:
 ///
 ///     while try reader.beginPass() {
 ///         if try reader.take("price") { price = try reader.int64() }
 ///         …
 ///     }
 ///
-/// Members in another order need another pass. What is written nearly always (no white space, names and ASCII strings without
-/// escapes, integers, Booleans) is read in place. The first member that is anything else starts the scanner for all of JSON.
+/// Members in another order need another pass. The usual form (no white space, names and ASCII strings without escapes,
+/// integers, Booleans) is read in place. The first member in another form starts a scanner for all of JSON.
 package struct PayloadReader {
     private enum Value {
         /// The content, without quotes.
         case string(Range<Int>, hasEscapes: Bool)
         case integer(Int64)
         case bool(Bool)
-        /// A number that is not a plain integer, an array, an object.
+        /// A number that is not a plain integer, an array, or an object.
         case other(Range<Int>)
     }
 
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// Where the content of the next name begins; -1 where the next member is not plain.
+    /// The start of the content of the next name; -1 if the next member is not in plain form.
     private var name = -1
     private var isAtEnd = false
-    /// How many members the plain form has taken.
+    /// The number of members taken in plain form.
     private var count = 0
-    /// Whether a member was taken since the pass began.
+    /// Whether the current pass has taken a member.
     private var isProgressing = true
-    /// Reads everything from the first member on that is not plain.
+    /// Reads everything from the first member that is not in plain form.
     private var scanner: JSONMemberScanner?
     private var member: JSONMember?
     private var value = Value.bool(false)
-    /// The number of the field that is being read.
+    /// The number of the current field.
     private var field = 0
     fileprivate var texts = CommonTexts()
-    /// Members whose name no pass asked for: new ones of Apple's, or written by a newer version.
+    /// Members whose names no pass requested: new members of Apple's, or written by a newer version.
     package private(set) var unknownMembers: [JSONObject.Member] = []
 
     package init(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -77,8 +77,8 @@ package struct PayloadReader {
         }
     }
 
-    /// Begins to ask for all names once more; false after the last member. A member that a whole pass did not ask for becomes
-    /// an unknown one.
+    /// Begins a pass over all names. Returns false after the last member. A member that a whole pass did not request
+    /// becomes an unknown member.
     package mutating func beginPass() throws(PayloadReadingError) -> Bool {
         if isAtEnd { return false }
         if scanner == nil, name < 0 || !isProgressing {
@@ -90,7 +90,7 @@ package struct PayloadReader {
         return !isAtEnd
     }
 
-    /// Whether the next member has this name and a value other than `null`. If so, the reader stands at the value.
+    /// Whether the next member has this name and a value other than `null`. If so, the reader is at the value.
     @inline(__always)
     package mutating func take(_ expected: StaticString) throws(PayloadReadingError) -> Bool {
         guard name >= 0 else { return member == nil ? false : try takeScanned(expected) }
@@ -122,7 +122,7 @@ package struct PayloadReader {
         return true
     }
 
-    /// Goes to the next member; false if the value is followed by anything but a plain one or the end.
+    /// Moves to the next member. Returns false unless the value is followed by a plain member or the end.
     private mutating func endMember(at end: Int) -> Bool {
         switch byte(end) {
         case UInt8(ascii: ","):
@@ -136,11 +136,11 @@ package struct PayloadReader {
         }
     }
 
-    /// The byte at an offset; 0, which is nowhere in plain JSON, after the last.
+    /// The byte at an offset; 0 after the last byte, which does not occur in plain JSON.
     @inline(__always)
     private func byte(_ offset: Int) -> UInt8 { offset < bytes.count ? bytes[offset] : 0 }
 
-    /// The value at `place`, which moves to the byte after it; nil if it is not a plain one.
+    /// The value at `place`, which moves past it; nil if it is not in plain form.
     @inline(__always)
     private func plainValue(_ place: inout Int) -> Value? {
         switch byte(place) {
@@ -177,7 +177,7 @@ package struct PayloadReader {
             magnitude = magnitude &* 10 &+ UInt64(byte(digits) &- UInt8(ascii: "0"))
             digits &+= 1
         }
-        // 18 digits always fit. A zero stands alone, and has no sign.
+        // 18 digits always fit. A zero stands alone and has no sign.
         let count = digits &- start
         guard count > 0, count < 19 else { return nil }
         if byte(start) == UInt8(ascii: "0"), count > 1 || isNegative { return nil }
@@ -187,7 +187,7 @@ package struct PayloadReader {
 
     // MARK: Any JSON
 
-    /// Lets the scanner pass over the members that were taken already.
+    /// Moves the scanner past the members that were already taken.
     private mutating func beginScanner() throws(PayloadReadingError) {
         name = -1
         do {
@@ -250,9 +250,9 @@ package struct PayloadReader {
         return JSONStringToken.text(JSONStringToken(content: content, hasEscapes: hasEscapes), in: bytes)
     }
 
-    /// The string. If the payload before has the same one in the same field, it is that one.
+    /// The string. If the previous payload has the same string in the same field, that instance is returned.
     mutating func commonString() throws(PayloadReadingError) -> String {
-        // A string of up to 15 bytes needs no memory of its own.
+        // A string of up to 15 bytes needs no separate memory.
         guard case .string(let place, hasEscapes: false) = value, place.count > 15 else { return try string() }
         if texts.texts.count <= field {
             texts.texts.append(contentsOf: repeatElement("", count: field &+ 1 &- texts.texts.count))
@@ -272,7 +272,8 @@ package struct PayloadReader {
         switch value {
         case .integer(let integer): return integer
         case .other(let range):
-            // No fractions and exponents, even where they add up to an integer: nothing writes them.
+            // Fractions and exponents are rejected even if the value is an integer, because the writer never writes
+            // them.
             guard let integer = Int64(String(decoding: bytes[range], as: UTF8.self)) else {
                 throw PayloadReadingError("a member is not an integer of 64 bits")
             }
@@ -286,7 +287,7 @@ package struct PayloadReader {
         return small
     }
 
-    /// A nested value; only what is rare is nested.
+    /// A nested value. Only rare members are nested.
     func decoded<Value: Decodable>() throws(PayloadReadingError) -> Value {
         guard case .other(let range) = value else {
             throw PayloadReadingError("a member is neither an object nor an array")
@@ -294,7 +295,7 @@ package struct PayloadReader {
         do {
             return try JSONValue.parse(UnsafeBufferPointer(rebasing: bytes[range])).decode()
         } catch {
-            throw PayloadReadingError("a nested value is not what it should be")
+            throw PayloadReadingError("a nested value is not valid")
         }
     }
 }

@@ -19,11 +19,11 @@ package struct JSONMember: Sendable, Equatable {
     }
 }
 
-/// Walks the members of one JSON object, or the elements of one JSON array, without making values.
+/// Reads the members of one JSON object, or the elements of one JSON array, without creating values.
 ///
-/// Everything passed over is validated as strictly as ``JSONValue/parse(_:)-(UnsafeBufferPointer<UInt8>)`` does it,
-/// nested values included, so once `next()` has returned nil the text is known to be good. Nothing is allocated. The
-/// buffer must outlive the scanner.
+/// Everything is validated as strictly as in ``JSONValue/parse(_:)-(UnsafeBufferPointer<UInt8>)``, including nested
+/// values. After `next()` has returned nil, the whole text is valid. Nothing is allocated. The buffer must outlive the
+/// scanner.
 package struct JSONMemberScanner {
     package let bytes: UnsafeBufferPointer<UInt8>
     /// Whether the text is an object (true) or an array.
@@ -31,7 +31,7 @@ package struct JSONMemberScanner {
     private var tokenizer: JSONTokenizer
     private var isDone = false
 
-    /// - Throws: ``JSONReadingError`` when the text begins with something else than `{` or `[`.
+    /// - Throws: ``JSONReadingError`` if the text does not begin with `{` or `[`.
     package init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONReadingError) {
         self.bytes = bytes
         tokenizer = JSONTokenizer(bytes)
@@ -42,7 +42,7 @@ package struct JSONMemberScanner {
         }
     }
 
-    /// The next member, or nil after the last one, when nothing but white space follows the closing bracket.
+    /// The next member; nil after the last one, if only white space follows the closing bracket.
     package mutating func next() throws(JSONReadingError) -> JSONMember? {
         guard !isDone, var token = try tokenizer.next() else { return nil }
         var key: JSONStringToken?
@@ -75,7 +75,7 @@ package struct JSONMemberScanner {
         return JSONMember(key: key, kind: kind, value: start..<tokenizer.index, hasEscapes: hasEscapes)
     }
 
-    /// The name or string that a token stands for.
+    /// The text of a name or string token.
     package func text(_ token: JSONStringToken) -> String {
         JSONStringToken.text(token, in: bytes)
     }

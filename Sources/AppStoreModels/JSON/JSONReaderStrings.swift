@@ -3,11 +3,10 @@ package enum JSONStringScan {
     package static let highBitOfEachByte: UInt64 = 0x8080_8080_8080_8080
     private static let lowBitOfEachByte: UInt64 = 0x0101_0101_0101_0101
 
-    /// The offset of the first quote, backslash or control character from `start` on, else `bytes.count`.
+    /// The offset of the first quote, backslash or control character from `start` on, or else `bytes.count`.
     ///
-    /// `highBits` collects every byte passed over (and a few after), so that the caller knows whether there may be
-    /// anything but ASCII. The subtraction trick marks false positives only in bytes above a true one, so the lowest
-    /// marked byte is exact.
+    /// `highBits` collects every byte before it (and a few after), so that the caller knows whether all are ASCII. The
+    /// subtraction trick marks false positives only in bytes above a true one, so the lowest marked byte is exact.
     package static func firstSpecial(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, highBits: inout UInt64
     ) -> Int {
@@ -17,7 +16,7 @@ package enum JSONStringScan {
         // Names and ids end within a few words.
         let near = min(bytes.count, start &+ 32)
         if let found = firstSpecialInWords(raw, &index, until: near, &highBits) { return found }
-        // Receipts are long strings with nothing special in them: 64 bytes with one question at their end.
+        // Receipts are long strings without special characters, so they are checked 64 bytes at a time.
         while index &+ 64 <= bytes.count {
             var (marks, union) = (UInt64(0), UInt64(0))
             for offset in 0..<8 {
@@ -39,7 +38,7 @@ package enum JSONStringScan {
         return bytes.count
     }
 
-    /// The same for whole words before `end`; nil, with `index` after the last of them, if there is none.
+    /// The same for whole words before `end`; nil if there is none, with `index` after the last word.
     @inline(__always)
     private static func firstSpecialInWords(
         _ raw: UnsafeRawPointer, _ index: inout Int, until end: Int, _ highBits: inout UInt64
@@ -54,8 +53,8 @@ package enum JSONStringScan {
         return nil
     }
 
-    /// The high bit of each byte that is a quote, a backslash or a control character, and of some bytes above such a one;
-    /// the other bits mean nothing.
+    /// The high bit of each byte that is a quote, a backslash or a control character, and of some bytes above such a
+    /// byte. The other bits are undefined.
     @inline(__always)
     private static func specialMarks(_ word: UInt64) -> UInt64 {
         let quote = word ^ (lowBitOfEachByte &* 0x22)
@@ -83,9 +82,9 @@ package enum JSONStringScan {
 
     /// The bytes of a string whose content (without quotes) has escapes.
     ///
-    /// The content must have passed the tokenizer; an escape that it would have refused is copied as it stands.
+    /// The content must have passed the tokenizer. An escape that the tokenizer would reject is copied unchanged.
     package static func unescaped(_ content: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-        // Every escape is at least as long as the UTF-8 it stands for (6 bytes for at most 3, 12 for 4).
+        // Every escape is at least as long as its UTF-8 form (6 bytes for at most 3, 12 for 4).
         [UInt8](unsafeUninitializedCapacity: content.count) { output, count in
             guard let source = content.baseAddress, let target = output.baseAddress else { return }
             var from = 0
@@ -100,7 +99,7 @@ package enum JSONStringScan {
         }
     }
 
-    /// Writes what the escape at `start` stands for and returns its length.
+    /// Writes the character of the escape at `start` and returns the length of the escape.
     private static func replaceEscape(
         in content: UnsafeBufferPointer<UInt8>, at start: Int, target: UnsafeMutablePointer<UInt8>, count: inout Int
     ) -> Int {

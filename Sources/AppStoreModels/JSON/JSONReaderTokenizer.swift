@@ -1,4 +1,4 @@
-/// A string as it stands in the JSON text: where its content is (without the quotes) and whether it has escapes.
+/// A string in the JSON text: the range of its content (without the quotes) and whether it has escapes.
 package struct JSONStringToken: Sendable, Equatable {
     /// The bytes between the quotes, as offsets from the start of the text.
     package let content: Range<Int>
@@ -24,10 +24,10 @@ enum JSONToken {
     case null
 }
 
-/// The one implementation of the grammar of RFC 8259: a strict pull tokenizer over borrowed bytes.
+/// The only implementation of the grammar of RFC 8259: a strict pull tokenizer over borrowed bytes.
 ///
-/// Open arrays and objects are one bit each in a word, so nesting costs no stack and no allocation. The buffer must
-/// outlive the tokenizer; every access is guarded by `count`.
+/// Each open array or object is one bit in a word, so nesting needs no stack and no allocation. The buffer must outlive
+/// the tokenizer, and `count` guards every access.
 struct JSONTokenizer {
     private enum Expectation {
         case document
@@ -150,7 +150,7 @@ struct JSONTokenizer {
 // MARK: - Lexical elements
 
 extension JSONTokenizer {
-    /// The byte at `index`, or 0, which no rule of the grammar accepts, at the end.
+    /// The byte at `index`; at the end 0, which no rule of the grammar accepts.
     @inline(__always)
     private func peek() -> UInt8 {
         index < bytes.count ? bytes[index] : 0
@@ -191,7 +191,7 @@ extension JSONTokenizer {
         if peek() == UInt8(ascii: "-") { index += 1 }
         if peek() == UInt8(ascii: "0") {
             index += 1
-            // "01" is refused here, with a better reason than "unexpected byte".
+            // Rejects "01" here, to give a better reason than "unexpected byte".
             if Self.isDigit(peek()) { throw error(.invalidNumber) }
         } else {
             try digits()

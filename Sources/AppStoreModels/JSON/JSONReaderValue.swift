@@ -2,7 +2,7 @@
 package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// A number without fraction and exponent that fits 64 bits; `-0` is not one.
+    /// A number without fraction and exponent that fits in 64 bits, except `-0`.
     case integer(Int64)
     /// Any other number, as it was written.
     case number(String)
@@ -38,8 +38,8 @@ package enum JSONValue: Sendable, Hashable {
     package subscript(key: String) -> JSONValue? { object?[key] }
 }
 
-/// The members of a JSON object in the order of the text. Of members with the same name, the last one counts, as it
-/// does at Apple's endpoint (Reference.md C3).
+/// The members of a JSON object in the order of the text. If a name occurs more than once, the last member counts, as
+/// at Apple's endpoint (Reference.md C3).
 package struct JSONObject: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
         package let key: String
@@ -51,9 +51,9 @@ package struct JSONObject: Sendable, Hashable {
         }
     }
 
-    /// Every member, duplicates included.
+    /// Every member, including duplicates.
     package let members: [Member]
-    /// Only for objects large enough to make walking them slow.
+    /// Only for objects that are large enough to make a linear search slow.
     private let index: [String: Int]?
     private static let indexedFrom = 24
 
@@ -70,7 +70,7 @@ package struct JSONObject: Sendable, Hashable {
 
     package subscript(key: String) -> JSONValue? {
         if let index { return index[key].map { members[$0].value } }
-        // Lengths differ nearly always, and cost nothing to compare.
+        // Compares lengths first, because they nearly always differ.
         let length = key.utf8.count
         for position in members.indices.reversed()
         where members[position].key.utf8.count == length && members[position].key == key {
@@ -103,10 +103,10 @@ package struct JSONObject: Sendable, Hashable {
 // MARK: - Reading
 
 extension JSONValue {
-    /// Reads one JSON text: a value with nothing but white space around it.
+    /// Reads one JSON text: a value that only white space may surround.
     ///
-    /// Time is linear in the bytes, nesting is bounded by ``JSONReadingLimits/maximumDepth``, and open containers are kept
-    /// in an array instead of on the call stack.
+    /// The time is linear in the number of bytes, ``JSONReadingLimits/maximumDepth`` limits the nesting, and open
+    /// containers are kept in an array instead of on the call stack.
     package static func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONReadingError) -> JSONValue {
         var tokenizer = JSONTokenizer(bytes)
         var builder = JSONValueBuilder(bytes: bytes)
@@ -129,7 +129,7 @@ extension JSONValue {
     }
 }
 
-/// Puts tokens together; the tokenizer has already made sure that they nest.
+/// Builds values from tokens. The tokenizer has already checked the nesting.
 private struct JSONValueBuilder {
     private enum Container {
         case object([JSONObject.Member], key: String)
@@ -170,7 +170,7 @@ private struct JSONValueBuilder {
         open.append(.object(members, key: key))
     }
 
-    /// Takes the innermost container out while changing it, so that its array is never copied.
+    /// Moves the innermost container out while changing it, so that its array is never copied.
     private mutating func put(_ value: JSONValue) {
         switch open.popLast() {
         case nil:
@@ -189,7 +189,7 @@ private struct JSONValueBuilder {
         return .number(String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self))
     }
 
-    /// Counts downwards from zero, because the negative half of Int64 is the larger one.
+    /// Counts down from zero, because the negative half of Int64 is larger.
     private func exactInteger(_ range: Range<Int>) -> Int64? {
         let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
         var negated: Int64 = 0

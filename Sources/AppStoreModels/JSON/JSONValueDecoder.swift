@@ -1,17 +1,17 @@
 extension JSONValue {
-    /// Decodes a model from a value that was read already.
+    /// Decodes a model from a JSON value.
     ///
-    /// For payloads that are decoded by the thousand: no second parse and no bridging. Numbers are exact, and a member that
-    /// is there twice counts as its last occurrence (see ``JSONValue/hasUniqueNames``).
-    /// - Throws: `DecodingError`, with the coding path from this value on.
+    /// For payloads that are decoded by the thousand: it needs no second parse and no bridging. Numbers are exact. If a
+    /// member occurs more than once, the last one counts (see ``JSONValue/hasUniqueNames``).
+    /// - Throws: `DecodingError`, with the coding path from this value.
     package func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         try Value(from: JSONValueDecoder(value: self))
     }
 
-    /// Whether no object in this value has two members of one name.
+    /// Whether no object in this value has two members with the same name.
     package var hasUniqueNames: Bool {
         switch self {
-        // Nesting is bounded by the reader (JSONReadingLimits).
+        // The reader limits the nesting (JSONReadingLimits).
         case .object(let object): object.hasUniqueNames && object.members.allSatisfy { $0.value.hasUniqueNames }
         case .array(let values): values.allSatisfy { $0.hasUniqueNames }
         default: true
@@ -19,9 +19,9 @@ extension JSONValue {
     }
 }
 
-/// Stands at one value. Coding paths are not carried along: they are put together when an error passes by.
+/// A decoder for one value. Coding paths are not stored; they are built while an error propagates.
 ///
-/// A class, because `any Decoder` and `any SingleValueDecodingContainer` then hold a reference and need no box each.
+/// A class, because `any Decoder` and `any SingleValueDecodingContainer` then hold a reference without boxing.
 final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSONValue
 
@@ -49,7 +49,7 @@ final class JSONValueDecoder: Decoder, SingleValueDecodingContainer {
             return .valueNotFound(type, .init(codingPath: [], debugDescription: "The value is null."))
         }
         return .typeMismatch(
-            type, .init(codingPath: [], debugDescription: "The value is of another type: \(value.kind)."))
+            type, .init(codingPath: [], debugDescription: "The value has another type: \(value.kind)."))
     }
 
     func decodeNil() -> Bool { value.isNull }
@@ -82,7 +82,7 @@ extension JSONValue {
         }
     }
 
-    /// An integer that fits the type; `1.0` and `1e3` are integers too, as for Foundation's decoder.
+    /// An integer that fits in the type. `1.0` and `1e3` are integers too, as for Foundation's decoder.
     fileprivate func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws -> Integer {
         let exact: Integer?
         switch self {
@@ -97,7 +97,7 @@ extension JSONValue {
         return exact
     }
 
-    /// Nil from 2^53 on, where the nearest `Double` of a number may be another number.
+    /// Nil from 2^53 on, where a `Double` may be a different number.
     private static func exactDouble(_ text: String) -> Double? {
         Double(text).flatMap { $0.magnitude < 9_007_199_254_740_992 ? $0 : nil }
     }
@@ -161,7 +161,7 @@ private struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         return value
     }
 
-    /// Nil where the member is missing or null.
+    /// Nil if the member is missing or null.
     private func present(_ key: Key) -> JSONValue? {
         guard let value = object[key.stringValue], !value.isNull else { return nil }
         return value
@@ -203,7 +203,7 @@ private struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let value = present(key) else { return nil }
-        // Most members are text: no decoder needs to be made for it.
+        // Most members are strings, which need no separate decoder.
         if Value.self == String.self, case .string(let text) = value { return text as? Value }
         return try inside(key) { try Value(from: JSONValueDecoder(value: value)) }
     }

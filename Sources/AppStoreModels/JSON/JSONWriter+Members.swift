@@ -1,4 +1,4 @@
-/// Members that are left out of the object when there is nothing to say: Apple's payloads have no `null`.
+/// Members that are omitted if they have no value, because Apple's payloads have no `null`.
 extension JSONWriter {
     package mutating func member(_ name: StaticString, _ value: String?) {
         guard let value else { return }

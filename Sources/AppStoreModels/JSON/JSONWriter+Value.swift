@@ -1,7 +1,7 @@
 extension JSONWriter {
-    /// Writes a value that was read, members in their order and numbers digit by digit.
+    /// Writes a JSON value that was read, with members in their order and numbers digit by digit.
     ///
-    /// Goes as deep as the value does, which is no deeper than ``JSONReadingLimits/maximumDepth`` if it was parsed.
+    /// The recursion is as deep as the value, which is at most ``JSONReadingLimits/maximumDepth`` for a parsed value.
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()
@@ -25,7 +25,7 @@ extension JSONWriter {
 }
 
 extension JSONObject {
-    /// The object without the members of these names.
+    /// The object without the members with these names.
     package func removing(_ names: Set<String>) -> JSONObject {
         JSONObject(members: members.filter { !names.contains($0.key) })
     }

@@ -1,7 +1,7 @@
-/// Writes compact JSON (RFC 8259) straight into a byte array.
+/// Writes compact JSON (RFC 8259) directly into a byte array.
 ///
-/// This is the hot path of a migration, which writes several objects per receipt: there are no intermediate values, no
-/// dictionaries, no Foundation. Commas are placed by the writer, so a caller writes only keys and values:
+/// This is the hot path of a migration, which writes several objects per receipt. It uses no intermediate values, no
+/// dictionaries and no Foundation. The writer places commas, so a caller only writes keys and values:
 ///
 ///     var writer = JSONWriter()
 ///     writer.beginObject()
@@ -11,34 +11,34 @@
 ///     writer.newline()
 ///
 /// The output is always valid UTF-8. The writer does not check that brackets match or that a key precedes each value of
-/// an object; that is the duty of the caller, whose calls are fixed at compile time.
+/// an object. The caller is responsible for that; its calls are fixed at compile time.
 package struct JSONWriter: Sendable {
-    /// What has been written, then room for more: a value is put together in place, not piece by piece.
+    /// The output, followed by free space. A value is built in place.
     private var storage: [UInt8]
 
-    /// How many bytes have been written. What stands after them in the storage means nothing.
+    /// The number of bytes written. Bytes after them in the storage are undefined.
     private var used = 0
 
-    /// Whether a value was already written in the innermost array or object, so that the next one needs a comma.
+    /// Whether the innermost array or object already has a value, so that the next one needs a comma.
     private var needsComma = false
 
-    /// A writer with nothing in it.
-    /// - Parameter capacity: how many bytes to make room for at once.
+    /// An empty writer.
+    /// - Parameter capacity: the number of bytes to allocate at once.
     package init(reservingCapacity capacity: Int = 0) {
         storage = [UInt8](repeating: 0, count: capacity)
     }
 
-    /// What has been written so far, as a copy; ``withBytes(_:)`` and ``finish()`` make none.
+    /// A copy of the output so far. ``withBytes(_:)`` and ``finish()`` do not copy.
     package var bytes: [UInt8] { Array(storage[..<used]) }
 
-    /// Calls `body` with what has been written so far.
+    /// Calls `body` with the output so far.
     package func withBytes<Result, Failure: Error>(
         _ body: (ArraySlice<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(storage[..<used])
     }
 
-    /// Takes what has been written; without a copy, unless much room was left over, which would be held as long as the
+    /// Returns the output. It is copied only if much free space remains, which would otherwise be held as long as the
     /// result.
     package consuming func finish() -> [UInt8] {
         guard storage.count - used <= used / 4 else { return bytes }
@@ -46,7 +46,7 @@ package struct JSONWriter: Sendable {
         return storage
     }
 
-    /// Forgets everything written, keeps the memory: for writing one record after the other into the same buffer.
+    /// Clears the output but keeps the memory, to write one record after the other into the same buffer.
     package mutating func removeAll() {
         used = 0
         needsComma = false
@@ -85,7 +85,7 @@ package struct JSONWriter: Sendable {
         value.withUTF8 { appendQuoted(validUTF8: $0) }
     }
 
-    /// A string value from UTF-8 bytes that nobody has checked: ill-formed sequences become U+FFFD, as in
+    /// A string value from UTF-8 bytes that are not validated yet. Ill-formed sequences become U+FFFD, as in
     /// `String(decoding:as:)`, because JSON text must be valid UTF-8 (RFC 8259, section 8.1).
     package mutating func string(utf8: UnsafeBufferPointer<UInt8>) {
         if utf8.isASCII {
@@ -95,7 +95,7 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// A string value from UTF-8 bytes that nobody has checked, from any sequence.
+    /// A string value from UTF-8 bytes that are not validated yet, from any sequence.
     package mutating func string(utf8: some Sequence<UInt8>) {
         let written: Void? = utf8.withContiguousStorageIfAvailable { string(utf8: $0) }
         if written == nil {
@@ -103,7 +103,7 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// An exact integer: no detour through a floating-point number.
+    /// An exact integer, without conversion to a floating-point number.
     package mutating func integer(_ value: Int64) {
         separate()
         if value < 0 { append(UInt8(ascii: "-")) }
@@ -127,7 +127,8 @@ package struct JSONWriter: Sendable {
         append("null")
     }
 
-    /// The shortest decimal that reads back as the same `Double`; `null` for infinities and NaN, which JSON cannot say.
+    /// The shortest decimal that reads back as the same `Double`; `null` for infinities and NaN, which JSON cannot
+    /// represent.
     package mutating func number(_ value: Double) {
         guard value.isFinite else { return null() }
         separate()
@@ -148,7 +149,7 @@ package struct JSONWriter: Sendable {
         if written == nil { Array(json).withUnsafeBytes { append($0) } }
     }
 
-    /// Text that is no JSON: the caller answers for what stands around it.
+    /// Text that is not JSON. The caller is responsible for valid output.
     package mutating func verbatim(_ text: [UInt8]) {
         text.withUnsafeBytes { append($0) }
     }
@@ -189,7 +190,8 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// Makes room for `count` bytes and a word more, and lets `body` write there; it returns how many bytes count.
+    /// Makes space for `count` bytes plus one word, and lets `body` write there. `body` returns the number of bytes
+    /// that count.
     @inline(__always)
     private mutating func withRoom(for count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) {
         if storage.count &- used < count &+ 8 { grow(by: count &+ 8) }
@@ -208,7 +210,7 @@ package struct JSONWriter: Sendable {
     }
 
     private mutating func appendDigits(_ magnitude: UInt64) {
-        // 20 digits hold UInt64.max.
+        // UInt64.max has 20 digits.
         withRoom(for: 20) { room in
             let count = Self.digitCount(magnitude)
             var (rest, index) = (magnitude, count)
@@ -231,7 +233,7 @@ package struct JSONWriter: Sendable {
         return count
     }
 
-    /// A comma if one is due, the quoted text, and one more byte if wanted.
+    /// A comma if needed, the quoted text, and one more byte if requested.
     @inline(__always)
     private mutating func appendQuoted(validUTF8 text: UnsafeBufferPointer<UInt8>, then last: UInt8? = nil) {
         var isPlain = true
@@ -245,7 +247,7 @@ package struct JSONWriter: Sendable {
             room[used] = UInt8(ascii: "\"")
             used &+= 1
             isPlain = text.copyUnlessEscaped(to: UnsafeMutableRawBufferPointer(rebasing: room[used...]))
-            // Nothing of it counts then.
+            // These bytes do not count.
             guard isPlain else { return 0 }
             used &+= text.count
             room[used] = UInt8(ascii: "\"")

@@ -1,13 +1,13 @@
-/// Text of input for terminals, logs and messages.
+/// Makes input text safe for terminals, logs and messages.
 package enum Printable {
-    /// The text with what does not print made visible (`\u{202e}`): control and format characters, separators of lines and
-    /// paragraphs, surrogates, private and unassigned characters (Unicode categories Cc, Cf, Zl, Zp, Cs, Co, Cn). What a
-    /// client has sent must not draw on a terminal, nor look like another line.
+    /// The text with visible escapes (`\u{202e}`) for nonprinting characters: control and format characters, line and
+    /// paragraph separators, surrogates, private and unassigned characters (Unicode categories Cc, Cf, Zl, Zp, Cs, Co,
+    /// Cn). Client input must not control a terminal or look like another line.
     package static func text(_ text: String) -> String {
         replaceUnprintable(text) { "\\u{\(String($0.value, radix: 16))}" }
     }
 
-    /// JSON text of one line with the same characters as JSON's own escapes. Outside of strings JSON has none of them.
+    /// One line of JSON text, with JSON escapes for the same characters. Outside of strings JSON has none of them.
     package static func json(_ json: String) -> String {
         replaceUnprintable(json) { scalar in
             scalar.utf16.map { unit in
@@ -17,7 +17,7 @@ package enum Printable {
         }
     }
 
-    /// Whether bytes are printable ASCII, which needs no escapes. It is what nearly every line of a log is.
+    /// Whether the bytes are printable ASCII, which needs no escapes. Nearly every line of a log is.
     package static func isPlain(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBufferPointer(isPlain) }
 
     private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -38,7 +38,7 @@ package enum Printable {
         return String(result)
     }
 
-    /// Two lower-case digits for each byte.
+    /// Two lowercase digits for each byte.
     package static func hex(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

@@ -1,4 +1,5 @@
-// Eight bytes at a time. No test below carries from one byte into the next, so that each byte's flag is exact.
+// Processes eight bytes at a time. No operation below carries from one byte into the next, so each byte's flag is
+// exact.
 
 private let everyByte: UInt64 = 0x0101_0101_0101_0101
 private let everyHighBit: UInt64 = 0x8080_8080_8080_8080
@@ -9,7 +10,7 @@ private func flagsToEscape(_ bytes: UInt64) -> UInt64 {
     let low = ~everyHighBit
     let quote = bytes ^ (0x22 &* everyByte)
     let backslash = bytes ^ (0x5C &* everyByte)
-    // The high bit of each sum or operand is clear where the byte is below 0x20, or where the difference is zero.
+    // The high bit of each sum or operand is clear if the byte is below 0x20, or if the difference is zero.
     let notControl = ((bytes & low) &+ 0x60 &* everyByte) | bytes
     let notQuote = ((quote & low) &+ low) | quote
     let notBackslash = ((backslash & low) &+ low) | backslash
@@ -17,7 +18,7 @@ private func flagsToEscape(_ bytes: UInt64) -> UInt64 {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Eight bytes with the first in the lowest bits, whatever the processor.
+    /// Eight bytes with the first in the lowest bits, on every processor.
     @inline(__always)
     private func word(at offset: Int, _ base: UnsafeRawPointer) -> UInt64 {
         UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -34,7 +35,7 @@ extension UnsafeBufferPointer<UInt8> {
             index &+= 8
         }
         if index < count, count >= 8 {
-            // The last word overlaps bytes that are already seen; their flags are shifted out.
+            // The last word overlaps bytes that were already checked. Their flags are shifted out.
             let seen = index &- (count &- 8)
             let flags = flagsToEscape(word(at: count &- 8, base)) >> (8 &* UInt64(seen))
             return flags == 0 ? nil : index &+ flags.trailingZeroBitCount >> 3
@@ -47,9 +48,9 @@ extension UnsafeBufferPointer<UInt8> {
         return nil
     }
 
-    /// Copies the bytes if none of them has to be escaped, and says whether so. If not, what was written means nothing.
+    /// Copies the bytes and returns true if no byte needs an escape. Otherwise the written bytes are undefined.
     ///
-    /// The target must have a word more than the bytes.
+    /// The target must have space for one more word than the bytes.
     @inline(__always)
     func copyUnlessEscaped(to target: UnsafeMutableRawBufferPointer) -> Bool {
         guard let baseAddress else { return true }
@@ -77,7 +78,7 @@ extension UnsafeBufferPointer<UInt8> {
             flags |= flagsToEscape(word)
             index &+= 8
         }
-        // The last word overlaps bytes that are already there.
+        // The last word overlaps bytes that were already copied.
         let word = base.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
         target.storeBytes(of: word, toByteOffset: count &- 8, as: UInt64.self)
         return flags | flagsToEscape(word) == 0

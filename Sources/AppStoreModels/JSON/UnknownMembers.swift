@@ -1,10 +1,10 @@
 /// The members of a JSON object that this package does not know: Apple adds members without notice.
 ///
-/// They are kept as they came and written again, so that data passes through an old program unharmed. The order of
-/// members is not kept. What this package itself reads keeps its numbers digit by digit; with a `Decoder` or `Encoder` of
-/// somebody else, a number that is neither an integer of 64 bits nor exact as a `Double` becomes the nearest `Double`.
+/// They are preserved and written unchanged, so that data passes through an old program intact. The order of members is
+/// not preserved. This package's own reader preserves every digit of a number. With another `Decoder` or `Encoder`, a
+/// number that is neither a 64-bit integer nor exact as a `Double` becomes the nearest `Double`.
 public struct UnknownMembers: Hashable, Sendable {
-    /// Sorted by name, each name once: equal members are written as equal text.
+    /// Sorted by name, each name once, so that equal members are written as equal text.
     private var members: [JSONObject.Member]
 
     /// No members.
@@ -12,7 +12,7 @@ public struct UnknownMembers: Hashable, Sendable {
         members = []
     }
 
-    /// Of members with the same name, the last one counts, as in ``JSONObject``.
+    /// If a name occurs more than once, the last member counts, as in ``JSONObject``.
     package init(_ members: [JSONObject.Member]) {
         guard members.count > 1 else {
             self.members = members
@@ -26,15 +26,15 @@ public struct UnknownMembers: Hashable, Sendable {
     /// The names of the members, sorted.
     public var names: [String] { members.map(\.key) }
 
-    /// Whether there are none.
+    /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// The members of the object that `decoder` stands at, but for those that `Keys` names.
+    /// The members of the object at `decoder`, except those in `Keys`.
     init<Keys: CodingKey>(from decoder: any Decoder, besides _: Keys.Type) throws {
         try self.init(from: decoder) { Keys(stringValue: $0) != nil }
     }
 
-    /// The members of the object that `decoder` stands at, but for those with a known name.
+    /// The members of the object at `decoder`, except those with a known name.
     init(from decoder: any Decoder, besides isKnown: (String) -> Bool) throws {
         if let decoder = decoder as? JSONValueDecoder, let object = decoder.value.object {
             self.init(object.members.filter { !isKnown($0.key) })
@@ -74,8 +74,8 @@ private struct AnyKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// For decoders and encoders of somebody else. Nesting is bounded by whoever reads the text: Foundation's decoder refuses
-/// more than 512 levels.
+/// For other decoders and encoders. They limit the nesting themselves: Foundation's decoder rejects more than 512
+/// levels.
 extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
         if let decoder = decoder as? JSONValueDecoder {

@@ -12,10 +12,10 @@ public struct AppData: Codable, Hashable, Sendable {
     /// An ``AppTransaction`` as compact JWS.
     public var signedAppTransactionInfo: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         appAppleId: Int64? = nil,
         bundleId: String? = nil,

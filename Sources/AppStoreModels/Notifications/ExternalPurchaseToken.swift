@@ -3,7 +3,7 @@ public struct ExternalPurchaseToken: Codable, Hashable, Sendable {
     /// The identifier of the token; begins with `SANDBOX` in the sandbox.
     public var externalPurchaseId: String?
 
-    /// When the token was made. In milliseconds since 1970-01-01 00:00 UTC.
+    /// When the token was created, in milliseconds since 1970-01-01 00:00 UTC.
     public var tokenCreationDate: Int64?
 
     /// The App Store's number for the app; may be absent in the sandbox.
@@ -19,10 +19,10 @@ public struct ExternalPurchaseToken: Codable, Hashable, Sendable {
     /// The kind of a custom-link token, `SERVICES` or `ACQUISITION`. Documented by Apple, absent from its libraries.
     public var tokenType: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         externalPurchaseId: String? = nil,
         tokenCreationDate: Int64? = nil,

@@ -21,13 +21,13 @@ public struct NotificationData: Codable, Hashable, Sendable {
     /// The status of the subscription when the notification was signed.
     public var status: SubscriptionStatus?
 
-    /// Why the customer asks for a refund; CONSUMPTION_REQUEST only.
+    /// Why the customer requests a refund; CONSUMPTION_REQUEST only.
     public var consumptionRequestReason: ConsumptionRequestReason?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         environment: Environment? = nil,
         appAppleId: Int64? = nil,

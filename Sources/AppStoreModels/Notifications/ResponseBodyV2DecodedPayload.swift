@@ -33,10 +33,10 @@ public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
     /// For UNCLAIM_SEATS.
     public var unclaimInfo: UnclaimInfo?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         notificationType: NotificationTypeV2? = nil,
         subtype: Subtype? = nil,

@@ -15,7 +15,7 @@ public struct Summary: Codable, Hashable, Sendable {
     /// The identifier that the developer gave to the request.
     public var requestIdentifier: String?
 
-    /// The storefronts asked for, ISO 3166-1 alpha-3.
+    /// The requested storefronts, ISO 3166-1 alpha-3.
     public var storefrontCountryCodes: [String]?
 
     /// How many subscriptions were extended.
@@ -24,10 +24,10 @@ public struct Summary: Codable, Hashable, Sendable {
     /// How many were not.
     public var failedCount: Int64?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         environment: Environment? = nil,
         appAppleId: Int64? = nil,

@@ -1,12 +1,12 @@
 /// The seats that an UNCLAIM_SEATS notification is about (App Store Server Notifications 2.23, unclaimInfo).
 public struct UnclaimInfo: Codable, Hashable, Sendable {
-    /// The claims, each a UUID. The App Store already unclaimed them: take away the access of these people.
+    /// The claims, each a UUID. The App Store has already unclaimed them: revoke the access of these people.
     public var unclaimSeatIds: [String]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         unclaimSeatIds: [String]? = nil
     ) {

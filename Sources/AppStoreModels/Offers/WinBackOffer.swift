@@ -17,7 +17,7 @@ public struct WinBackOffer: Hashable, Sendable {
     }
 }
 
-/// The rules of a win-back offer, as App Store Connect has them (App Store Connect API, WinBackOffer.Attributes).
+/// The rules of a win-back offer in App Store Connect (App Store Connect API, WinBackOffer.Attributes).
 public struct WinBackRules: Hashable, Sendable {
     /// How an offer ranks among other offers.
     public enum Priority: String, Hashable, Sendable, CaseIterable {
@@ -33,24 +33,24 @@ public struct WinBackRules: Hashable, Sendable {
         case group
     }
 
-    /// `customerEligibilityPaidSubscriptionDurationInMonths`: the minimum of consecutive months that the customer paid for
-    /// most recently.
+    /// `customerEligibilityPaidSubscriptionDurationInMonths`: the minimum number of consecutive months that the
+    /// customer paid for most recently.
     public var minimumPaidMonths: Int
-    /// `customerEligibilityTimeSinceLastSubscribedInMonths`, minimum: the customer is eligible from so many months after the
-    /// end of the last subscription.
+    /// `customerEligibilityTimeSinceLastSubscribedInMonths`, minimum: the number of months after the end of the last
+    /// subscription from which the customer is eligible.
     public var minimumMonthsSince: Int
-    /// … maximum: the customer is eligible until so many months have passed; nil for no bound.
+    /// … maximum: the number of months until which the customer is eligible; nil for no limit.
     public var maximumMonthsSince: Int?
-    /// `customerEligibilityWaitBetweenOffersInMonths`: the customer is eligible from so many months after the end of the
-    /// last redeemed offer (see ``waitScope``); nil for no wait.
+    /// `customerEligibilityWaitBetweenOffersInMonths`: the number of months after the end of the last redeemed offer
+    /// (see ``waitScope``) from which the customer is eligible again; nil for no wait.
     public var monthsBetweenOffers: Int?
     /// Which redeemed offers ``monthsBetweenOffers`` counts from.
     public var waitScope: WaitScope
-    /// When the offer begins, in milliseconds since 1970-01-01T00:00:00Z; nil for no bound.
+    /// When the offer begins, in milliseconds since 1970-01-01T00:00:00Z; nil for no limit.
     public var startDate: Int64?
     /// When the offer ends, in milliseconds since 1970-01-01T00:00:00Z; this millisecond is not part of it. Nil for no bound.
     public var endDate: Int64?
-    /// The storefronts with the offer, ISO 3166-1 alpha-3 codes such as `USA`; nil for all.
+    /// The storefronts that have the offer, as ISO 3166-1 alpha-3 codes such as `USA`; nil for all.
     public var storefronts: Set<String>?
     /// How the offer ranks among other offers.
     public var priority: Priority
@@ -58,7 +58,8 @@ public struct WinBackRules: Hashable, Sendable {
     /// The largest number of months; the rules treat a greater one as this.
     public static let maximumMonths = 1_200
 
-    /// Rules without a condition unless stated: each customer is eligible as soon as the subscription has ended.
+    /// Rules without conditions except the given ones. By default each customer is eligible when the subscription has
+    /// ended.
     public init(
         minimumPaidMonths: Int = 0, minimumMonthsSince: Int = 0, maximumMonthsSince: Int? = nil,
         monthsBetweenOffers: Int? = nil, waitScope: WaitScope = .offer, startDate: Int64? = nil, endDate: Int64? = nil,

@@ -3,10 +3,10 @@ public struct GetImageListResponse: Codable, Hashable, Sendable {
     /// One element for each image.
     public var imageIdentifiers: [GetImageListResponseItem]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         imageIdentifiers: [GetImageListResponseItem]? = nil
     ) {
@@ -46,10 +46,10 @@ public struct GetImageListResponseItem: Codable, Hashable, Sendable {
     /// The size it was uploaded for.
     public var imageSize: ImageSize?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         imageIdentifier: String? = nil,
         imageState: ImageState? = nil,
@@ -88,7 +88,7 @@ extension GetImageListResponseItem {
 
 /// Whether Apple approved an image (Retention Messaging API, imageState).
 public struct ImageState: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -109,9 +109,9 @@ public struct ImageState: OpenEnum {
     ]
 }
 
-/// What an image is made for (Retention Messaging API, imageSize).
+/// The purpose of an image (Retention Messaging API, imageSize).
 public struct ImageSize: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.

@@ -3,10 +3,10 @@ public struct GetMessageListResponse: Codable, Hashable, Sendable {
     /// One element for each message.
     public var messageIdentifiers: [GetMessageListResponseItem]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         messageIdentifiers: [GetMessageListResponseItem]? = nil
     ) {
@@ -43,10 +43,10 @@ public struct GetMessageListResponseItem: Codable, Hashable, Sendable {
     /// Whether Apple approved it.
     public var messageState: MessageState?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         messageIdentifier: String? = nil,
         messageState: MessageState? = nil
@@ -81,7 +81,7 @@ extension GetMessageListResponseItem {
 
 /// Whether Apple approved a message (Retention Messaging API, messageState).
 public struct MessageState: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -102,12 +102,12 @@ public struct MessageState: OpenEnum {
     ]
 }
 
-/// The message to show when the server gives none (Retention Messaging API, DefaultConfigurationRequest).
+/// The message to show if the server returns none (Retention Messaging API, DefaultConfigurationRequest).
 public struct DefaultConfigurationRequest: Codable, Hashable, Sendable {
     /// The UUID text that names the message.
     public var messageIdentifier: String?
 
-    /// What is nil is left out of the JSON.
+    /// Nil values are omitted from the JSON.
     public init(
         messageIdentifier: String? = nil
     ) {
@@ -115,15 +115,15 @@ public struct DefaultConfigurationRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// The message shown when the server gives none (Retention Messaging API, DefaultConfigurationResponse).
+/// The message that is shown if the server returns none (Retention Messaging API, DefaultConfigurationResponse).
 public struct DefaultConfigurationResponse: Codable, Hashable, Sendable {
     /// The UUID text that names the message.
     public var messageIdentifier: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         messageIdentifier: String? = nil
     ) {

@@ -3,7 +3,7 @@ public struct PerformanceTestRequest: Codable, Hashable, Sendable {
     /// A sandbox purchase to test with.
     public var originalTransactionId: String
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         originalTransactionId: String
     ) {
@@ -13,16 +13,16 @@ public struct PerformanceTestRequest: Codable, Hashable, Sendable {
 
 /// A performance test has begun (Retention Messaging API, PerformanceTestResponse).
 public struct PerformanceTestResponse: Codable, Hashable, Sendable {
-    /// How the test is made.
+    /// The configuration of the test.
     public var config: PerformanceTestConfig?
 
     /// The name of the test.
     public var requestId: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         config: PerformanceTestConfig? = nil,
         requestId: String? = nil
@@ -55,7 +55,7 @@ extension PerformanceTestResponse {
     }
 }
 
-/// How a performance test is made (Retention Messaging API, PerformanceTestConfig).
+/// The configuration of a performance test (Retention Messaging API, PerformanceTestConfig).
 public struct PerformanceTestConfig: Codable, Hashable, Sendable {
     /// The most requests at the same time.
     public var maxConcurrentRequests: Int64?
@@ -72,10 +72,10 @@ public struct PerformanceTestConfig: Codable, Hashable, Sendable {
     /// The share of good answers needed, in percent.
     public var successRateThreshold: Int32?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         maxConcurrentRequests: Int64? = nil,
         totalRequests: Int64? = nil,
@@ -122,7 +122,7 @@ extension PerformanceTestConfig {
 
 /// The result of a performance test (Retention Messaging API, PerformanceTestResultResponse).
 public struct PerformanceTestResultResponse: Codable, Hashable, Sendable {
-    /// How the test is made.
+    /// The configuration of the test.
     public var config: PerformanceTestConfig?
 
     /// The URL that is tested.
@@ -143,10 +143,10 @@ public struct PerformanceTestResultResponse: Codable, Hashable, Sendable {
     /// How many requests failed, by the raw value of ``SendAttemptResult``.
     public var failures: [String: Int32]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         config: PerformanceTestConfig? = nil,
         target: String? = nil,
@@ -217,10 +217,10 @@ public struct PerformanceTestResponseTimes: Codable, Hashable, Sendable {
     /// The 99th percentile.
     public var p99: Int64?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         average: Int64? = nil,
         p50: Int64? = nil,
@@ -267,7 +267,7 @@ extension PerformanceTestResponseTimes {
 
 /// Whether a performance test passed (Retention Messaging API, PerformanceTestStatus).
 public struct PerformanceTestStatus: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.

@@ -22,7 +22,7 @@ public struct PromotionalOfferSignatureV1: Codable, Hashable, Sendable {
     /// The app account token in lower case, if the offer is for one account.
     public var appAccountToken: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         encodedSignature: String,
         productId: String,

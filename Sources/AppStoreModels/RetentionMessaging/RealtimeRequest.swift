@@ -22,10 +22,10 @@ public struct DecodedRealtimeRequestBody: Codable, Hashable, Sendable {
     /// When Apple signed the request. In milliseconds since 1970-01-01 00:00 UTC.
     public var signedDate: Int64?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         originalTransactionId: String? = nil,
         appAppleId: Int64? = nil,

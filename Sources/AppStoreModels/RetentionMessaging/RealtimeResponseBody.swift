@@ -12,7 +12,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
     /// An Advanced Commerce offer or change of plan.
     public var advancedCommerceInfo: AdvancedCommerceInfo?
 
-    /// What is nil is left out of the JSON.
+    /// Nil values are omitted from the JSON.
     public init(
         message: Message? = nil,
         alternateProduct: AlternateProduct? = nil,
@@ -30,7 +30,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
         /// The UUID text that names the message.
         public var messageIdentifier: String?
 
-        /// What is nil is left out of the JSON.
+        /// Nil values are omitted from the JSON.
         public init(
             messageIdentifier: String? = nil
         ) {
@@ -49,7 +49,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
         /// How it would be paid.
         public var billingPlanType: BillingPlanType?
 
-        /// What is nil is left out of the JSON.
+        /// Nil values are omitted from the JSON.
         public init(
             messageIdentifier: String? = nil,
             productId: String? = nil,
@@ -61,7 +61,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// A promotional offer. Give one of the two signatures.
+    /// A promotional offer. Set one of the two signatures.
     public struct PromotionalOffer: Codable, Hashable, Sendable {
         /// The UUID text that names the message.
         public var messageIdentifier: String?
@@ -72,7 +72,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
         /// The signature of the offer in its older form.
         public var promotionalOfferSignatureV1: PromotionalOfferSignatureV1?
 
-        /// What is nil is left out of the JSON.
+        /// Nil values are omitted from the JSON.
         public init(
             messageIdentifier: String? = nil,
             promotionalOfferSignatureV2: String? = nil,
@@ -92,7 +92,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
         /// Standard base64 of the JSON wrapper around a signed MODIFY_SUBSCRIPTION request with one changed item.
         public var advancedCommerceData: String?
 
-        /// What is nil is left out of the JSON.
+        /// Nil values are omitted from the JSON.
         public init(
             messageIdentifier: String? = nil,
             advancedCommerceData: String? = nil

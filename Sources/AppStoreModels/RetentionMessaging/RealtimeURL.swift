@@ -1,9 +1,9 @@
-/// Where Apple shall ask for a message (Retention Messaging API, RealtimeUrlRequest).
+/// The URL from which Apple requests a message (Retention Messaging API, RealtimeUrlRequest).
 public struct RealtimeUrlRequest: Codable, Hashable, Sendable {
     /// The URL, at most 256 characters.
     public var realtimeURL: String
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         realtimeURL: String
     ) {
@@ -11,15 +11,15 @@ public struct RealtimeUrlRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// Where Apple asks for a message (Retention Messaging API, RealtimeUrlResponse).
+/// The URL from which Apple requests a message (Retention Messaging API, RealtimeUrlResponse).
 public struct RealtimeUrlResponse: Codable, Hashable, Sendable {
     /// The URL.
     public var realtimeURL: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         realtimeURL: String? = nil
     ) {

@@ -9,13 +9,13 @@ public struct UploadMessageRequestBody: Codable, Hashable, Sendable {
     /// The image of a text-based message.
     public var image: UploadMessageImage?
 
-    /// Where the heading stands; above the text if absent.
+    /// The position of the heading; above the text if nil.
     public var headerPosition: HeaderPosition?
 
     /// At most 5 points.
     public var bulletPoints: [BulletPoint]?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         header: String,
         body: String,
@@ -39,7 +39,7 @@ public struct UploadMessageImage: Codable, Hashable, Sendable {
     /// A text for who cannot see the image, at most 150 characters.
     public var altText: String
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         imageIdentifier: String,
         altText: String
@@ -60,7 +60,7 @@ public struct BulletPoint: Codable, Hashable, Sendable {
     /// A text for who cannot see the image, at most 150 characters.
     public var altText: String
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         text: String,
         imageIdentifier: String,
@@ -72,9 +72,9 @@ public struct BulletPoint: Codable, Hashable, Sendable {
     }
 }
 
-/// Where the heading of a retention message stands (Retention Messaging API, headerPosition).
+/// The position of the heading of a retention message (Retention Messaging API, headerPosition).
 public struct HeaderPosition: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.

@@ -1,6 +1,6 @@
 /// How much of a purchase was consumed (App Store Server API, Send Consumption Information V1, consumptionStatus).
 public struct ConsumptionStatus: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -25,7 +25,7 @@ public struct ConsumptionStatus: OpenEnum {
 
 /// Where a purchase was consumed (App Store Server API, Send Consumption Information V1, platform).
 public struct Platform: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -49,7 +49,7 @@ public struct Platform: OpenEnum {
 /// Whether a purchase was delivered in working order (App Store Server API, Send Consumption Information V1,
 /// deliveryStatus).
 public struct DeliveryStatusV1: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -78,7 +78,7 @@ public struct DeliveryStatusV1: OpenEnum {
 
 /// The state of the customer's account (App Store Server API, Send Consumption Information V1, userStatus).
 public struct UserStatus: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -105,7 +105,7 @@ public struct UserStatus: OpenEnum {
 
 /// The developer's wish about a refund (App Store Server API, Send Consumption Information V1, refundPreference).
 public struct RefundPreferenceV1: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.

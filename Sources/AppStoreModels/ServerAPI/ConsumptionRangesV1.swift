@@ -1,6 +1,6 @@
 /// The age of the customer's account (App Store Server API, Send Consumption Information V1, accountTenure).
 public struct AccountTenure: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -34,7 +34,7 @@ public struct AccountTenure: OpenEnum {
 
 /// How long the customer used the app (App Store Server API, Send Consumption Information V1, playTime).
 public struct PlayTime: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -69,7 +69,7 @@ public struct PlayTime: OpenEnum {
 /// What the customer spent over the life of the account, in US dollars (App Store Server API, Send Consumption
 /// Information V1, lifetimeDollarsPurchased).
 public struct LifetimeDollarsPurchased: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -104,7 +104,7 @@ public struct LifetimeDollarsPurchased: OpenEnum {
 /// What the customer got back over the life of the account, in US dollars (App Store Server API, Send Consumption
 /// Information V1, lifetimeDollarsRefunded).
 public struct LifetimeDollarsRefunded: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.

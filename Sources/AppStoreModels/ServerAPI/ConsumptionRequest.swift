@@ -17,7 +17,7 @@ public struct ConsumptionRequest: Codable, Hashable, Sendable {
     /// What the developer wishes.
     public var refundPreference: RefundPreference?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         customerConsented: Bool,
         deliveryStatus: DeliveryStatus,
@@ -35,7 +35,7 @@ public struct ConsumptionRequest: Codable, Hashable, Sendable {
 
 /// Whether a purchase was delivered in working order (App Store Server API, deliveryStatus).
 public struct DeliveryStatus: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -63,7 +63,7 @@ public struct DeliveryStatus: OpenEnum {
 
 /// The developer's wish about a refund (App Store Server API, refundPreference).
 public struct RefundPreference: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.

@@ -35,10 +35,10 @@ public struct ConsumptionRequestV1: Hashable, Sendable {
     /// The state of the customer's account.
     public var userStatus: UserStatus
 
-    /// What the developer wishes; left out of the JSON if nil.
+    /// The developer's preference for the refund; omitted from the JSON if nil.
     public var refundPreference: RefundPreferenceV1?
 
-    /// What is not given is sent as undeclared.
+    /// Values that are not given are sent as undeclared.
     public init(
         customerConsented: Bool,
         consumptionStatus: ConsumptionStatus = .undeclared,

@@ -10,7 +10,7 @@ public struct ExtendRenewalDateRequest: Codable, Hashable, Sendable {
     /// The developer's name for the request, at most 128 characters. Use the same again only to retry.
     public var requestIdentifier: String
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         extendByDays: Int32,
         extendReasonCode: ExtendReasonCode,
@@ -36,10 +36,10 @@ public struct ExtendRenewalDateResponse: Codable, Hashable, Sendable {
     /// The new renewal date. In milliseconds since 1970-01-01 00:00 UTC.
     public var effectiveDate: Int64?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         originalTransactionId: String? = nil,
         webOrderLineItemId: String? = nil,
@@ -82,7 +82,7 @@ extension ExtendRenewalDateResponse {
 
 /// Why a renewal date is extended (App Store Server API, extendReasonCode).
 public struct ExtendReasonCode: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
@@ -90,7 +90,7 @@ public struct ExtendReasonCode: OpenEnum {
         self.rawValue = rawValue
     }
 
-    /// No reason given.
+    /// No reason is stated.
     public static let undeclared = Self(rawValue: 0)
     /// For customer satisfaction.
     public static let customerSatisfaction = Self(rawValue: 1)

@@ -16,7 +16,7 @@ public struct MassExtendRenewalDateRequest: Codable, Hashable, Sendable {
     /// ISO 3166-1 alpha-3 codes of the storefronts; nil for all. Apple refuses an empty list (4000027).
     public var storefrontCountryCodes: [String]?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         extendByDays: Int32,
         extendReasonCode: ExtendReasonCode,
@@ -32,15 +32,15 @@ public struct MassExtendRenewalDateRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// A mass extension was accepted; it takes hours to days (App Store Server API, MassExtendRenewalDateResponse).
+/// Apple accepted a mass extension, which takes hours to days (App Store Server API, MassExtendRenewalDateResponse).
 public struct MassExtendRenewalDateResponse: Codable, Hashable, Sendable {
-    /// The name given in the request.
+    /// The identifier in the request.
     public var requestIdentifier: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         requestIdentifier: String? = nil
     ) {
@@ -69,9 +69,9 @@ extension MassExtendRenewalDateResponse {
     }
 }
 
-/// How far a mass extension has come (App Store Server API, MassExtendRenewalDateStatusResponse).
+/// The progress of a mass extension (App Store Server API, MassExtendRenewalDateStatusResponse).
 public struct MassExtendRenewalDateStatusResponse: Codable, Hashable, Sendable {
-    /// The name given in the request.
+    /// The identifier in the request.
     public var requestIdentifier: String?
 
     /// Whether all subscriptions were handled.
@@ -86,10 +86,10 @@ public struct MassExtendRenewalDateStatusResponse: Codable, Hashable, Sendable {
     /// How many were not, once complete.
     public var failedCount: Int64?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         requestIdentifier: String? = nil,
         complete: Bool? = nil,

@@ -19,7 +19,7 @@ public struct NotificationHistoryRequest: Codable, Hashable, Sendable {
     /// True for notifications that did not reach the server, or are still being retried.
     public var onlyFailures: Bool?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         startDate: Int64,
         endDate: Int64,
@@ -48,10 +48,10 @@ public struct NotificationHistoryResponse: Codable, Hashable, Sendable {
     /// The notifications.
     public var notificationHistory: [NotificationHistoryResponseItem]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         paginationToken: String? = nil,
         hasMore: Bool? = nil,
@@ -99,10 +99,10 @@ public struct NotificationHistoryResponseItem: Codable, Hashable, Sendable {
     /// The result of the first attempt. Deprecated by Apple in favor of `sendAttempts`.
     public var firstSendAttemptResult: SendAttemptResult?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         signedPayload: String? = nil,
         sendAttempts: [SendAttemptItem]? = nil,

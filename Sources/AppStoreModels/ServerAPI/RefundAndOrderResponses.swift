@@ -10,10 +10,10 @@ public struct RefundHistoryResponse: Codable, Hashable, Sendable {
     /// Whether there are more pages.
     public var hasMore: Bool?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         signedTransactions: [String]? = nil,
         revision: String? = nil,
@@ -55,10 +55,10 @@ public struct RefundLookupResponse: Codable, Hashable, Sendable {
     /// Refunded transactions signed by the App Store, in JWS compact form. Verify each before use.
     public var signedTransactions: [String]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         signedTransactions: [String]? = nil
     ) {
@@ -96,10 +96,10 @@ public struct OrderLookupResponse: Codable, Hashable, Sendable {
     /// before use.
     public var signedTransactions: [String]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         status: OrderLookupStatus? = nil,
         signedTransactions: [String]? = nil
@@ -134,7 +134,7 @@ extension OrderLookupResponse {
 
 /// Whether an order identifier is valid for the app (App Store Server API, OrderLookupStatus).
 public struct OrderLookupStatus: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.

@@ -6,13 +6,13 @@ public struct GetSeatInfoResponse: Codable, Hashable, Sendable {
     /// How many seats can still be claimed.
     public var availableSeatCount: Int32?
 
-    /// The claims, each a UUID. There may be more of them than seats after a renewal with fewer seats.
+    /// The claims, each a UUID. After a renewal with fewer seats there may be more claims than seats.
     public var assignedSeatClaimIds: [String]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         totalSeatCount: Int32? = nil,
         availableSeatCount: Int32? = nil,
@@ -51,13 +51,13 @@ extension GetSeatInfoResponse {
 
 /// Claims one seat (App Store Server API 1.23, Claim Seat).
 public struct ClaimSeatRequest: Codable, Hashable, Sendable {
-    /// A UUID for this claim. Send the same one when you send the request again: the App Store then makes no second claim.
+    /// A UUID for this claim. Use the same one in a retry: the App Store then makes no second claim.
     public var requestIdentifier: String
 
     /// The app download of the person who gets the seat; nil if it is not known yet (see ``AssociateSeatRequest``).
     public var appTransactionId: String?
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         requestIdentifier: String,
         appTransactionId: String? = nil
@@ -67,15 +67,15 @@ public struct ClaimSeatRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// The claim that the App Store made (App Store Server API 1.23, Claim Seat).
+/// The claim that the App Store created (App Store Server API 1.23, Claim Seat).
 public struct ClaimSeatResponse: Codable, Hashable, Sendable {
     /// The UUID of the claim, a new one for every claim.
     public var seatClaimId: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         seatClaimId: String? = nil
     ) {
@@ -104,12 +104,12 @@ extension ClaimSeatResponse {
     }
 }
 
-/// Gives a claimed seat to an app download (App Store Server API 1.23, Associate Seat).
+/// Assigns a claimed seat to an app download (App Store Server API 1.23, Associate Seat).
 public struct AssociateSeatRequest: Codable, Hashable, Sendable {
     /// The app download of the person who gets the seat.
     public var appTransactionId: String
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         appTransactionId: String
     ) {

@@ -6,10 +6,10 @@ public struct SendAttemptItem: Codable, Hashable, Sendable {
     /// How it went.
     public var sendAttemptResult: SendAttemptResult?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         attemptDate: Int64? = nil,
         sendAttemptResult: SendAttemptResult? = nil
@@ -44,7 +44,7 @@ extension SendAttemptItem {
 
 /// How an attempt to send a notification went (App Store Server API, sendAttemptResult).
 public struct SendAttemptResult: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -70,7 +70,7 @@ public struct SendAttemptResult: OpenEnum {
     public static let invalidResponse = Self(rawValue: "INVALID_RESPONSE")
     /// The connection was closed while sending.
     public static let prematureClose = Self(rawValue: "PREMATURE_CLOSE")
-    /// The status was not one of success.
+    /// The HTTP status did not mean success.
     public static let unsuccessfulHTTPResponseCode = Self(rawValue: "UNSUCCESSFUL_HTTP_RESPONSE_CODE")
     /// Another error.
     public static let other = Self(rawValue: "OTHER")
@@ -82,15 +82,15 @@ public struct SendAttemptResult: OpenEnum {
     ]
 }
 
-/// A test notification was asked for (App Store Server API, SendTestNotificationResponse).
+/// A test notification was requested (App Store Server API, SendTestNotificationResponse).
 public struct SendTestNotificationResponse: Codable, Hashable, Sendable {
     /// The name of the test, good for 6 months.
     public var testNotificationToken: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         testNotificationToken: String? = nil
     ) {
@@ -130,10 +130,10 @@ public struct CheckTestNotificationResponse: Codable, Hashable, Sendable {
     /// The result of the first attempt. Deprecated by Apple in favor of `sendAttempts`.
     public var firstSendAttemptResult: SendAttemptResult?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         signedPayload: String? = nil,
         sendAttempts: [SendAttemptItem]? = nil,

@@ -12,10 +12,10 @@ public struct StatusResponse: Codable, Hashable, Sendable {
     /// One element for each subscription group.
     public var data: [SubscriptionGroupIdentifierItem]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         environment: Environment? = nil,
         bundleId: String? = nil,
@@ -64,10 +64,10 @@ public struct SubscriptionGroupIdentifierItem: Codable, Hashable, Sendable {
     /// The latest state of each subscription in the group.
     public var lastTransactions: [LastTransactionsItem]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         subscriptionGroupIdentifier: String? = nil,
         lastTransactions: [LastTransactionsItem]? = nil
@@ -114,10 +114,10 @@ public struct LastTransactionsItem: Codable, Hashable, Sendable {
     /// Renewal information signed by the App Store, in JWS compact form. Verify it before use.
     public var signedRenewalInfo: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         status: SubscriptionStatus? = nil,
         originalTransactionId: String? = nil,

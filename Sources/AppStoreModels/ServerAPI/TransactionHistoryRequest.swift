@@ -29,7 +29,7 @@ public struct TransactionHistoryRequest: Codable, Hashable, Sendable {
     /// True to leave out revoked transactions. Deprecated by Apple in favor of `revoked`.
     public var excludeRevoked: Bool?
 
-    /// What is nil is left out of the JSON.
+    /// Nil values are omitted from the JSON.
     public init(
         startDate: Int64? = nil,
         endDate: Int64? = nil,
@@ -56,7 +56,7 @@ public struct TransactionHistoryRequest: Codable, Hashable, Sendable {
 /// A product type as the history filter spells it (App Store Server API, productType). Payloads spell it otherwise, see
 /// ``ProductType``.
 public struct TransactionHistoryProductType: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -81,7 +81,7 @@ public struct TransactionHistoryProductType: OpenEnum {
 
 /// The order of a transaction history (App Store Server API, sort).
 public struct TransactionHistoryOrder: OpenEnum {
-    /// The value as it stands in the JSON.
+    /// The value in the JSON.
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
@@ -89,7 +89,7 @@ public struct TransactionHistoryOrder: OpenEnum {
         self.rawValue = rawValue
     }
 
-    /// The change that is longest ago comes first.
+    /// The oldest change comes first.
     public static let ascending = Self(rawValue: "ASCENDING")
     /// The latest change comes first.
     public static let descending = Self(rawValue: "DESCENDING")

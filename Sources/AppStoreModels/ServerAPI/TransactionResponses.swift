@@ -18,10 +18,10 @@ public struct HistoryResponse: Codable, Hashable, Sendable {
     /// Transactions signed by the App Store, in JWS compact form. Verify each before use.
     public var signedTransactions: [String]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         revision: String? = nil,
         hasMore: Bool? = nil,
@@ -75,10 +75,10 @@ public struct TransactionInfoResponse: Codable, Hashable, Sendable {
     /// Transaction information signed by the App Store, in JWS compact form. Verify it before use.
     public var signedTransactionInfo: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         signedTransactionInfo: String? = nil
     ) {
@@ -112,10 +112,10 @@ public struct AppTransactionInfoResponse: Codable, Hashable, Sendable {
     /// The app transaction signed by the App Store, in JWS compact form. Verify it before use.
     public var signedAppTransactionInfo: String?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         signedAppTransactionInfo: String? = nil
     ) {

@@ -3,7 +3,7 @@ public struct UpdateAppAccountTokenRequest: Codable, Hashable, Sendable {
     /// The UUID text that ties the purchase to an account of the developer.
     public var appAccountToken: String
 
-    /// What has no default must be given; what is nil is left out of the JSON.
+    /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
         appAccountToken: String
     ) {

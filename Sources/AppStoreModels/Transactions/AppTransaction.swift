@@ -46,13 +46,13 @@ public struct AppTransaction: Codable, Hashable, Sendable {
     /// The store from which the customer obtained the app (App Store Server API 1.22).
     public var storeType: StoreType?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Without any field: what a migration begins with, for each of millions.
+    /// No fields. A migration starts millions of values this way.
     package init() {}
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         receiptType: Environment? = nil,
         appAppleId: Int64? = nil,
@@ -90,7 +90,7 @@ extension AppTransaction: Payload {
     package typealias Field = AppTransactionField
     package static let names = PayloadNames(of: Self.self)
 
-    /// The table of the members: everything that is done with all of them is a visitor of it.
+    /// The table of the members. All code that handles every member is a visitor of this table.
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("receiptType", Field.receiptType, &receiptType)
         try visitor.member("appAppleId", Field.appAppleId, &appAppleId)

@@ -2,17 +2,17 @@ extension JWSRenewalInfoDecodedPayload {
     /// How long before the end of a period the App Store begins to bill the next one: 24 hours.
     private static let billingLead: Int64 = 86_400_000
 
-    /// Whether the information can be about how a period ends, or is about an older one.
+    /// Whether the information can describe the end of this period, and not of an older period.
     ///
-    /// What was signed before the period began tells how the one before ended. A recovery may leave the dates as they were,
-    /// so that the new period begins when billing first failed; but while a period runs, its own renewal has not failed: that
-    /// billing is being retried says so of an older one, unless the end is near.
+    /// Information that was signed before the period began describes the end of the previous period. A recovery may
+    /// leave the dates unchanged, so that the new period begins when billing first failed. But while a period runs, its
+    /// own renewal has not failed: billing retry then refers to an older period, unless the end is near.
     /// - Parameters:
-    ///   - start: when the period begins, in milliseconds since 1970-01-01T00:00:00Z.
-    ///   - end: when it ends, as it is known now.
-    ///   - signedDate: when the information was signed, or recorded; nil, if nobody knows, is too old.
-    ///   - isExact: whether it was made then, and not at an unknown time since: a record without a date is only known to be
-    ///     at least as new as the purchases in it.
+    ///   - start: the start of the period, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - end: the end of the period, as known now.
+    ///   - signedDate: when the information was signed or recorded; nil if unknown, which counts as too old.
+    ///   - isExact: whether `signedDate` is exact. A record without a date is only known to be at least as new as its
+    ///     purchases.
     package func isAbout(
         periodFrom start: Int64, to end: Int64, signedDate: Int64?, isExact: Bool = true
     ) -> Bool {

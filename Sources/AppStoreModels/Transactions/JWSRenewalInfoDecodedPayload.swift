@@ -59,11 +59,11 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
     /// 10990.
     public var renewalPrice: Int64?
 
-    /// The win-back offers the customer may redeem, the best first.
+    /// The win-back offers that the customer may redeem, best first.
     public var eligibleWinBackOfferIds: [String]?
 
-    /// The token by which the app connects the coming renewal with its own user account. A UUID as text, exactly as
-    /// received or given: neither its case nor its form is changed.
+    /// The token with which the app links the coming renewal to its own user account. It is a UUID as text, unchanged
+    /// in case and form.
     public var appAccountToken: String?
 
     /// The identifier of the app download, unique per Apple Account and app.
@@ -84,13 +84,13 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
     /// The seats at the next renewal (App Store Server API 1.23).
     public var multiSeatInfo: RenewalMultiSeatInfo?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Without any field.
+    /// No fields.
     package init() {}
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         expirationIntent: ExpirationIntent? = nil,
         originalTransactionId: String? = nil,
@@ -152,7 +152,7 @@ extension JWSRenewalInfoDecodedPayload: Payload {
     package typealias Field = RenewalInfoField
     package static let names = PayloadNames(of: Self.self)
 
-    /// The table of the members: everything that is done with all of them is a visitor of it.
+    /// The table of the members. All code that handles every member is a visitor of this table.
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("expirationIntent", Field.expirationIntent, &expirationIntent)
         try visitor.member("originalTransactionId", Field.originalTransactionId, &originalTransactionId)

@@ -19,7 +19,7 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// The bundle identifier of the app.
     public var bundleId: String?
 
-    /// The product identifier made in App Store Connect.
+    /// The product identifier from App Store Connect.
     public var productId: String?
 
     /// The group of the subscription; auto-renewable subscriptions only.
@@ -42,8 +42,8 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// The type of the product.
     public var type: ProductType?
 
-    /// The token by which the app connects the purchase with its own user account. A UUID as text, exactly as received
-    /// or given: neither its case nor its form is changed.
+    /// The token with which the app links the purchase to its own user account. It is a UUID as text, unchanged in case
+    /// and form.
     public var appAccountToken: String?
 
     /// Whether the customer bought the product, has it through Family Sharing, or has it from an organization or group.
@@ -122,21 +122,21 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
         set { rareMultiSeatInfo = newValue.map { .value($0) } }
     }
 
-    /// Why several transactions represent the period (App Store Server API 1.23). All of them have it as soon as there are
-    /// several, the one that began the period too.
+    /// Why several transactions represent the period (App Store Server API 1.23). As soon as there are several, all of
+    /// them have it, including the one that began the period.
     public var additionalTransactionReason: AdditionalTransactionReason?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
     private var rareAdvancedCommerceInfo: Rare<AdvancedCommerceTransactionInfo>?
     private var rareCommitmentInfo: Rare<TransactionCommitmentInfo>?
     private var rareMultiSeatInfo: Rare<TransactionMultiSeatInfo>?
 
-    /// Without any field: what a migration begins with, for each of millions.
+    /// No fields. A migration starts millions of values this way.
     package init() {}
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         originalTransactionId: String? = nil,
         transactionId: String? = nil,
@@ -218,7 +218,7 @@ extension JWSTransactionDecodedPayload: Payload {
     package typealias Field = TransactionField
     package static let names = PayloadNames(of: Self.self)
 
-    /// The table of the members: everything that is done with all of them is a visitor of it.
+    /// The table of the members. All code that handles every member is a visitor of this table.
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("originalTransactionId", Field.originalTransactionId, &originalTransactionId)
         try visitor.member("transactionId", Field.transactionId, &transactionId)
@@ -289,8 +289,8 @@ public enum TransactionField: UInt8, PayloadField {
     public var name: StaticString { JWSTransactionDecodedPayload.names[self] }
 }
 
-/// Keeps a member that few transactions have outside of the structure: migrations and stores move hundreds of transactions
-/// about, of whose bytes these members would take a third.
+/// Keeps a rare member outside the structure. Migrations and stores move hundreds of transactions, and rare members
+/// would take a third of their bytes.
 private indirect enum Rare<Value: PayloadValue & Hashable>: PayloadValue, Hashable {
     case value(Value)
 

@@ -13,10 +13,10 @@ public struct TransactionMultiSeatInfo: Codable, Hashable, Sendable {
     /// transaction stays valid for the other seats. This number alone revokes no access.
     public var revokedSeatQuantity: Int32?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         invitationManagement: InvitationManagement? = nil,
         priceTiers: [SeatPriceTier]? = nil,
@@ -70,10 +70,10 @@ public struct RenewalMultiSeatInfo: Codable, Hashable, Sendable {
     /// The price of a seat at the next renewal by number of seats, in no guaranteed order.
     public var renewalPriceTiers: [SeatPriceTier]?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         renewalPriceTiers: [SeatPriceTier]? = nil
     ) {
@@ -119,10 +119,10 @@ public struct SeatPriceTier: Codable, Hashable, Sendable {
     /// The number of seats.
     public var quantity: Int32?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         price: Int64? = nil,
         quantity: Int32? = nil

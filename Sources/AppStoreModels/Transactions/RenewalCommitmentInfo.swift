@@ -15,10 +15,10 @@ public struct RenewalCommitmentInfo: Codable, Hashable, Sendable {
     /// The price of the next commitment. In milliunits of the currency: 10.99 is 10990.
     public var commitmentRenewalPrice: Int64?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         commitmentAutoRenewProductId: String? = nil,
         commitmentAutoRenewStatus: AutoRenewStatus? = nil,

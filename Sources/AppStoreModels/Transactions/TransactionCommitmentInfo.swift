@@ -12,10 +12,10 @@ public struct TransactionCommitmentInfo: Codable, Hashable, Sendable {
     /// The price of the whole commitment. In milliunits of the currency: 10.99 is 10990.
     public var commitmentPrice: Int64?
 
-    /// Members of the JSON object that this package does not know. They are kept and written again.
+    /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// Every field is absent unless given.
+    /// A value with these fields. Each field is nil by default.
     public init(
         billingPeriodNumber: Int32? = nil,
         totalBillingPeriods: Int32? = nil,

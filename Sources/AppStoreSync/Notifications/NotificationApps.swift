@@ -69,7 +69,7 @@ public struct NotificationApps: Sendable {
             throw NotificationRefusal(.unknownApp, "no shared secret is configured for the app")
         }
         guard let text = password?.string, SharedSecret.matches(text, anyOf: groups) else {
-            throw NotificationRefusal(.notGenuine, "the password is none of the app's secrets")
+            throw NotificationRefusal(.notGenuine, "the password is not one of the app's secrets")
         }
     }
 }

@@ -59,7 +59,7 @@ public struct NotificationReceiver: Sendable {
         let payload = try Self.payload(of: jws)
         // Unverified, and only to choose the expectation. The verifier compares it with the verified content.
         guard let claimed = StoreScope(unverifiedNotification: payload) else {
-            throw NotificationRefusal(.notGenuine, "the notification names no app in production or sandbox")
+            throw NotificationRefusal(.notGenuine, "the notification states no app in production or sandbox")
         }
         let verified = try await verifier.verifiedNotification(jws, expecting: apps.expectation(claimed), now: now)
         let content = verified.notification.payload

@@ -50,7 +50,7 @@ public struct NotificationV1Receiver: Sendable {
         guard object["notification_type"]?.string != nil else {
             throw NotificationRefusal(.malformed, "notification_type is missing")
         }
-        // First, so that a sender without any secret costs little.
+        // Checked first, so that a sender without a secret costs little.
         try apps.checkAnySecret(object["password"])
         let reply = try Self.reply(object)
         let mapping = reply.map { ReceiptMapper().map($0) }
@@ -62,9 +62,9 @@ public struct NotificationV1Receiver: Sendable {
         }
         let sets = [FactSet](notificationV1: object, mapping: mapping, receipts: receipts)
         guard let notification = sets.last?.notification, let scope = sets.last?.scope else {
-            throw NotificationRefusal(.malformed, "the notification names no app in production or sandbox")
+            throw NotificationRefusal(.malformed, "the notification states no app in production or sandbox")
         }
-        // The secret of one app must not let facts of another app in.
+        // Otherwise the secret of one app would admit facts of another app.
         guard sets.allSatisfy({ $0.scope.bundleId == bundleId ?? scope.bundleId }) else {
             throw NotificationRefusal(.notGenuine, "the notification contains several apps")
         }

@@ -210,9 +210,9 @@ public enum RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .noServer: "it has no server for this environment"
         case .notConfigured: "there is no app-store-server key for this app"
-        case .unreachable: "it did not answer lately"
-        case .tooManyQuestions: "one request asks no more than \(AppStoreRefresher.maximumQuestions) questions"
-        case .tooManyWaiting: "too many requests wait"
+        case .unreachable: "it has not answered recently"
+        case .tooManyQuestions: "one request may make at most \(AppStoreRefresher.maximumQuestions) calls"
+        case .tooManyWaiting: "too many requests are waiting"
         }
     }
 }
