@@ -17,9 +17,7 @@ struct PasswordCheck {
         switch password {
         case .missing:
             guard !hasAutoRenewable else {
-                throw Refusal(
-                    .secretMissing, "The request has no password, but the answer contains auto-renewable subscriptions."
-                )
+                throw Refusal(.secretMissing, "The password is missing, and the answer has auto-renewables.")
             }
         case .text(let text):
             guard SharedSecret.matches(text, anyOf: secrets) else {
