@@ -11,7 +11,7 @@ import ReceiptForge
 
 // MARK: README.md
 
-let verifier = ReceiptVerifier()  // make one and keep it
+let verifier = ReceiptVerifier()  // create one and keep it
 let mapper = ReceiptMapper()
 
 func transactions(in stored: [UInt8]) throws(ReceiptError) -> [JWSTransactionDecodedPayload] {
