@@ -54,6 +54,12 @@ import Testing
         #expect(mapping.transactions.map(\.standing) == [.recorded])
     }
 
+    @Test func catalogSampleGivesThePeriodOfASubscription() throws {
+        let catalog = try #require(root).appending(path: "LegacyFixtures/products.yaml").path
+        #expect(try length(of: "com.example.orchard.premium.monthly", catalogs: [catalog]) == "P1M")
+        #expect(try length(of: "com.example.unknown", catalogs: [catalog]) == nil)
+    }
+
     @Test func migrationSampleWritesWhatTheModelSampleReads() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "samples-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -76,9 +76,17 @@ func entitlements(of receipt: Verified<LegacyReceipt>, octets: [UInt8], at date:
     return customer.purchaseHistory(catalog: nil).entitlements(at: date)
 }
 
-/// A reply that a backend kept. Nobody signed it, and the type of the result says so.
+/// A reply that a backend stored. It is not signed, and so the result has another type.
 func recorded(_ json: [UInt8], mapper: ReceiptMapper) throws(RecordedReplyError) -> RecordedMapping {
     mapper.map(try RecordedReply(json: json))
+}
+
+// MARK: ProductCatalog
+
+/// The length of a product's period or term, such as `P1M`.
+func length(of productId: String, catalogs paths: [String]) throws(CatalogError) -> String? {
+    let product = try ProductCatalog.load(paths: paths).product(productId)
+    return (product?.period ?? product?.duration)?.iso8601
 }
 
 // MARK: Migration
