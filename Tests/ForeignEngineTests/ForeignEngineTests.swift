@@ -53,10 +53,11 @@ struct ForeignEngineTests {
         for rule in StoreConformance.rules.prefix(9) {
             do { try await rule.check(forgetful) } catch let failure as ConformanceFailure { failures.append(failure) }
         }
-        let failure = try #require(failures.first { $0.rule == "the same document again changes nothing" })
+        let failure = try #require(failures.first { $0.rule == "applying the same document again changes nothing" })
         #expect(failure.message == "found 4, expected 8")
         #expect(
-            failure.description.hasPrefix("forgetful breaks the rule \"the same document again changes nothing\": "))
+            failure.description.hasPrefix(
+                "forgetful breaks the rule \"applying the same document again changes nothing\": "))
         #expect(failure.file == "TransactionStoreConformance/FactRules.swift" && failure.line > 0)
         #expect(removed.withLock { $0 } == 9)
     }

@@ -207,7 +207,7 @@ actor MemoryPlace {
             let transactions = try known[entry.filing] ?? resolved(entry.filing)
             known[entry.filing] = transactions
             guard let transaction = transactions.first(where: { $0.payload.transactionId == entry.id }) else {
-                throw TransactionStoreError(.corrupt, "The ledger names a transaction that is not there.")
+                throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
             }
             return LedgerEntry(
                 position: Int64(start + offset + 1), event: entry.event, scope: entry.filing.scope,
