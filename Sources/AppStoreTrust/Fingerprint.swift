@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// A SHA-256: of a certificate's DER, its fingerprint, or of a receipt, the name it goes by.
+/// A SHA-256 value: the fingerprint of a certificate's DER, or the name of a receipt.
 public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -13,7 +13,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
         words = hash.finalize().withUnsafeBytes { Self.load($0) }
     }
 
-    /// Reads 64 hexadecimal digits; colons and blanks between them are allowed. Nil for anything else.
+    /// Reads 64 hexadecimal digits. Colons and spaces between them are allowed. Nil for anything else.
     public init?(hex: String) {
         var bytes: [UInt8] = []
         var high: UInt8?
@@ -30,7 +30,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
         words = bytes.withUnsafeBytes { Self.load($0) }
     }
 
-    /// From eight-byte words in big-endian order, the form of fingerprints in source code.
+    /// Creates a value from eight-byte words in big-endian order, the form of fingerprints in source code.
     package init(_ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) { words = (a, b, c, d) }
 
     private static func load(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
@@ -49,7 +49,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(words.1)
     }
 
-    /// 64 lower-case hexadecimal digits.
+    /// 64 lowercase hexadecimal digits.
     public var description: String {
         String(unsafeUninitializedCapacity: 64) { buffer in
             for (index, word) in [words.0, words.1, words.2, words.3].enumerated() {

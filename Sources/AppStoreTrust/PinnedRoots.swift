@@ -1,4 +1,4 @@
-/// Roots that are trusted without a file: by the fingerprint of the certificate that travels with what it signed.
+/// Roots that are trusted by fingerprint, without a certificate file. The signed data contains the certificate.
 public enum PinnedRoots {
     /// SHA-256 of Apple Root CA, Apple Root CA - G2 and Apple Root CA - G3 (Reference.md V7.1 and S4).
     public static let apple: Set<Fingerprint> = [

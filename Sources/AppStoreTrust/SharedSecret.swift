@@ -1,19 +1,21 @@
 internal import Crypto
 
-/// A secret of App Store Connect that a request states in `password` (Reference.md V1.2).
+/// A shared secret from App Store Connect, which a request sends as `password` (Reference.md V1.2).
 ///
-/// Only its SHA-256 is kept, so that the text cannot get into a log or a crash report, and so that a comparison takes the
-/// same time wherever a guess is wrong and however long it is.
+/// Only its SHA-256 is stored, so that the text cannot get into a log or a crash report. A comparison takes the same
+/// time for any length of a guess and any position of the first difference.
 public struct SharedSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {
     private let digest: [UInt8]?
 
-    /// - Parameter text: the secret as App Store Connect shows it. An empty text is no secret: no password matches it.
+    /// - Parameter text: the secret as App Store Connect shows it. An empty text is not a secret, and no password
+    ///   matches it.
     public init(_ text: String) {
         digest = text.isEmpty ? nil : Self.digest(text)
     }
 
-    /// Whether any of the secrets is the password. Every secret is compared in full, whatever the ones before gave.
+    /// Whether the password equals one of the secrets. Every secret is compared completely, regardless of earlier
+    /// results.
     package static func matches(_ password: String, anyOf secrets: [[SharedSecret]]) -> Bool {
         let candidate = digest(password)
         var found: UInt8 = 0
@@ -23,7 +25,7 @@ public struct SharedSecret: Sendable, Hashable, CustomStringConvertible, CustomD
         return found != 0
     }
 
-    /// 1 if the digests are equal, else 0, without a branch that depends on where they differ.
+    /// Returns 1 if the digests are equal, or else 0, without a branch that depends on the first difference.
     private func equality(_ candidate: [UInt8]) -> UInt8 {
         guard let digest, digest.count == candidate.count else { return 0 }
         var difference: UInt8 = 0
@@ -41,6 +43,6 @@ public struct SharedSecret: Sendable, Hashable, CustomStringConvertible, CustomD
 
     public var description: String { "SharedSecret(redacted)" }
     public var debugDescription: String { description }
-    /// Hides the digest from `dump` and from descriptions of values that hold a secret.
+    /// Hides the digest from `dump` and from descriptions of values that contain a secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,5 +1,5 @@
-/// A payload whose signature was verified up to a trusted root. Only this package's verifiers can make one, so a function
-/// with a `Verified` parameter cannot receive unverified data.
+/// A payload whose signature was verified up to a trusted root. Only this package's verifiers can create one, so a
+/// function with a `Verified` parameter cannot receive unverified data.
 public struct Verified<Payload: Sendable>: Sendable {
     /// The signed payload.
     public let payload: Payload
@@ -12,14 +12,15 @@ public struct Verified<Payload: Sendable>: Sendable {
         self.evidence = evidence
     }
 
-    /// The same evidence over a part of the payload.
+    /// The same evidence for a part of the payload.
     @inlinable
     package func map<Part: Sendable>(_ part: (Payload) -> Part) -> Verified<Part> {
         Verified<Part>(payload: part(payload), evidence: evidence)
     }
 }
 
-/// A payload that was decoded and nothing more. Anybody can have written it: show it, never grant on it.
+/// A payload that was decoded but not verified. Anyone can have written it: display it, but never grant anything based
+/// on it.
 public struct Unverified<Payload: Sendable>: Sendable {
     /// The decoded payload. It can be forged.
     public let payload: Payload
@@ -33,11 +34,11 @@ public struct SignatureEvidence: Hashable, Sendable {
     public enum Anchor: String, Hashable, Sendable {
         /// One of Apple's pinned roots.
         case apple
-        /// An Apple leaf pinned by its own fingerprint (transaction receipts embed no intermediate).
+        /// An Apple leaf pinned by its own fingerprint, because transaction receipts contain no intermediate.
         case pinnedLeaf
         /// A root that the caller added.
         case additionalRoot
-        /// Xcode's StoreKit testing certificate, accepted by explicit option. Everybody has its key.
+        /// Xcode's StoreKit testing certificate, accepted by an explicit option. Its key is public.
         case xcode
     }
 
@@ -45,9 +46,9 @@ public struct SignatureEvidence: Hashable, Sendable {
     public let anchor: Anchor
     /// SHA-256 of the leaf certificate.
     public let leaf: Fingerprint
-    /// SHA-256 of the certificate that the trust ends in: the root, or the pinned leaf.
+    /// SHA-256 of the trust anchor: the root, or the pinned leaf.
     public let trustAnchor: Fingerprint
-    /// The digest that the signature was made over.
+    /// The digest algorithm of the signature.
     public let digestAlgorithm: DigestAlgorithm
     /// The time for which the certificates were checked: milliseconds since 1970-01-01T00:00:00Z.
     public let validationTime: Int64
@@ -67,7 +68,8 @@ public struct SignatureEvidence: Hashable, Sendable {
     }
 }
 
-/// A digest that signatures are made over: of CMS (RFC 5754; SHA-1 for receipts before 2023), of JWS (ES256, RFC 7518, 3.4).
+/// The digest algorithm of a signature: of CMS (RFC 5754; SHA-1 for receipts before 2023), or of JWS (ES256, RFC 7518,
+/// 3.4).
 public enum DigestAlgorithm: String, Hashable, Sendable {
     case sha1 = "SHA-1"
     case sha256 = "SHA-256"

@@ -6,8 +6,8 @@ public struct ReceiptDecoder: Sendable {
 
     /// Decodes a stored receipt: raw bytes or base64, see ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.
     ///
-    /// - Throws: ``ReceiptError``. Its ``ReceiptError/verdict`` tells inputs that are not receipts from receipts that
-    ///   are not genuine.
+    /// - Throws: ``ReceiptError``. Its ``ReceiptError/verdict`` separates inputs that are not receipts from receipts
+    ///   that are not genuine.
     public func decode(stored input: [UInt8]) throws(ReceiptError) -> Unverified<LegacyReceipt> {
         try decode(try ReceiptContainer(stored: input, limits: limits))
     }

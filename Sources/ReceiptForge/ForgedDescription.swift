@@ -1,4 +1,4 @@
-/// A description of something to forge, which a test changes in one expression.
+/// A description of a value to forge. Tests change it in one expression.
 public protocol ForgedDescription: Sendable {}
 
 extension ForgedDescription {

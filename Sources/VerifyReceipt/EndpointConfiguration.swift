@@ -142,8 +142,8 @@ public struct EndpointConfiguration: Sendable {
     public var receiptCacheBytes = 32 << 20
     /// Whether each verified receipt is applied to the store before it is answered.
     public var learnsFromReceipts: Bool
-    /// How long an answer waits for that before the spool takes the receipt. A comparison may wait longer than a
-    /// client.
+    /// How long an answer waits for that before the spool takes the receipt. `compare` sets a
+    /// longer limit, because no client waits.
     package var learningLimit = Duration.milliseconds(250)
     public var recordedFacts: RecordedFacts
     public var latestTransactions: LatestTransactions

@@ -12,7 +12,8 @@ extension ForgedAppReceipt {
             $0.opaqueValue = opaqueBytes("bulk \(number)", count: 16)
             $0.purchases = (0..<Int64(count)).map { period in
                 let before = Int64(count) - 1 - period
-                // Months of a customer's life; ten minutes apart, as sandbox purchases are, where there are too many.
+                // The months of a customer's subscription. If there are too many, the periods are ten minutes apart,
+                // like sandbox purchases.
                 let begins = isLife ? created.adding(months: -before) : created.adding(minutes: -10 * before)
                 return Sample.subscription(
                     "\(bundleId).monthly", id: String(firstId + period), originalId: String(firstId), from: begins,
@@ -29,9 +30,9 @@ extension ForgedAppReceipt {
 /// millisecond each.
 ///
 /// - Parameters:
-///   - count: how many.
-///   - first: the number of the first, so that several calls can go on from one another.
-///   - purchases: how many purchases each has.
+///   - count: the number of receipts.
+///   - first: the number of the first receipt, so that several calls can continue each other.
+///   - purchases: the number of purchases in each receipt.
 public func forgeReceipts(count: Int, from first: Int64 = 0, purchases: Int = 2) throws -> [[UInt8]] {
     try (0..<Int64(count)).map {
         try ForgedAppReceipt.bulk(first + $0, purchases: purchases).signedData(.g5).encoded()

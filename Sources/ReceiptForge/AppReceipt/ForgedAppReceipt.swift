@@ -28,13 +28,13 @@ public struct ForgedAppReceipt: ForgedDescription, Hashable {
     /// Attribute 4, with its version (2 in Apple's receipts, 1 in Xcode's).
     public var opaqueValue: [UInt8]?
     public var opaqueValueVersion: Int64 = 2
-    /// The device's identifier, from which attribute 5 is computed: 16 bytes of identifierForVendor, or a Mac's MAC
-    /// address of 6. Nothing: attribute 5 is of an unknown device.
+    /// The device's identifier, from which attribute 5 is computed: the 16 bytes of identifierForVendor, or the 6 bytes
+    /// of a Mac's MAC address. If nil, attribute 5 belongs to an unknown device.
     public var deviceGuid: [UInt8]?
     public var hasDeviceHash = true
     public var attribute6: [UInt8]?
     public var attribute7: [UInt8]?
-    /// Attribute 8: the creation date that is kept when Apple re-mints a receipt; `""` in sandbox.
+    /// Attribute 8: the creation date that stays the same when Apple issues the receipt again; `""` in the sandbox.
     public var keptCreationDate: ForgedDate?
     /// Attribute 9: four ASCII characters in an INTEGER.
     public var serviceBuild: String?
@@ -127,7 +127,7 @@ extension ForgedAppReceipt {
     /// The date that sandbox receipts give for the purchase of every app (Reference.md V3.2).
     static let sandboxOriginalPurchase = ForgedInstant(2013, 8, 1, 7)
 
-    /// A receipt as iOS holds it for an app from the App Store.
+    /// A receipt that iOS has for an app from the App Store.
     public static func production(bundleId: String, created: ForgedInstant) -> Self {
         common(bundleId: bundleId, created: created).with {
             $0.receiptType = "Production"
@@ -201,13 +201,13 @@ extension ForgedAppReceipt {
         }
     }
 
-    /// The message for this receipt in Apple's shape, signed by the test authority's leaf of a generation.
+    /// The message for this receipt in Apple's form, signed by the test authority's leaf of a generation.
     public func signedData(_ generation: TestCertificateAuthority.Generation) throws -> ForgedSignedData {
         let chain = try TestCertificateAuthority.shared().chain(generation)
         return ForgedSignedData(content: content, chain: chain, digest: generation.digest)
     }
 
-    /// The message in Xcode's shape: BER, one segment, one self-signed certificate, SHA-256.
+    /// The message in Xcode's form: BER, one segment, one self-signed certificate, SHA-256.
     public func signedDataOfXcode() throws -> ForgedSignedData {
         let chain = [try TestCertificateAuthority.shared().xcode]
         return ForgedSignedData(content: content, chain: chain, digest: .sha256).with {

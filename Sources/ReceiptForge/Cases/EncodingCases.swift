@@ -1,7 +1,7 @@
 import Foundation
 
 extension ForgedCase {
-    /// Containers written in other ways than Apple's, all of them genuine.
+    /// Genuine containers in encodings that Apple does not use.
     static func encodingCases() throws -> [ForgedCase] {
         try berCases() + certificateListCases() + signedAttributeCases() + surroundingCases()
     }
@@ -116,7 +116,7 @@ extension ForgedCase {
         try soundTextCases() + brokenTextCases()
     }
 
-    /// A receipt whose base64 needs padding and has both `+` and `/` in it, or the damage would not show.
+    /// A receipt whose base64 needs padding and contains both `+` and `/`, so that the damage shows.
     private static func textReceipt() throws -> (ForgedAppReceipt, ForgedSignedData) {
         for build in 0..<64 {
             let receipt = Sample.usual().with { $0.applicationVersion = "3.4." + String(repeating: "1", count: build) }
@@ -238,7 +238,7 @@ extension ForgedCase {
         ]
     }
 
-    /// Attributes 2, 3, … whose values are plain bytes (Reference.md V5.1 is not about them).
+    /// Attributes 2, 3, … whose values are plain bytes (unlike those in Reference.md V5.1).
     private static func appAttestReceipt() throws -> ForgedSignedData {
         let authority = try TestCertificateAuthority.shared()
         let signing = try TestCertificateAuthority.leafDescription(.g5).with {
@@ -246,7 +246,7 @@ extension ForgedCase {
                 "Test Attestation Fraud Receipt Signing", unit: "Test Attestation",
                 organization: TestCertificateAuthority.organization)
             $0.key = .developer
-            // Apple's marker for these leaves is another one in the same family.
+            // Apple uses a different marker of the same family for these leaves.
             $0.markers = [.apple.appending(12, 15)]
         }.issued(by: authority.intermediate(.g5))
         let attributes = [

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// One forged input with what must be found in it: the stuff of a fixture folder.
+/// One forged input with its expected result: the contents of a fixture folder.
 public struct ForgedCase: Sendable {
-    /// How the bytes are to be stored.
+    /// The form in which the bytes are stored.
     public enum Form: String, Hashable, Sendable {
-        /// base64 text, sound or damaged.
+        /// base64 text, valid or damaged.
         case base64 = "b64"
         /// The container itself.
         case der
@@ -12,16 +12,16 @@ public struct ForgedCase: Sendable {
         case text = "txt"
     }
 
-    /// In kebab case; the name of the folder.
+    /// The name of the folder, in kebab case.
     public let name: String
     /// One sentence.
     public let shows: String
-    /// Too large to be kept in a repository; forged anew for each test.
+    /// Too large for a repository, so each test forges it again.
     public let isLarge: Bool
     public let form: Form
-    /// The input as a user would have it stored.
+    /// The input as a user would have stored it.
     public let bytes: [UInt8]
-    /// The container without base64; nothing where the case is not about a container.
+    /// The container without base64; nil if the case is not about a container.
     public let container: [UInt8]?
     public let expected: ForgedExpectation
     /// Whether `CMS_verify` accepts the container with the test root trusted, any purpose, at the date of creation.
@@ -29,10 +29,10 @@ public struct ForgedCase: Sendable {
     /// not check.
     public let openSSLAccepts: Bool?
 
-    /// The catalog, in a fixed order, names unique.
+    /// All cases, in a fixed order and with unique names.
     ///
     /// - Parameters:
-    ///   - largePurchaseCount: how many purchases the large receipt has; 0 leaves out the large cases.
+    ///   - largePurchaseCount: the number of purchases in the large receipt; 0 omits the large cases.
     public static func all(largePurchaseCount: Int = 10_000) throws -> [ForgedCase] {
         try environmentCases() + purchaseCases() + contentCases(largePurchaseCount: largePurchaseCount)
             + encodingCases() + textCases() + chainCases() + leafCases() + intermediateCases() + signerCases()
@@ -48,7 +48,7 @@ public struct ForgedCase: Sendable {
         ]
     }
 
-    /// Writes the folder of this case into a directory, over what is there.
+    /// Writes the folder of this case into a directory, and replaces existing files.
     ///
     /// - Throws: the file system's errors.
     public func write(to directory: URL) throws {
@@ -117,7 +117,7 @@ extension ForgedCase {
             expected: expected, openSSLAccepts: nil)
     }
 
-    /// An input that is nothing of the sort.
+    /// An input that is not a receipt.
     static func foreign(
         _ name: String, _ shows: String, _ reason: String, _ bytes: [UInt8], form: Form = .text
     ) -> ForgedCase {

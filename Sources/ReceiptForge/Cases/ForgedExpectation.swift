@@ -6,7 +6,7 @@ public struct ForgedExpectation: Sendable {
         case genuine
         /// It has the form of a receipt, but is not genuine (verifyReceipt: 21003).
         case notGenuine
-        /// It is not a legacy receipt, or too damaged to be read as one (verifyReceipt: 21002).
+        /// It is not a legacy receipt, or is too damaged to be read as one (verifyReceipt: 21002).
         case notAReceipt
     }
 
@@ -15,10 +15,10 @@ public struct ForgedExpectation: Sendable {
         case transactionReceipt
     }
 
-    /// The verdict with the test authority's root (and its leaves of transaction receipts) trusted, leniently read
-    /// base64, and receipts of Xcode refused.
+    /// The verdict if the test authority's root (and its leaves of transaction receipts) are trusted, base64 is read
+    /// leniently, and receipts of Xcode are rejected.
     public var verdict: Verdict
-    /// One word to branch on: the reason for the verdict, or the specialty of a genuine receipt.
+    /// One word to branch on: the reason for the verdict, or the special property of a genuine receipt.
     public var reason: String
     public var kind: Kind?
     /// The environment to act on, "Production", "Sandbox" or "Xcode". It can differ from the claim of the receipt.

@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// A JSON value whose members keep their order, so that what is written is the same each time.
+/// A JSON value whose members keep their order, so that the output is always the same.
 public indirect enum ForgedJSON: Sendable {
     case object([(String, ForgedJSON)])
     case array([ForgedJSON])
@@ -14,7 +14,7 @@ public indirect enum ForgedJSON: Sendable {
         .object(members.compactMap { name, value in value.map { (name, $0) } })
     }
 
-    /// Indented by two blanks a level, with a line break at the end (RFC 8259).
+    /// Indented by two spaces per level, with a line break at the end (RFC 8259).
     public var text: String {
         var text = ""
         write(to: &text, indent: "")
@@ -28,7 +28,7 @@ public indirect enum ForgedJSON: Sendable {
         return members.first { $0.0 == name }?.1
     }
 
-    // Only the forge writes these values, and none is deeper than a receipt's three levels.
+    // Only the forge creates these values, and none is deeper than a receipt's three levels.
     private func write(to text: inout String, indent: String) {
         switch self {
         case .object(let members):

@@ -1,7 +1,7 @@
-/// The apps, dates and purchases that the catalog is made of.
+/// The apps, dates and purchases of the cases.
 enum Sample {
     static let bundleId = "com.example.orchard"
-    /// Dates of creation, one in the life of each generation of certificates.
+    /// Dates of creation, one in the validity period of each generation of certificates.
     static let originalDate = ForgedInstant(2014, 5, 17, 9, 30, 12)
     static let g1Date = ForgedInstant(2021, 6, 10, 14, 5, 33)
     static let g5Date = ForgedInstant(2024, 3, 15, 10, 20, 30)
@@ -12,7 +12,7 @@ enum Sample {
     static let apples = "com.example.orchard.apples.100"
     static let tree = "com.example.orchard.tree.golden"
 
-    /// A receipt of production with these purchases, made of SHA-256 certificates.
+    /// A production receipt with these purchases, for SHA-256 certificates.
     static func production(_ purchases: [ForgedPurchase] = []) -> ForgedAppReceipt {
         .production(bundleId: bundleId, created: g5Date).with { $0.purchases = purchases }
     }
@@ -21,7 +21,7 @@ enum Sample {
         .sandbox(bundleId: bundleId, created: g5Date).with { $0.purchases = purchases }
     }
 
-    /// Two purchases, as a receipt of every day has them.
+    /// A typical receipt with two purchases.
     static func usual() -> ForgedAppReceipt { production([renewal(0), nonConsumable]) }
 
     /// The n-th period, from 0, of a monthly subscription that began `monthsAgo` months before the receipt.
@@ -54,7 +54,7 @@ enum Sample {
         $0.ownershipType = 0
     }
 
-    /// A purchase as sandbox has it: 16 digits that begin with 200, no item id.
+    /// A sandbox purchase: 16 digits that begin with 200, no item id.
     static let sandboxSubscription = subscription(
         id: "2000000612345678", from: g5Date.adding(hours: -1), months: 0, orderLine: 2_000_000_061_234_567
     ).with {

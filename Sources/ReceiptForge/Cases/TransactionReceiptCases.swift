@@ -20,7 +20,7 @@ extension ForgedCase {
         }
     }
 
-    /// iOS 6 transaction receipts as the App Store made them.
+    /// iOS 6 transaction receipts in the App Store's form.
     static func transactionCases() throws -> [ForgedCase] {
         try version2Cases() + version3Cases()
     }
@@ -89,7 +89,7 @@ extension ForgedCase {
         ]
     }
 
-    /// Transaction receipts in other spellings, and with an environment that their ids contradict.
+    /// Transaction receipts in other styles, and receipts whose environment contradicts their ids.
     static func transactionStyleCases() throws -> [ForgedCase] {
         let version2 = try ForgedTransactionSignature.version2(at: bought)
         let outer = try PropertyListStyle.allCases.filter { $0 != .apple }.map { style in

@@ -1,5 +1,5 @@
 extension ForgedCase {
-    /// Chains that do not lead to the trusted root, or do so by the wrong way.
+    /// Chains that do not lead to the trusted root, or lead to it in an invalid way.
     static func chainCases() throws -> [ForgedCase] {
         try foreignChainCases() + misledChainCases()
     }
@@ -76,7 +76,8 @@ extension ForgedCase {
         ]
     }
 
-    /// A developer's own certificate: under the same intermediate, with its own marker and not that of receipts.
+    /// A developer's own certificate: issued by the same intermediate, with its own marker instead of the marker for
+    /// receipts.
     static var developerDescription: CertificateDescription {
         TestCertificateAuthority.leafDescription(.g5).with {
             $0.serial = [0x7E, 0x57, 0xDE, 0x7E]
@@ -94,7 +95,7 @@ extension ForgedCase {
     private typealias Change = (name: String, shows: String, reason: String, openSSL: Bool, change: Edit)
     private typealias Edit = (inout CertificateDescription) -> Void
 
-    /// The true authority's leaf with one thing wrong.
+    /// The real leaf with one thing wrong.
     static func leafCases() throws -> [ForgedCase] {
         let authority = try TestCertificateAuthority.shared()
         let receipt = Sample.usual()
@@ -149,7 +150,7 @@ extension ForgedCase {
         ]
     }
 
-    /// Genuine certificates and a creation date outside or just inside of their life.
+    /// Genuine certificates, and creation dates outside or just inside their validity period.
     private static func creationDateCases() throws -> [ForgedCase] {
         let leaf = TestCertificateAuthority.leafDescription(.g5)
         func at(
@@ -177,7 +178,7 @@ extension ForgedCase {
         ]
     }
 
-    /// The true root over an intermediate with one thing wrong.
+    /// The real root over an intermediate with one thing wrong.
     static func intermediateCases() throws -> [ForgedCase] {
         let root = try TestCertificateAuthority.shared().root
         let receipt = Sample.usual()
@@ -241,7 +242,7 @@ extension ForgedCase {
 }
 
 extension ForgedCase {
-    /// Messages whose SignerInfos are not one true signature of the leaf.
+    /// Messages whose SignerInfos are not exactly one valid signature of the leaf.
     static func signerCases() throws -> [ForgedCase] {
         try signerCountCases() + digestCases() + signerIdentifierCases()
     }
@@ -335,7 +336,7 @@ extension ForgedCase {
             try app(
                 "flipped-content-bit", "One bit of the bundle id is changed after signing: d became f.", flipped,
                 flipped.signedData(.g5).with {
-                    // All but the bundle id stays, the device hash too.
+                    // Everything stays except the bundle id, including the device hash.
                     $0.content = replaced(in: receipt.content, "orchard", by: "orcharf")
                     $0.signers[0].signsInstead = receipt.content
                 }, .notGenuine, "signatureMismatch",

@@ -1,4 +1,4 @@
-/// A subject or issuer: its attributes in the order of the certificate (RFC 5280, 4.1.2.4).
+/// A subject or issuer, with its attributes in the order of the certificate (RFC 5280, 4.1.2.4).
 public struct DistinguishedName: Hashable, Sendable {
     public struct Attribute: Hashable, Sendable {
         public var type: ForgedObjectIdentifier

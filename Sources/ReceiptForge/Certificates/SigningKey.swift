@@ -6,7 +6,7 @@ import Foundation
 public enum ForgedDigest: String, Hashable, Sendable, CaseIterable {
     /// All receipts until 2023, and some long after (Reference.md V7.4).
     case sha1
-    /// Receipts since the change of technote TN3138; JWS (ES256).
+    /// Receipts since the change in technote TN3138; JWS (ES256).
     case sha256
     /// The certificates of signed data (Reference.md S4).
     case sha384
@@ -97,7 +97,7 @@ struct SigningKey: Sendable {
         }
     }
 
-    /// RSA: PKCS#1 v1.5, deterministic (RFC 8017, 8.2.1). ECDSA: DER, another one each time.
+    /// RSA: PKCS#1 v1.5, deterministic (RFC 8017, 8.2.1). ECDSA: DER, different each time.
     func signature(over bytes: [UInt8], _ digest: ForgedDigest) throws -> [UInt8] {
         switch digest {
         case .sha1: try signature(of: Insecure.SHA1.hash(data: bytes))

@@ -1,7 +1,7 @@
-/// A certificate authority with the shape of Apple's: one root, intermediates of three generations, leaves that sign
-/// receipts (Reference.md V7). Every name begins with "Test", every key is public.
+/// A certificate authority with the structure of Apple's: one root, intermediates of three generations, and leaves that
+/// sign receipts (Reference.md V7). Every name begins with "Test", and every key is public.
 ///
-/// A test trusts it explicitly, by ``rootDER`` or ``rootFingerprint``.
+/// Tests trust it explicitly, with ``rootDER`` or ``rootFingerprint``.
 public struct TestCertificateAuthority: Sendable {
     /// Which of Apple's generations a receipt imitates.
     public enum Generation: String, CaseIterable, Hashable, Sendable {
@@ -15,7 +15,7 @@ public struct TestCertificateAuthority: Sendable {
         public var digest: ForgedDigest { self == .g5 ? .sha256 : .sha1 }
     }
 
-    /// The one built from the fixed keys, the same on every machine.
+    /// The authority with the fixed keys, the same on every machine.
     public static func shared() throws -> TestCertificateAuthority { try sharedResult.get() }
     private static let sharedResult = Result { try TestCertificateAuthority() }
 
@@ -28,7 +28,7 @@ public struct TestCertificateAuthority: Sendable {
     public let earlyPurchaseReceiptLeaf: ForgedCertificate
     /// Signs iOS 6 receipts of version 2, June 2014 to May 2016.
     public let purchaseReceiptLeaf: ForgedCertificate
-    /// Signs what imitates Xcode's receipts. Self-signed.
+    /// Signs imitations of Xcode's receipts. Self-signed.
     public let xcode: ForgedCertificate
 
     private init() throws {
@@ -70,11 +70,11 @@ public struct TestCertificateAuthority: Sendable {
     public static var rootDER: [UInt8] { get throws { try shared().root.der } }
     /// SHA-256 of ``rootDER``.
     public static var rootFingerprint: [UInt8] { get throws { try shared().root.fingerprint } }
-    /// The intermediate that a verifier of iOS 6 receipts of version 2 has to bring, DER.
+    /// The intermediate that a verifier of iOS 6 receipts of version 2 must supply, DER.
     public static var iTunesStoreIntermediateDER: [UInt8] { get throws { try shared().iTunesStoreIntermediate.der } }
-    /// The intermediate that a verifier of iOS 6 receipts of version 3 has to bring, DER.
+    /// The intermediate that a verifier of iOS 6 receipts of version 3 must supply, DER.
     public static var version3IntermediateDER: [UInt8] { get throws { try shared().intermediate(.g1).der } }
-    /// The leaves of iOS 6 receipts, which a verifier may pin instead: version 2 early, version 2 late, version 3.
+    /// The leaves of iOS 6 receipts, which a verifier can pin instead: version 2 early, version 2 late, version 3.
     public static var transactionReceiptLeavesDER: [[UInt8]] {
         get throws {
             let authority = try shared()
@@ -83,7 +83,7 @@ public struct TestCertificateAuthority: Sendable {
             ]
         }
     }
-    /// The certificate that signs what imitates Xcode's receipts, DER.
+    /// The certificate that signs imitations of Xcode's receipts, DER.
     public static var xcodeDER: [UInt8] { get throws { try shared().xcode.der } }
 }
 
@@ -201,7 +201,7 @@ extension TestCertificateAuthority {
         ).with { $0.revocationPointers = false }
     }
 
-    /// The one certificate of an Xcode receipt: self-signed, a CA, for code signing.
+    /// The single certificate of an Xcode receipt: self-signed, a CA, for code signing.
     public static var xcodeDescription: CertificateDescription {
         CertificateDescription(
             serial: [0x01],

@@ -4,8 +4,8 @@
 
 /// The fixed keys of the test certificate authorities: RSA for receipts, elliptic curves for signed data (JWS).
 ///
-/// They are fixed because PKCS#1 v1.5 signatures are deterministic: the same key over the same bytes gives the same
-/// receipt, on every machine and for good. ECDSA signatures are not.
+/// They are fixed because PKCS#1 v1.5 signatures are deterministic: the same key and the same bytes always give the
+/// same receipt, on every machine. ECDSA signatures are not deterministic.
 public enum TestKey: String, CaseIterable, Hashable, Sendable {
     /// Signs the intermediates, in the place of Apple Root CA.
     case rootCA

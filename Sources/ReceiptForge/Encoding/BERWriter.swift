@@ -1,5 +1,5 @@
-/// Writes what the basic encoding rules allow and DER forbids: indefinite lengths and strings in segments
-/// (X.690, 8.1.3.6 and 8.7). Xcode's receipts are written so.
+/// Writes forms that BER allows and DER forbids: indefinite lengths and segmented strings (X.690, 8.1.3.6 and 8.7).
+/// Xcode's receipts use these forms.
 public enum BERWriter {
     /// A constructed value of indefinite length: contents up to an end-of-contents marker.
     public static func indefinite(_ tag: UInt8, _ values: [UInt8]...) -> [UInt8] { indefinite(tag, of: values) }
@@ -12,9 +12,9 @@ public enum BERWriter {
     ///
     /// - Parameters:
     ///   - contents: the bytes.
-    ///   - segmentLength: the most bytes in one segment.
-    ///   - nested: each pair of segments becomes a constructed OCTET STRING of its own, one level further in.
-    ///   - definite: the outer value has its length written, which BER allows too.
+    ///   - segmentLength: the maximum number of bytes in one segment.
+    ///   - nested: each pair of segments becomes a separate constructed OCTET STRING, one level deeper.
+    ///   - definite: the outer value has a definite length, which BER also allows.
     public static func segmentedOctetString(
         _ contents: [UInt8], segmentLength: Int, nested: Bool = false, definite: Bool = false
     ) -> [UInt8] {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The identifier bytes of the ASN.1 types that a receipt is made of (X.690, 8.1.2).
+/// The identifier bytes of the ASN.1 types in a receipt (X.690, 8.1.2).
 public enum ASN1Tag {
     public static let boolean: UInt8 = 0x01
     public static let integer: UInt8 = 0x02
@@ -22,7 +22,8 @@ public enum ASN1Tag {
     public static func context(_ number: UInt8) -> UInt8 { 0xA0 | (number & 0x1F) }
 }
 
-/// Writes ASN.1 values by the distinguished encoding rules (X.690, 10): definite lengths, the shortest form of each.
+/// Writes ASN.1 values by the distinguished encoding rules (X.690, 10): definite lengths, and the shortest form of each
+/// value.
 ///
 /// Each function returns the encoding of one value: identifier, length and contents.
 public enum DERWriter {

@@ -1,7 +1,7 @@
-/// A PKCS#7/CMS SignedData message to be written (RFC 2315, 9; RFC 5652, 5), with room for every mistake.
+/// A PKCS#7/CMS SignedData message to write (RFC 2315, 9; RFC 5652, 5). Each part can be wrong.
 ///
-/// The default is Apple's shape (Reference.md V5.1): DER, version 1, certificates leaf first, one signer
-/// without signed attributes.
+/// The default is Apple's form (Reference.md V5.1): DER, version 1, leaf certificate first, one signer without signed
+/// attributes.
 public struct ForgedSignedData: ForgedDescription {
     public enum Encoding: Hashable, Sendable {
         /// Definite lengths throughout.
@@ -17,7 +17,7 @@ public struct ForgedSignedData: ForgedDescription {
     public var certificates: [[UInt8]]
     public var signers: [ForgedSigner]
     public var encoding: Encoding = .der
-    /// The content bytes are themselves an OCTET STRING that holds the content; the signature covers both.
+    /// The content bytes are themselves an OCTET STRING that contains the content; the signature covers both.
     public var wrapsContentTwice = false
     /// Omits the content, as in a detached signature.
     public var isDetached = false
@@ -38,9 +38,9 @@ public struct ForgedSignedData: ForgedDescription {
     /// The bytes that a signature without signed attributes covers.
     var contentBytes: [UInt8] { wrapsContentTwice ? DERWriter.octetString(content) : content }
 
-    /// Signs and writes the message, ContentInfo included.
+    /// Signs and writes the message, including ContentInfo.
     ///
-    /// - Throws: what swift-crypto throws when a test key cannot be used.
+    /// - Throws: errors of swift-crypto if a test key cannot be used.
     public func encoded() throws -> [UInt8] {
         let digestAlgorithms = DERWriter.setOf(
             Set(signers.map(\.claimedDigest)).map { DERWriter.sequence(DERWriter.objectIdentifier($0), DERWriter.null) }
@@ -75,7 +75,7 @@ public struct ForgedSignedData: ForgedDescription {
     }
 }
 
-/// One SignerInfo: the named signer and algorithms, and the bytes that are really signed.
+/// One SignerInfo: the stated signer and algorithms, and the bytes that are actually signed.
 public struct ForgedSigner: ForgedDescription {
     /// The encoded issuer name in the SignerInfo.
     public var issuer: [UInt8]
@@ -84,9 +84,9 @@ public struct ForgedSigner: ForgedDescription {
     public var key: TestKey
     /// The digest for the signature.
     public var digest: ForgedDigest
-    /// The digest that the SignerInfo names.
+    /// The digest algorithm that the SignerInfo states.
     public var claimedDigest: ForgedObjectIdentifier
-    /// The signature algorithm that the SignerInfo names: rsaEncryption in Apple's receipts, sometimes
+    /// The signature algorithm that the SignerInfo states: rsaEncryption in Apple's receipts, sometimes
     /// sha256WithRSAEncryption in Xcode's.
     public var signatureAlgorithm: ForgedObjectIdentifier = .rsaEncryption
     public var signedAttributes: ForgedSignedAttributes?
@@ -106,7 +106,8 @@ public struct ForgedSigner: ForgedDescription {
     func encoded(over content: [UInt8]) throws -> [UInt8] {
         let signed = signsInstead ?? content
         let attributes = signedAttributes.map { $0.encoded(content: signed, digest: digest) }
-        // The attributes are signed as the SET that they are, not as the [0] under which they travel (RFC 5652, 5.4).
+        // The signature covers the attributes encoded as a SET, not with the tag [0] that the message contains (RFC
+        // 5652, 5.4).
         let toBeSigned = attributes.map { DERWriter.setOf($0) } ?? signed
         var signature = try SigningKey.of(key).signature(over: toBeSigned, digest)
         if brokenSignature { signature[signature.count / 2] ^= 0x10 }

@@ -1,17 +1,16 @@
 import Foundation
 
-/// A JWS in compact serialization as the App Store makes it (Reference.md S4), each part of it free to be
-/// wrong.
+/// A JWS in compact serialization, in the App Store's form (Reference.md S4). Each part can be wrong.
 public struct ForgedSignedPayload: ForgedDescription {
-    /// The payload's bytes, JSON where nothing else is wanted.
+    /// The payload's bytes; JSON unless a test needs something else.
     public var payload: [UInt8]
     /// The header's `alg`.
     public var algorithm = "ES256"
     /// The header's `x5c`: leaf, intermediate, root, DER.
     public var certificates: [[UInt8]]
-    /// The key that signs; one for P-256.
+    /// The signing key; a P-256 key.
     public var key: TestKey
-    /// The header's JSON; nil to make it from ``algorithm`` and ``certificates``.
+    /// The header's JSON; nil to create it from ``algorithm`` and ``certificates``.
     public var header: [UInt8]?
 
     public init(payload: [UInt8], certificates: [[UInt8]], key: TestKey) {
@@ -27,11 +26,11 @@ public struct ForgedSignedPayload: ForgedDescription {
         return Array("{\"alg\":\"\(algorithm)\",\"x5c\":[\(texts)]}".utf8)
     }
 
-    /// The signed text: header and payload, joined by a full stop (RFC 7515, 5.1).
+    /// The signed text: header and payload, separated by a period (RFC 7515, 5.1).
     public var signingInput: String { "\(Self.base64URL(headerBytes)).\(Self.base64URL(payload))" }
 
     /// Signs. ECDSA signatures differ each time.
-    /// - Throws: ``ForgeError`` if the key is not one for P-256.
+    /// - Throws: ``ForgeError`` if the key is not a P-256 key.
     public func text() throws -> String {
         let input = signingInput
         return "\(input).\(Self.base64URL(try SigningKey.of(key).es256Signature(over: Array(input.utf8))))"

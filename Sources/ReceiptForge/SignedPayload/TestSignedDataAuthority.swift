@@ -1,15 +1,15 @@
 import Foundation
 
-/// A test authority for what the App Store signs today: root and intermediate P-384, leaf P-256, Apple's markers
-/// (Reference.md S4). Every name begins with "Test", every key is public.
+/// A test authority for JWS of the App Store: root and intermediate with P-384, leaf with P-256, Apple's markers
+/// (Reference.md S4). Every name begins with "Test", and every key is public.
 ///
-/// A test trusts it explicitly, by ``rootCertificate``.
+/// Tests trust it explicitly, with ``rootCertificate``.
 public struct TestSignedDataAuthority: Sendable {
     /// Signs payloads.
     public let leaf: ForgedCertificate
-    /// Issued the leaf.
+    /// The certificate that issued the leaf.
     public let intermediate: ForgedCertificate
-    /// Issued the intermediate.
+    /// The certificate that issued the intermediate.
     public let root: ForgedCertificate
 
     public init(leaf: ForgedCertificate, intermediate: ForgedCertificate, root: ForgedCertificate) {
@@ -18,7 +18,7 @@ public struct TestSignedDataAuthority: Sendable {
         self.root = root
     }
 
-    /// The authority of the fixed certificates, the same bytes on every machine.
+    /// The authority with the fixed certificates, which have the same bytes on every machine.
     public static let standard = TestSignedDataAuthority(
         leaf: certificate(leafDescription, issuer: intermediateDescription, leafBase64),
         intermediate: certificate(intermediateDescription, issuer: rootDescription, intermediateBase64),
@@ -61,7 +61,7 @@ public struct TestSignedDataAuthority: Sendable {
         }
     }
 
-    /// The root's DER, to be trusted explicitly.
+    /// The root's DER, for tests that trust it explicitly.
     public var rootCertificate: [UInt8] { root.der }
 
     /// Leaf, intermediate, root, DER.
@@ -75,7 +75,7 @@ public struct TestSignedDataAuthority: Sendable {
     /// Signs a payload's JSON: compact JWS with `alg` ES256 and `x5c` of three.
     public func sign(payload: [UInt8]) throws -> String { try signedPayload(payload).text() }
 
-    /// A payload as StoreKit testing in Xcode signs it: with one self-signed certificate.
+    /// A payload as StoreKit testing in Xcode signs it, with one self-signed certificate.
     public static func xcodeSignedPayload(_ payload: [UInt8]) throws -> ForgedSignedPayload {
         let certificate = try xcodeDescription.issued(by: nil)
         return ForgedSignedPayload(payload: payload, certificates: [certificate.der], key: certificate.key).with {
@@ -139,7 +139,7 @@ extension TestSignedDataAuthority {
             markers: [.receiptSigningMarker], policy: .receiptSigningPolicy)
     }
 
-    /// The one certificate of what Xcode signs: self-signed, P-256.
+    /// The single certificate of data that Xcode signs: self-signed, P-256.
     public static var xcodeDescription: CertificateDescription {
         CertificateDescription(
             serial: [0x7E, 0x57, 0x02],
@@ -152,7 +152,7 @@ extension TestSignedDataAuthority {
         ).with { $0.revocationPointers = false }
     }
 
-    /// Answers for the intermediate whether a certificate was revoked (RFC 6960, 4.2.2.2).
+    /// Signs OCSP answers for the intermediate (RFC 6960, 4.2.2.2).
     public static var responderDescription: CertificateDescription {
         CertificateDescription(
             serial: [0x7E, 0x57, 0x03],
@@ -168,8 +168,8 @@ extension TestSignedDataAuthority {
     }
 }
 
-/// The fixed certificates. ECDSA signatures are random, so certificates that are issued anew have the same content and
-/// another signature; these are one such issue of the descriptions.
+/// The fixed certificates. ECDSA signatures are random, so issuing the certificates again gives the same content with
+/// different signatures. These were issued once from the descriptions.
 extension TestSignedDataAuthority {
     static let rootBase64 = """
         MIICczCCAfigAwIBAgIELX5XATAKBggqhkjOPQQDAzBwMSAwHgYDVQQDDBdUZXN0IEFwcGxlIFJvb3QgQ0EgLSBHMzElMCMGA1UE

@@ -42,7 +42,7 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
         originalPurchaseDate = originalDate ?? date
     }
 
-    /// A purchase in the sandbox: pod 100, which is also how its transaction id begins.
+    /// A purchase in the sandbox: pod 100, which is also the start of its transaction id.
     public static func sandbox(product: String, id: String, at date: ForgedInstant) -> Self {
         Self(product: product, id: id, at: date).with {
             $0.environment = "Sandbox"
@@ -50,7 +50,7 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
         }
     }
 
-    /// A purchase in production: no `environment`, and the pod at the head of the transaction id.
+    /// A purchase in production: no `environment`, and a transaction id that begins with the pod.
     public static func production(product: String, pod: String, serial: String, at date: ForgedInstant) -> Self {
         Self(product: product, id: pod + serial, at: date).with {
             $0.pod = pod
@@ -59,7 +59,7 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
         }
     }
 
-    /// The entries of the inner property list in the order of Apple's, which depends on the keys that are there.
+    /// The entries of the inner property list in Apple's order, which depends on the keys that are present.
     public var purchaseInfo: [(key: String, value: String)] {
         let values = purchaseInfoValues
         return keyOrder.compactMap { key in values[key].flatMap { $0 }.map { (key, $0) } }

@@ -3,7 +3,7 @@ import Foundation
 /// The signature and the form of a transaction receipt. Each part can be wrong.
 ///
 /// The signature blob is a version byte, the signature, the length of a certificate in four bytes, and the certificate.
-/// Signed are the version byte and the decoded purchase-info, with SHA-1 (Reference.md V6).
+/// The signature covers the version byte and the decoded purchase-info, with SHA-1 (Reference.md V6).
 public struct ForgedTransactionSignature: ForgedDescription {
     public var certificate: ForgedCertificate
     /// The key that signs.

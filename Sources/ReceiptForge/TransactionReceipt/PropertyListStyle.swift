@@ -1,17 +1,17 @@
 /// The styles of property lists in transaction receipts (Reference.md V6).
 public enum PropertyListStyle: String, CaseIterable, Hashable, Sendable {
-    /// Apple's: one tab, everything quoted, one entry a line, no line break at the end.
+    /// Apple's style: one tab, everything quoted, one entry per line, no line break at the end.
     case apple
-    /// The style of clients: four blanks, numbers and plain words unquoted, a line break at the end.
+    /// The style of clients: four spaces, numbers and plain words unquoted, a line break at the end.
     case unquoted
-    /// Apple's form with the keys by the alphabet.
+    /// Apple's style with the keys in alphabetical order.
     case sorted
     /// One line, the style of an old client.
     case oneLine
     /// The XML property list of later systems.
     case xml
 
-    /// Writes entries; keys and values hold no quotes or backslashes in receipts, and are escaped if they do.
+    /// Writes entries. Keys and values in receipts contain no quotes or backslashes; if they do, these are escaped.
     public func text(_ entries: [(key: String, value: String)]) -> String {
         switch self {
         case .apple: "{\n" + entries.map { "\t\(Self.quoted($0.key)) = \(Self.quoted($0.value));\n" }.joined() + "}"
@@ -27,7 +27,7 @@ public enum PropertyListStyle: String, CaseIterable, Hashable, Sendable {
         "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
     }
 
-    /// Unquoted where an OpenStep property list allows it: letters, digits, `_`, `.`, `$`, `/` and `:`.
+    /// Unquoted if an OpenStep property list allows it: letters, digits, `_`, `.`, `$`, `/` and `:`.
     private static func bare(_ text: String) -> String {
         let plain = text.utf8.allSatisfy {
             switch $0 {
