@@ -80,7 +80,7 @@ printf '    --root-out roots.pem --key-out key.p8\n'
     --bundle-id com.example.orchard --clock stepped --root-out "$output/roots.pem" --key-out "$output/key.p8" \
     >"$output/sandbox" 2>&1 &
 processes+=($!)
-appStore=$(waitFor "${processes[1]}" "$output/sandbox" 's/.*plays at \(http:[^ ]*\)\.$/\1/p')
+appStore=$(waitFor "${processes[1]}" "$output/sandbox" 's/.*listens at \(http:[^ ]*\)\.$/\1/p')
 shop=$appStore/sandbox/v1
 printf '\n$ legacy-receipts serve --set trust.signed-data-roots=roots.pem\n'
 "$command" serve --port 0 --store "sqlite:$output/story.sqlite" --set admin.enabled=false \

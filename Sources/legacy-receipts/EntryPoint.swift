@@ -21,9 +21,9 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
             OffersCommand.self, LedgerCommand.self, SignCommand.self, SandboxCommand.self, CompletionsCommand.self,
         ])
 
-    /// Runs the command; usage errors exit with 2, as input and output errors do, so that 1 keeps its one meaning.
+    /// Runs the command. Usage errors exit with 2, like input and output errors, so that 1 has only one meaning.
     static func main() async {
-        // A reader that has gone and a file that may not grow are errors to report, not silent ends.
+        // A closed pipe and a file size limit are reported as errors instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         do {
@@ -42,7 +42,7 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
 
     private static func parse() async throws -> any ParsableCommand { try parseAsRoot() }
 
-    /// Prints what ended the command: help and version are no errors.
+    /// Prints the error that ended the command. Help and version are not errors.
     private static func report(_ error: any Error) -> ExitCode {
         if let failure = error as? CommandFailure {
             Terminal.error("Error: \(failure.description)")

@@ -5,9 +5,9 @@ enum ExitStatus {
     static let usageOrIO = ExitCode(2)
     /// `migrate`: some records were quarantined.
     static let someQuarantined = ExitCode(1)
-    /// `notifications backfill`: some were not taken in.
+    /// `notifications backfill`: some were not stored.
     static let someRefused = ExitCode(1)
-    /// `inspect`: a receipt that is not genuine, or of another device.
+    /// `inspect`: a receipt that is not genuine, or belongs to another device.
     static let notGenuine = ExitCode(1)
     /// `inspect`: not a receipt, or one too damaged to be read.
     static let notAReceipt = ExitCode(3)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Reading of whole small files.
+/// Reads small files completely.
 enum InputFile {
-    /// Bytes. Several times the largest receipt in base64 with line breaks: what is longer is another kind of file.
+    /// Bytes. Several times the largest receipt in base64 with line breaks. A longer file is of another kind.
     static let maximumSize = 16 << 20
 
     /// - Parameter path: a path, or `-` for standard input.
@@ -25,7 +25,7 @@ enum InputFile {
                 bytes += chunk[..<count]
                 guard bytes.count <= maximumSize else {
                     throw CommandFailure(
-                        "Cannot use \(name): it has more than \(maximumSize) bytes and is no single receipt or certificate."
+                        "Cannot use \(name): it has more than \(maximumSize) bytes, too many for one receipt or certificate."
                     )
                 }
             } else if errno != EINTR {

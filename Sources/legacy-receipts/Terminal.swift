@@ -6,7 +6,7 @@ import Foundation
 enum Terminal {
     /// Prints a text and a line feed.
     ///
-    /// - Throws: ``CommandFailure`` if it cannot be written. A closed pipe (`| head`) is no error.
+    /// - Throws: ``CommandFailure`` if it cannot be written. A closed pipe (`| head`) is not an error.
     static func output(_ text: String) throws(CommandFailure) {
         let number = write(Array((text + "\n").utf8), to: STDOUT_FILENO)
         guard number != 0, number != EPIPE else { return }
@@ -15,7 +15,7 @@ enum Terminal {
 
     /// Writes bytes as they are.
     ///
-    /// - Throws: ``CommandFailure`` if they cannot be written, and nothing is left to do where the reader has gone.
+    /// - Throws: ``CommandFailure`` if they cannot be written; `ExitCode.success` if the reader has closed the pipe.
     static func output(_ bytes: [UInt8]) throws {
         let number = write(bytes, to: STDOUT_FILENO)
         guard number != 0 else { return }
@@ -54,7 +54,7 @@ enum Terminal {
     }
 }
 
-/// Why a command cannot do its work, where the arguments are not to blame: input, output, a file's contents.
+/// An error that the arguments do not cause: input, output, or the contents of a file.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -36,7 +36,7 @@ struct LedgerTests {
         #expect(transaction["environment"] as? String == "Production")
         let position = try #require(first.last?["position"] as? Int)
         let done = try await ledger("acknowledge", "--consumer", "shop", "--position", "\(position)", in: folder)
-        #expect(done.output == "shop is done with everything up to \(position).\n")
+        #expect(done.output == "shop has acknowledged all entries up to \(position).\n")
         var refund = StoredPurchases.fact("100", original: "100", 0, 1) { $0.revocationDate = 1 }
         refund = TransactionFact(
             payload: refund.payload, legacy: nil, origin: FactOrigin(source: .notificationV2, signedDate: .max))

@@ -29,7 +29,7 @@ struct MigrateEnrichTests {
             pid=$!
             trap 'kill $pid' EXIT
             while ! grep -q "issuer-id" out; do kill -0 $pid || exit 9; sleep 0.1; done
-            address=$(sed -n 's/^The App Store plays at \\(.*\\)\\.$/\\1/p' out)
+            address=$(sed -n 's/^The local App Store listens at \\(.*\\)\\.$/\\1/p' out)
             key=$(sed -n 's/.*key-id \\([^ ]*\\) and issuer-id.*/\\1/p' out)
             issuer=$(sed -n 's/.*issuer-id \\([^ ]*\\).*/\\1/p' out)
             shop() { curl -sf -d "$2" "$address/sandbox/v1/$1"; }

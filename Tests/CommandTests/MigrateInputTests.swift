@@ -97,7 +97,7 @@ struct MigrateInputTests {
         let folder = try Folder.withRoot()
         let outcome = try await folder.migrate("-", "--output", "out")
         #expect(outcome.status == 0)
-        #expect(outcome.output.contains("There was no record in the input."))
+        #expect(outcome.output.contains("The input contains no records."))
         #expect(try folder.bytes("out/transactions.ndjson").isEmpty)
         #expect(try folder.object("out/summary.json")["recordsRead"] as? Int == 0)
     }

@@ -307,8 +307,8 @@ struct OffersTests {
             (["--kind", "win-back"], "needs --offer-id"),
             (Self.winBack + ["--offers", "x.yaml"], "by --offers or by flags, not both"),
             (["--kind", "introductory", "--paid-months", "3"], "are for --kind win-back"),
-            (["--kind", "introductory", "--at", "yesterday"], "is no date like"),
-            (["--kind", "introductory", "--at", "1969-01-01"], "is no date like"),
+            (["--kind", "introductory", "--at", "yesterday"], "is not a date like"),
+            (["--kind", "introductory", "--at", "1969-01-01"], "is not a date like"),
             (Self.winBack.map { $0 == "24" ? "2" : $0 }, "more than --minimum-months-since"),
             (Self.winBack.map { $0 == "24" ? "2400" : $0 }, "Months are 0 to 1200"),
         ] {

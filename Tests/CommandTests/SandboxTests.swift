@@ -23,7 +23,7 @@ struct SandboxTests {
     @Test(
         "A usage error exits with 2 and says what is wrong",
         arguments: [
-            ([], "--products is missing"), (["--products", "p", "--speed", "fast"], "--speed takes"),
+            ([], "--products is required"), (["--products", "p", "--speed", "fast"], "--speed takes"),
             (["--products", "p", "--environment", "Moon"], "--environment takes"),
             (["--products", "none.storekit"], "The products cannot be sold"),
             (["--products", "p.storekit", "--clock", "sundial"], "--clock takes"),
@@ -52,7 +52,7 @@ struct SandboxTests {
             "$COMMAND" sandbox --products p.storekit --port 0 --root-out roots.pem --key-out key.p8 > out &
             pid=$!
             while ! grep -q "app-store-server.sandbox-url" out; do kill -0 $pid || exit 9; sleep 0.1; done
-            url=$(sed -n 's/^The App Store plays at \\(.*\\)\\.$/\\1/p' out)
+            url=$(sed -n 's/^The local App Store listens at \\(.*\\)\\.$/\\1/p' out)
             curl -s -d '{"customer": "ada", "productId": "com.example.monthly"}' $url/sandbox/v1/purchases > bought
             curl -s $url/sandbox/v1/customers/ada/receipt | sed 's/.*"receipt-data":"\\([^"]*\\)".*/\\1/' > receipt
             "$COMMAND" inspect --trust-root roots.pem receipt

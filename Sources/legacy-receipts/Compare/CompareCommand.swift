@@ -98,10 +98,10 @@ struct CompareCommand: AsyncParsableCommand {
     func validate() throws {
         guard coverage || !inputs.isEmpty else { throw ValidationError("Name an input.") }
         guard !learnsLatest || !learnsEarlier else {
-            throw ValidationError("--learn-latest and --learn-earlier exclude each other.")
+            throw ValidationError("Use --learn-latest or --learn-earlier, not both.")
         }
         guard learning == .none || store == nil else {
-            throw ValidationError("--learn-latest and --learn-earlier use a store of their own: leave out --store.")
+            throw ValidationError("--learn-latest and --learn-earlier use their own store: remove --store.")
         }
         guard maximumDifferences >= 0 else { throw ValidationError("--differences takes a number from 0.") }
     }
@@ -121,7 +121,7 @@ struct CompareCommand: AsyncParsableCommand {
         }
         try Terminal.output(json ? String(decoding: report.json(), as: UTF8.self) : CompareText.text(report))
         if report.pairs + report.failed == 0 {
-            throw CommandFailure("There is no request with a reply in the input.")
+            throw CommandFailure("The input contains no request with a reply.")
         }
         guard report.hasParity else { throw ExitCode(1) }
     }
@@ -195,7 +195,7 @@ struct CompareCommand: AsyncParsableCommand {
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
-            throw CommandFailure("No folder for a store can be made: \(error.localizedDescription)")
+            throw CommandFailure("The folder for the store cannot be created: \(error.localizedDescription)")
         }
         defer { try? FileManager.default.removeItem(at: folder) }
         return try await Self.using(try Self.open("sqlite:" + folder.appending(path: "store.sqlite").path), body)

@@ -3,7 +3,7 @@ enum AttributeNames {
     static let app: [Int64: String] = [
         0: "receipt_type", 1: "adam_id, app_item_id", 2: "bundle_id", 3: "application_version", 4: "opaque value",
         5: "SHA-1 device hash", 6: "opaque, meaning unknown", 7: "opaque, meaning unknown",
-        8: "creation date carried on", 9: "service tag", 10: "age rating", 11: "developer id",
+        8: "carried creation date", 9: "service tag", 10: "age rating", 11: "developer id",
         12: "receipt_creation_date", 13: "operating system version", 14: "device model code", 15: "download_id",
         16: "version_external_identifier", 18: "original_purchase_date", 19: "original_application_version",
         20: "text, meaning unknown", 21: "expiration_date", 22: "volume purchase date",

@@ -1,7 +1,7 @@
 import AppStoreModels
 import LegacyReceipts
 
-/// An inspection as a person reads it.
+/// An inspection as text.
 enum InspectionText {
     static func text(_ inspection: ReceiptInspection) -> String {
         var lines = [verdict(inspection.verdict)]
@@ -22,7 +22,7 @@ enum InspectionText {
 
     static func text(_ error: ReceiptError) -> String { verdict(.failure(error)) }
 
-    /// A check that failed and does not make the receipt refused.
+    /// A check that failed without causing a rejection of the receipt.
     private static func objection(_ check: ReceiptInspection.Check) -> String? {
         guard case .failed(let error) = check.outcome else { return nil }
         return "  But: \(Printable.text(error.message))"
@@ -44,7 +44,7 @@ enum InspectionText {
         case .apple: "signed under a pinned Apple root"
         case .pinnedLeaf: "signed with a pinned Apple leaf certificate"
         case .additionalRoot: "signed under a root that YOU added, not Apple's"
-        case .xcode: "signed by Xcode, which you chose to accept; anybody can make such a receipt"
+        case .xcode: "signed by Xcode, which you chose to accept; its key is public"
         }
     }
 
@@ -89,7 +89,7 @@ enum InspectionText {
     private static func transaction(_ receipt: TransactionReceipt) -> [String] {
         var lines = ["", "Transaction receipt, signed part"]
         lines += receipt.purchaseInfo.map { "  \(Printable.text($0.key).padded(to: 32))\(Printable.text($0.value))" }
-        lines += ["", "Not signed (anybody can edit these)"]
+        lines += ["", "Not signed (anyone can edit these)"]
         lines.append("  \("environment".padded(to: 32))\(Printable.text(receipt.claimedEnvironment ?? "(absent)"))")
         lines.append("  \("pod".padded(to: 32))\(Printable.text(receipt.pod ?? "(absent)"))")
         lines.append("  \("signing-status".padded(to: 32))\(Printable.text(receipt.signingStatus ?? "(absent)"))")

@@ -176,7 +176,7 @@ struct LedgerAcknowledgeCommand: AsyncParsableCommand {
         try await StoreOpener.withExisting(store) { store in
             try await store.acknowledge(position, by: consumer)
             let kept = try await store.acknowledgedPosition(of: consumer)
-            try Terminal.output("\(consumer) is done with everything up to \(kept).")
+            try Terminal.output("\(consumer) has acknowledged all entries up to \(kept).")
         }
     }
 }

@@ -3,7 +3,7 @@ import AppStoreServer
 import ArgumentParser
 import Foundation
 
-/// Completing customers by the App Store Server API after a migration.
+/// Options to complete customers from the App Store Server API after a migration.
 struct EnrichOptions: ParsableArguments {
     @Flag(
         name: .customLong("enrich"),
@@ -38,7 +38,7 @@ struct EnrichOptions: ParsableArguments {
     func validate() throws {
         guard isAsked else {
             let given = [issuerId, keyId, privateKey, productionURL, sandboxURL].contains { $0 != nil }
-            guard !given else { throw ValidationError("A key is of no use without --enrich.") }
+            guard !given else { throw ValidationError("The key options require --enrich.") }
             return
         }
         for (name, value) in [("--issuer-id", issuerId), ("--key-id", keyId), ("--private-key", privateKey)]
@@ -48,7 +48,7 @@ struct EnrichOptions: ParsableArguments {
     }
 
     /// The key; nil if nothing is to be completed.
-    /// - Throws: `CommandFailure` for a file that holds none.
+    /// - Throws: `CommandFailure` for a file without a key.
     func key() throws -> InAppPurchaseKey? {
         guard isAsked, let issuerId, let keyId, let privateKey else { return nil }
         return try InAppPurchaseKey(file: privateKey, keyID: keyId, issuerID: issuerId)

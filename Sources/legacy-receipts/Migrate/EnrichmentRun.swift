@@ -14,7 +14,7 @@ struct EnrichmentRun {
     let environments: [AppStoreModels.Environment]
     let isQuiet: Bool
 
-    /// How many failures are printed; further ones are counted.
+    /// The maximum number of failures to print. Further failures are only counted.
     private static let maximumLines = 20
 
     /// A text about the run, and whether it is complete.
@@ -43,7 +43,7 @@ struct EnrichmentRun {
                 onFailure: { failure in
                     failures += 1
                     if failures <= Self.maximumLines { Self.tell(failure) }
-                    if failures == Self.maximumLines + 1 { Terminal.error("Further failures are counted.") }
+                    if failures == Self.maximumLines + 1 { Terminal.error("Further failures are only counted.") }
                 }, onHold: { progress.hold(until: $0) })
             events.onProgress = {
                 customers = $0
@@ -59,7 +59,7 @@ struct EnrichmentRun {
             let text = Self.text(customers + found)
             return Outcome(text: text, isWhole: false, stopped: Self.failure(refused))
         } catch {
-            throw CommandFailure("Completing the customers stopped, run it again to resume: \(error)")
+            throw CommandFailure("The run stopped; run it again to resume: \(error)")
         }
         let total = customers + found
         return Outcome(text: Self.text(total), isWhole: total.failed == 0)
@@ -127,11 +127,11 @@ struct EnrichmentRun {
     }
 }
 
-/// A line on standard error from time to time, with an estimate of the time that is left.
+/// Writes a line to standard error from time to time, with an estimate of the remaining time.
 private final class EnrichmentProgress {
     private let start = ContinuousClock.now
     private var lastReport = ContinuousClock.now
-    /// Time in which the App Store took no requests.
+    /// The time in which the App Store accepted no requests.
     private var held = Duration.zero
     private var holdStart: ContinuousClock.Instant?
     private let total: Int
@@ -153,7 +153,7 @@ private final class EnrichmentProgress {
         write("\(count) of \(total) customers, about \(left.components.seconds) s left")
     }
 
-    /// - Parameter date: until when the App Store takes no requests, in milliseconds; nil: it does again.
+    /// - Parameter date: the time until which the App Store accepts no requests, in milliseconds; nil when it accepts them again.
     func hold(until date: Int64?) {
         guard let date else {
             if let holdStart { held += ContinuousClock.now - holdStart }

@@ -6,7 +6,7 @@ import Synchronization
 final class Interruption: Sendable {
     private let received = Mutex<Int32?>(nil)
 
-    /// The signal that came while ``run(_:)`` was running.
+    /// The signal that arrived while ``run(_:)`` was running.
     var signal: Int32? { received.withLock { $0 } }
 
     /// Runs `body` and cancels it when a signal comes. A second signal ends the process at once.

@@ -11,10 +11,10 @@ actor StoreLoader {
     private var applied = AppliedFacts()
     private var documents = 0
     private var leftOut = 0
-    /// Transaction ids of which nothing else is known, in the order of the input.
+    /// Bare transaction ids, in the order of the input.
     private(set) var bareIds: [String] = []
 
-    /// - Throws: `CommandFailure` for an address that is none, or a store that cannot be opened.
+    /// - Throws: `CommandFailure` for an invalid address, or a store that cannot be opened.
     init(address: String) throws {
         do {
             name = "\(try StoreURL(address))"
@@ -54,9 +54,9 @@ actor StoreLoader {
         do {
             try await store.close()
         } catch {
-            Terminal.error("The store was not closed as it should be: \(error)")
+            Terminal.error("The store could not be closed: \(error)")
         }
-        let rest = leftOut > 0 ? "; documents that state nothing to be stored: \(leftOut)" : ""
+        let rest = leftOut > 0 ? "; documents without facts to store: \(leftOut)" : ""
         return """
             Store \(name): \(applied.changed) facts of \(documents - leftOut) documents are new, \
             \(applied.unchanged) were known\(rest).

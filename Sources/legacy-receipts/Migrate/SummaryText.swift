@@ -34,11 +34,11 @@ enum SummaryText {
         if summary.quarantined + summary.documentsQuarantined > 0 {
             lines.append("quarantine.ndjson contains the quarantined records and the reasons.")
         }
-        if summary.recordsRead == 0 { lines.append("There was no record in the input.") }
+        if summary.recordsRead == 0 { lines.append("The input contains no records.") }
         return lines.joined(separator: "\n")
     }
 
-    /// The columns to look at: nothing may go missing without a word.
+    /// The columns to check, so that no document is lost without a message.
     private static func notRead(_ summary: MigrationSummary) -> String {
         let paths = summary.members.filter { $0.value[MemberFate.looksLikeDocument.rawValue] != nil }.keys.sorted()
         let shown = paths.prefix(maximumReasons).map { Printable.text($0) }.joined(separator: ", ")

@@ -121,7 +121,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
 
     private static func tell(_ report: NotificationReport) {
         let name = report.notificationUUID.map { "Notification \($0)" } ?? "A notification"
-        Terminal.error("\(name) was not taken in (\(report.outcome.rawValue)): \(report.reason ?? "no reason")")
+        Terminal.error("\(name) was not stored (\(report.outcome.rawValue)): \(report.reason ?? "no reason")")
     }
 
     private static func summary(_ counts: NotificationBackfill.Counts) -> String {

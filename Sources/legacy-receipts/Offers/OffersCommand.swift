@@ -153,7 +153,7 @@ enum DateArguments {
             (try? Date(text, strategy: .iso8601)) ?? (try? Date(text, strategy: .iso8601.year().month().day()))
         let limit = Double(PacificTime.range.upperBound)
         guard let seconds = date?.timeIntervalSince1970, seconds >= 0, seconds * 1000 < limit else {
-            throw ValidationError("'\(text)' is no date like 2024-03-15T10:20:30Z or 2024-03-15.")
+            throw ValidationError("'\(text)' is not a date like 2024-03-15T10:20:30Z or 2024-03-15.")
         }
         return Int64(seconds * 1000)
     }

@@ -148,7 +148,7 @@ struct SandboxCommand: AsyncParsableCommand {
     }
 
     private func catalog() throws -> SandboxCatalog {
-        guard !products.isEmpty else { throw ValidationError("--products is missing: there is nothing to sell.") }
+        guard !products.isEmpty else { throw ValidationError("--products is required.") }
         do {
             return try SandboxCatalog(try ProductCatalog.load(paths: products))
         } catch {
@@ -163,7 +163,7 @@ struct SandboxCommand: AsyncParsableCommand {
         let server = SandboxServer(
             configuration, logger: logger,
             onListening: { port in
-                let lines = ["The App Store plays at http://\(configuration.host):\(port)."] + hints(port)
+                let lines = ["The local App Store listens at http://\(configuration.host):\(port)."] + hints(port)
                 try? Terminal.output(lines.joined(separator: "\n"))
             })
         let group = ServiceGroup(

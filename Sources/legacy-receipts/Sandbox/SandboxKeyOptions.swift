@@ -68,7 +68,7 @@ struct SandboxKeyOptions: ParsableArguments {
         let (keyID, issuerID) = (keyID, issuerID)
         return { port in
             [
-                "To try things with it, and nowhere else:",
+                "To use it in tests, and only there:",
                 "  legacy-receipts inspect and migrate: --trust-root \(file)",
                 "  legacy-receipts serve: trust.roots and trust.signed-data-roots: [\(file)],",
                 "    app-store-server.sandbox-url: http://127.0.0.1:\(port),",

@@ -63,7 +63,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // By default it ends a process, and it may come before the server is up and takes it as its order to reload.
+        // By default SIGHUP ends a process. It may arrive before the server handles it as a reload.
         signal(SIGHUP, SIG_IGN)
         let sources = try sources()
         let configuration: VerifyReceiptServerConfiguration

@@ -16,7 +16,7 @@ struct ServerRun {
         var configuration = configuration
         let allowed = FileDescriptors.allowed(connections: configuration.limits.connections)
         if allowed < configuration.limits.connections {
-            configuration.warnings.append("the limit of open files lets only \(allowed) connections be open")
+            configuration.warnings.append("the limit of open files allows only \(allowed) connections")
             configuration.limits.connections = allowed
         }
         let settings = configuration.logging
@@ -45,7 +45,7 @@ struct ServerRun {
             .init(service: server), .init(service: limit, successTerminationBehavior: .ignore),
         ]
         if let testClock {
-            logger.warning("the time is that of a sandbox: for tests only")
+            logger.warning("the server takes the time from a sandbox: for tests only")
             services.append(.init(service: testClock, successTerminationBehavior: .ignore))
         }
         var group = ServiceGroupConfiguration(
@@ -73,7 +73,7 @@ struct ServerRun {
         do {
             return try StoreOpener.open(spool) { keptPath, error in
                 logger.error(
-                    "the spool is damaged: the server begins a new one and keeps the file, which may hold receipts",
+                    "the spool is damaged: the server creates a new one and keeps the file, which may contain receipts",
                     metadata: ["path": "\(keptPath)", "error": "\(error)"])
             }
         } catch {

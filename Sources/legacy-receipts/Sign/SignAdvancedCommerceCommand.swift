@@ -48,7 +48,8 @@ struct SignAdvancedCommerceCommand: ParsableCommand {
             case AdvancedCommerceSubscriptionReactivateInAppRequest.operation:
                 try sign(AdvancedCommerceSubscriptionReactivateInAppRequest.self, json)
             default:
-                throw CommandFailure("The request has the operation \(operation), which no app passes to StoreKit.")
+                throw CommandFailure(
+                    "The request has the operation \(operation), which is not one that an app passes to StoreKit.")
             }
         } catch let error as DecodingError {
             throw CommandFailure("The request \(request) cannot be signed: \(Self.text(error))")
@@ -69,11 +70,11 @@ struct SignAdvancedCommerceCommand: ParsableCommand {
         switch error {
         case .keyNotFound(let key, let context): return "\(path(context, key)) is missing."
         case .valueNotFound(_, let context): return "\(path(context)) has no value."
-        case .typeMismatch(_, let context): return "\(path(context)) is of the wrong type."
+        case .typeMismatch(_, let context): return "\(path(context)) has the wrong type."
         case .dataCorrupted(let context):
             let place = path(context)
-            return place.isEmpty ? "it is not JSON." : "\(place) has a value that does not belong there."
-        @unknown default: return "it is not what it should be."
+            return place.isEmpty ? "it is not JSON." : "\(place) has an unexpected value."
+        @unknown default: return "it cannot be decoded."
         }
     }
 }

@@ -60,7 +60,7 @@ import TransactionStore
         let partly = try await BackfillTests.server(good + ["a.b.c"])
         let refused = try await Self.run(folder, partly.url)
         #expect(refused.status == 1 && refused.output.contains("not taken in: 1, notGenuine: 1"))
-        #expect(refused.error.contains("was not taken in (notGenuine)"))
+        #expect(refused.error.contains("was not stored (notGenuine)"))
         try await partly.stop()
         let closed = try await BackfillTests.server(good, failing: (0, "", 401))
         let unauthorized = try await Self.run(folder, closed.url)
