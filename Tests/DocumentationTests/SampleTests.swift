@@ -40,7 +40,7 @@ import Testing
         let decoded = try json.map { try JSONDecoder().decode(JWSTransactionDecodedPayload.self, from: $0) }
         #expect(decoded.map(\.transactionId) == ["530001234500001"])
         let bytes = try ReceiptContainer(stored: forged()).bytes
-        let had = entitlements(of: try verifier.verify(stored: forged()), octets: bytes, at: Self.dayAfter)
+        let had = entitlements(of: try verifier.verify(stored: forged()), bytes: bytes, at: Self.dayAfter)
         #expect(had.map(\.status) == [.active])
     }
 

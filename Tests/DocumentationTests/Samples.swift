@@ -71,8 +71,8 @@ func modernJSON(of stored: [UInt8], verifier: ReceiptVerifier) throws -> [Data] 
 }
 
 /// What the customer of a receipt was entitled to at a moment, as far as the receipt knows.
-func entitlements(of receipt: Verified<LegacyReceipt>, octets: [UInt8], at date: Int64) -> [Entitlement] {
-    guard let facts = FactSet(receipt, octets: octets), let customer = Customer(resolving: [facts]) else { return [] }
+func entitlements(of receipt: Verified<LegacyReceipt>, bytes: [UInt8], at date: Int64) -> [Entitlement] {
+    guard let facts = FactSet(receipt, bytes: bytes), let customer = Customer(resolving: [facts]) else { return [] }
     return customer.purchaseHistory(catalog: nil).entitlements(at: date)
 }
 

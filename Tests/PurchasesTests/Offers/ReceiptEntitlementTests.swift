@@ -22,7 +22,7 @@ import Testing
         let receipt = AppReceipt(
             receiptType: .production, bundleId: "com.example.app", receiptCreationDate: 1_000 * day,
             inAppPurchases: purchases)
-        var sets = [try unwrap(FactSet(MappingSupport.verified(receipt), octets: []))]
+        var sets = [try unwrap(FactSet(MappingSupport.verified(receipt), bytes: []))]
         if let renewal {
             let json = """
                 {"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.app","request_date_ms":"\(1_001 * day)"},
