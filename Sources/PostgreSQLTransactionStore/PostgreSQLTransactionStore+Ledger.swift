@@ -9,7 +9,8 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                 t.kind, t.source, t.signed_date, t.payload, t.legacy, l.purchase,
                 EXISTS (
                     SELECT FROM ledger AS u
-                    WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event = 3)::int4
+                    WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event = 3)::int4,
+                coalesce(l.seat_claim_id, ''::bytea)
             FROM (SELECT * FROM ledger WHERE position > $1::int8 ORDER BY position LIMIT $2::int4) AS l
             JOIN scopes AS s ON s.id = l.scope
             JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id
@@ -58,7 +59,8 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                 entries.append(
                     LedgerEntry(
                         position: position, event: event, scope: scope, transactionId: id,
-                        transaction: transaction))
+                        transaction: transaction,
+                        seatClaimId: event == .seatUnclaimed ? try rows.text(start, 12) : nil))
                 start = end
             }
             return entries

@@ -29,8 +29,8 @@ struct CustomerWriter {
         next = try SQLStatement(db, "SELECT COALESCE(MAX(customer_id), 0) + 1 FROM identities")
     }
 
-    /// The one customer with all of the identities. There is at least one identity.
-    func customerId(of identities: [CustomerIdentity], in scopeId: Int64) throws -> Int64 {
+    /// The one customer with all of the identities, and whether it was several before. There is at least one identity.
+    func customer(of identities: [CustomerIdentity], in scopeId: Int64) throws -> (id: Int64, wasJoined: Bool) {
         var found: Set<Int64> = []
         var missing: [CustomerIdentity] = []
         for identity in identities {
@@ -54,7 +54,7 @@ struct CustomerWriter {
             try insert.bind(4, customerId)
             try insert.run()
         }
-        return customerId
+        return (customerId, found.count > 1)
     }
 
     /// Moves everything to the customer with the most identities. The number of moves of one identity is therefore at

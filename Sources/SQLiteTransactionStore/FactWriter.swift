@@ -10,6 +10,9 @@ final class FactWriter {
     private var scopeIds: [StoreScope: Int64] = [:]
     private let customers: CustomerWriter
     private let ledger: LedgerWriter
+    /// Made when they are needed, as few documents need them.
+    private var terms: TermWriter?
+    private var seats: SeatWriter?
     private let insertTransaction: SQLStatement
     private let insertRenewalInfo: SQLStatement
     private let insertAppTransaction: SQLStatement
@@ -71,12 +74,26 @@ final class FactWriter {
             return
         }
         guard !set.identities.isEmpty else { return }
-        let customerId = try customers.customerId(of: set.identities, in: scopeId)
+        let (customerId, wasJoined) = try customers.customer(of: set.identities, in: scopeId)
         var changed: [Int] = []
         for (place, fact) in set.transactions.enumerated() {
             if try apply(fact, scopeId, &result) { changed.append(place) }
         }
         if !changed.isEmpty { try ledger.record(set.transactions, changed: changed, scopeId) }
+        var withTerms: Set<String> = []
+        for place in changed where set.transactions[place].isNonRenewingSubscription {
+            withTerms.insert(set.transactions[place].storedOriginalTransactionId)
+        }
+        if wasJoined || !withTerms.isEmpty {
+            let writer = try terms ?? TermWriter(db)
+            terms = writer
+            try writer.record(customerId, changed: withTerms, scopeId)
+        }
+        if let transaction = set.transactions.first, !set.unclaimedSeatIds.isEmpty {
+            let writer = try seats ?? SeatWriter(db)
+            seats = writer
+            try writer.record(set.unclaimedSeatIds, of: transaction, scopeId)
+        }
         for fact in set.renewalInfos { try apply(fact, scopeId, &result) }
         if let fact = set.appTransaction { try apply(fact, customerId, &result) }
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }

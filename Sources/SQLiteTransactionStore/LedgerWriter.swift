@@ -25,9 +25,9 @@ struct LedgerWriter {
         last = try SQLStatement(
             db,
             """
-            SELECT number, event,
+            SELECT (SELECT MAX(number) FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2), event,
                 EXISTS (SELECT 1 FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 AND event = 1)
-            FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 ORDER BY number DESC LIMIT 1
+            FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 AND event <= 4 ORDER BY number DESC LIMIT 1
             """)
         findTransaction = try SQLStatement(db, SQLiteTransactionStore.findTransaction)
         findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)

@@ -22,8 +22,25 @@ enum SQLiteSchema {
             try db.execute(sql: version2)
             try LedgerWriter(db).recordAll(db)
         }
+        migrator.registerMigration("3") { db in
+            try db.execute(sql: version3)
+            try TermWriter(db).recordAll(db)
+        }
         return migrator
     }
+
+    /// The basis of the term of each granted non-renewing subscription (`TermChanges`), and the seats in the ledger.
+    private static let version3 = """
+        CREATE TABLE term_bases (
+            scope_id INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            transaction_id TEXT NOT NULL,
+            basis INTEGER NOT NULL,
+            PRIMARY KEY (scope_id, original_transaction_id, transaction_id)
+        ) WITHOUT ROWID;
+        ALTER TABLE ledger ADD COLUMN seat_claim_id TEXT;
+        CREATE UNIQUE INDEX ledger_seats ON ledger (scope_id, seat_claim_id) WHERE seat_claim_id IS NOT NULL;
+        """
 
     /// The delivery ledger: entries are appended and never changed. The key guarantees that a transaction id is
     /// `purchased` only once; the entries of one transaction are numbered from 0.

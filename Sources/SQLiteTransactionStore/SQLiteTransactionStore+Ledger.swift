@@ -12,6 +12,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
         let id: String
         /// Whether the ledger ever recorded an upgrade. The transaction's own facts may not state it.
         let wasUpgraded: Bool
+        let seatClaimId: String
     }
 
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
@@ -32,7 +33,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 }
                 return LedgerEntry(
                     position: row.position, event: event, scope: row.scope, transactionId: row.id,
-                    transaction: transaction)
+                    transaction: transaction, seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil)
             }
         }
     }
@@ -45,7 +46,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 l.transaction_id,
                 EXISTS (
                     SELECT 1 FROM ledger u
-                    WHERE u.scope_id = l.scope_id AND u.transaction_id = l.transaction_id AND u.event = 3)
+                    WHERE u.scope_id = l.scope_id AND u.transaction_id = l.transaction_id AND u.event = 3),
+                l.seat_claim_id
             FROM ledger l CROSS JOIN scopes s ON s.id = l.scope_id
             WHERE l.position > ?1 ORDER BY l.position LIMIT ?2
             """)
@@ -57,7 +59,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
             rows.append(
                 Row(
                     position: $0.integer(0), event: $0.integer(1), scope: scope, scopeId: $0.integer(4),
-                    original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0))
+                    original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0,
+                    seatClaimId: $0.text(8)))
         }
         return rows
     }

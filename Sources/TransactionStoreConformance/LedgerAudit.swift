@@ -15,7 +15,12 @@ package enum LedgerAudit {
             entries += page
         }
         try expect(zip(entries, entries.dropFirst()).allSatisfy { $0.position < $1.position })
-        for (key, history) in Dictionary(grouping: entries, by: Key.init) {
+        let seats = entries.compactMap { entry in entry.seatClaimId.map { [entry.scope.bundleId, $0] } }
+        try expect(Set(seats).count, equals: seats.count, "a seat was unclaimed twice")
+        try expect(entries.allSatisfy { ($0.event == .seatUnclaimed) == ($0.seatClaimId != nil) })
+        for (key, all) in Dictionary(grouping: entries, by: Key.init) {
+            let history = all.filter(\.event.isState)
+            try expect(all.first?.event.isState == true, "\(key.id): the first entry is no state")
             try expect(history.count { $0.event == .purchased } <= 1, "\(key.id) was granted twice")
             try expect(zip(history, history.dropFirst()).allSatisfy { $0.event != $1.event }, "\(key.id)")
             let granted = history.firstIndex { $0.event == .purchased } ?? .max

@@ -14,7 +14,8 @@ public import TransactionStore
 public enum StoreConformance {
     /// Every rule. Each rule creates its own place, so rules may run at the same time.
     public static let rules: [StoreRule] =
-        facts + order + refunds + customers + kept + hostile + concurrency + ledger + ledgerConsumers + directory
+        facts + order + refunds + customers + kept + hostile + concurrency + ledger + terms + seats
+        + ledgerConsumers + directory
 }
 
 /// An engine under test.

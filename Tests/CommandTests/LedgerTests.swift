@@ -109,13 +109,27 @@ struct LedgerTests {
         let plain = try entries(try await ledger("read", in: folder))
         #expect(plain.allSatisfy { $0["termStart"] == nil })
         #expect(plain.allSatisfy { ($0["transaction"] as? [String: Any])?["expiresDate"] == nil })
-        // The refund has an entry; the term of the other purchase, which moves, is the new one wherever it is read.
+        // The refund has an entry, and so has the term that it moves; it is the new one wherever it is read.
         try await StoredPurchases.makeStore([set("500", month: 0, refunded: 2)], in: folder)
         let moved = StoredPurchases.month(1)
         #expect(
             try await terms() == [
                 "purchased \(start) \(end)", "purchased \(moved) \(moved + 89 * day)", "revoked \(start) \(end)",
+                "termMoved \(moved) \(moved + 89 * day)",
             ])
+    }
+
+    @Test("An entry of an unclaimed seat has the claim")
+    func unclaimedSeats() async throws {
+        let folder = try Folder()
+        let claim = "b2158121-7af9-49d4-9561-1f588205523e"
+        let set = FactSet(
+            scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
+            transactions: [StoredPurchases.fact("100", original: "100", 0, 1)], unclaimedSeatIds: [claim])
+        try await StoredPurchases.makeStore([set, set], in: folder)
+        let all = try entries(try await ledger("read", in: folder))
+        #expect(all.map { $0["event"] as? String } == ["purchased", "seatUnclaimed"])
+        #expect(all.map { $0["seatClaimId"] as? String } == [nil, claim])
     }
 
     @Test("What cannot be acknowledged or read is refused")

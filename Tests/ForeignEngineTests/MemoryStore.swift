@@ -29,6 +29,7 @@ actor MemoryPlace {
         let event: LedgerEntry.Event
         let filing: Filing
         let id: String
+        var seatClaimId: String?
     }
 
     private var customers: [PlacedIdentity: Int] = [:]
@@ -41,6 +42,9 @@ actor MemoryPlace {
     private var notifications: Set<[UInt8]> = []
     private var ledger: [Entry] = []
     private var histories: [TransactionKey: LedgerHistory] = [:]
+    /// What the terms of non-renewing subscriptions rest on, by customer.
+    private var termBases: [Int: [String: Int64]] = [:]
+    private var unclaimedSeats: Set<[String]> = []
     private var acknowledged: [String: Int64] = [:]
 
     // MARK: Writing
@@ -72,6 +76,8 @@ actor MemoryPlace {
         for original in originals {
             try record(Filing(scope: set.scope, original: original), changed: changed[original] ?? [])
         }
+        try recordTerms(of: customer, set.scope)
+        try recordSeats(set)
         for fact in set.renewalInfos {
             let filing = Filing(scope: set.scope, original: fact.payload.originalTransactionId ?? "")
             _ = result.count(FactRow(fact), &renewalInfos[filing, default: [:]])
@@ -105,6 +111,7 @@ actor MemoryPlace {
     }
 
     private func move(_ other: Int, to customer: Int) {
+        termBases[customer, default: [:]].merge(termBases.removeValue(forKey: other) ?? [:]) { $1 }
         for identity in identities.removeValue(forKey: other) ?? [] {
             customers[identity] = customer
             identities[customer, default: []].append(identity)
@@ -132,6 +139,38 @@ actor MemoryPlace {
                 number: due.number, event: due.event.rawValue,
                 wasPurchased: history?.wasPurchased == true || due.event == .purchased)
         }
+    }
+
+    /// Appends an entry for each term that can have moved.
+    private func recordTerms(of customer: Int, _ scope: StoreScope) throws {
+        let transactions = try self.customer([customer], scope)?.transactions ?? []
+        let changes = TermChanges(of: transactions, known: termBases[customer] ?? [:])
+        termBases[customer] = changes.bases
+        for id in changes.moved {
+            guard let transaction = transactions.first(where: { $0.payload.transactionId == id }) else { continue }
+            let filing = Filing(scope: scope, original: transaction.payload.originalTransactionId ?? id)
+            try append(Entry(event: .termMoved, filing: filing, id: id))
+        }
+    }
+
+    private func recordSeats(_ set: FactSet) throws {
+        guard let fact = set.transactions.first else { return }
+        let filing = Filing(scope: set.scope, original: fact.storedOriginalTransactionId)
+        for claim in set.unclaimedSeatIds
+        where unclaimedSeats.insert([set.scope.bundleId, set.scope.environment.rawValue, claim]).inserted {
+            try append(
+                Entry(
+                    event: .seatUnclaimed, filing: filing, id: fact.payload.transactionId ?? "", seatClaimId: claim))
+        }
+    }
+
+    /// Appends an entry that leaves the state of the transaction as it is.
+    private func append(_ entry: Entry) throws {
+        let key = TransactionKey(scope: entry.filing.scope, id: entry.id)
+        guard let history = histories[key] else { return }
+        ledger.append(entry)
+        histories[key] = try LedgerHistory(
+            number: history.number + 1, event: history.event.rawValue, wasPurchased: history.wasPurchased)
     }
 
     // MARK: Reading
@@ -211,7 +250,7 @@ actor MemoryPlace {
             }
             return LedgerEntry(
                 position: Int64(start + offset + 1), event: entry.event, scope: entry.filing.scope,
-                transactionId: entry.id, transaction: transaction)
+                transactionId: entry.id, transaction: transaction, seatClaimId: entry.seatClaimId)
         }
     }
 

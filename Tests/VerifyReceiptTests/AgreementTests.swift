@@ -159,7 +159,7 @@ import VerifyReceipt
             told.transactions[id] = transaction.payload
             told.legacy[id] = transaction.legacy
         }
-        for entry in ledger where told.transactions[entry.transactionId] != nil {
+        for entry in ledger where entry.event.isState && told.transactions[entry.transactionId] != nil {
             told.ledger[entry.transactionId] = entry.event
         }
         return told

@@ -100,7 +100,9 @@ import VerifyReceipt
         while true {
             let entries = try await store.changes(after: position, limit: 10_000)
             guard let last = entries.last else { return told }
-            for entry in entries { told[Key(scope: entry.scope, id: entry.transactionId)]?.event = entry.event }
+            for entry in entries where entry.event.isState {
+                told[Key(scope: entry.scope, id: entry.transactionId)]?.event = entry.event
+            }
             position = last.position
         }
     }

@@ -15,6 +15,7 @@ struct Schema: Sendable {
 
     private static let migrations = [
         Migration(version: 1, sql: initial), Migration(version: 2, sql: ledger, fill: LedgerFiller.fill),
+        Migration(version: 3, sql: terms, fill: TermWriter.fill),
     ]
 
     /// The version that this program reads and writes.
@@ -188,6 +189,19 @@ struct Schema: Sendable {
             checks int4 NOT NULL
         );
         INSERT INTO readiness VALUES (1, 0)
+        """
+
+    /// The basis of the term of each granted non-renewing subscription (`TermChanges`), and the seats in the ledger.
+    private static let terms = """
+        LOCK TABLE transactions IN SHARE ROW EXCLUSIVE MODE;
+        CREATE TABLE term_bases (
+            purchase int8 NOT NULL,
+            transaction_id bytea NOT NULL,
+            basis int8 NOT NULL,
+            PRIMARY KEY (purchase, transaction_id)
+        );
+        ALTER TABLE ledger ADD COLUMN seat_claim_id bytea;
+        CREATE UNIQUE INDEX ledger_seats ON ledger (scope, seat_claim_id) WHERE seat_claim_id IS NOT NULL
         """
 
     /// The delivery ledger: entries are appended and never changed. The key guarantees that a transaction id is

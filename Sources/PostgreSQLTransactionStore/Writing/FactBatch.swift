@@ -28,6 +28,8 @@ final class FactBatch: Sendable {
         var isPlainPurchase = false
         /// `revokes` of a transaction. Of two rows of the same date, the revoking one is kept.
         var revokes = false
+        /// `isNonRenewingSubscription` of a transaction.
+        var isNonRenewing = false
         /// `storedProduct` of a transaction; empty if it has none.
         var product: Range<Int> = 0..<0
         /// The transaction id; empty for rows without one.

@@ -51,6 +51,7 @@ struct FactBatchBuilder {
             var row = row(owner, fact.origin, call, id: fact.payload.transactionId ?? "")
             row.isPlainPurchase = fact.isPlainPurchase
             row.revokes = fact.revokes
+            row.isNonRenewing = fact.isNonRenewingSubscription
             if let product = fact.storedProduct {
                 let start = bytes.count
                 bytes.append(contentsOf: product)

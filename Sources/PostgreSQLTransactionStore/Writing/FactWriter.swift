@@ -103,6 +103,8 @@ struct FactWriter {
         var isNewIdentity: [Bool]
         var customers: [Int64]
         var isNewCustomer: [Bool]
+        /// The customers that were several before.
+        var joinedCustomers: Set<Int64> = []
     }
 
     private func findOwners(_ batch: FactBatch, _ scopeIds: [Int32]) throws -> Owners {
@@ -117,6 +119,7 @@ struct FactWriter {
             guard scopes.isSubset(of: exclusive) else { throw WriteObstacle.joining(scopes) }
             let moves = try CustomerJoiner(session: session).join(joining.values)
             owners.customers = owners.customers.map { moves[$0] ?? $0 }
+            owners.joinedCustomers = Set(moves.values)
         }
         try addIdentities(batch, scopeIds, &owners)
         return owners
@@ -203,10 +206,15 @@ struct FactWriter {
         try write(batch, appTransactions, .appTransactions, owners.customers, owners.isNewCustomer, &changed)
         try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer, &changed)
         // Last of all: a writer that appends to the ledger blocks the others until the end of its transaction.
+        let hasSeats = batch.sets.contains { !$0.set.unclaimedSeatIds.isEmpty }
+        guard hasNewTransactions || hasSeats || !owners.joinedCustomers.isEmpty else { return changed }
+        let ledger = LedgerWriter(session: session, lockClass: lockClass)
+        try ledger.lock()
         if hasNewTransactions {
-            try LedgerWriter(session: session, lockClass: lockClass).record(
-                batch, owners.identities, areNew: owners.isNewIdentity, scopeIds)
+            try ledger.record(batch, owners.identities, areNew: owners.isNewIdentity, scopeIds)
         }
+        try TermWriter(session: session).record(batch, owners, scopeIds)
+        if hasSeats { try SeatWriter(session: session).record(batch) }
         return changed
     }
 

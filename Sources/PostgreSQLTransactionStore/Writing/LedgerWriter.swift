@@ -33,11 +33,12 @@ struct LedgerWriter {
             SELECT given.place::int4, last.number, last.event::int8, last.purchased
             FROM unnest($1::int4[], $2::bytea[]) WITH ORDINALITY AS given (scope, id, place)
             CROSS JOIN LATERAL (
-                SELECT max(number)::int8 AS number, (array_agg(event ORDER BY number DESC))[1] AS event,
+                SELECT max(number)::int8 AS number,
+                    (array_agg(event ORDER BY number DESC) FILTER (WHERE event <= 4))[1] AS event,
                     bool_or(event = 1)::int4 AS purchased
                 FROM ledger WHERE transaction_id = given.id AND scope = given.scope
             ) AS last
-            WHERE last.number IS NOT NULL
+            WHERE last.event IS NOT NULL
             """)
     /// Finds the purchases that have a transaction whose payload does not contain the given product.
     private static let findOtherProducts = Statement(
@@ -61,13 +62,15 @@ struct LedgerWriter {
         var isPlain: Bool
     }
 
+    /// Waits until no other writer appends. To be called before everything else that appends.
+    func lock() throws { try session.run(Self.lock, [.int4(lockClass), .int4(Self.lockNumber)]) }
+
     /// - Parameters:
     ///   - numbers: for each identity, its database id.
     ///   - areNew: for each identity, whether the store has no rows of it besides those of the batch.
     ///   - scopeIds: for each scope, its database id.
     func record(_ batch: FactBatch, _ numbers: [Int64], areNew: [Bool], _ scopeIds: [Int32]) throws {
         let purchases = purchases(batch, numbers, scopeIds)
-        try session.run(Self.lock, [.int4(lockClass), .int4(Self.lockNumber)])
         let together = try ownersWithSeveralProducts(batch, numbers, areNew)
         // Nearly all transactions of a bulk load are new and end here.
         let plain = purchases.filter { $0.isPlain && !together.contains($0.purchase) }

@@ -216,7 +216,7 @@ extension MappedTransaction {
 
 extension JWSTransactionDecodedPayload {
     /// When the purchase was made: for a restored transaction, the date of the purchase that it restores.
-    fileprivate var bought: Int64? {
+    package var bought: Int64? {
         guard let transactionId, let originalTransactionId, transactionId != originalTransactionId else {
             return purchaseDate
         }

@@ -17,10 +17,11 @@ extension FactSet {
     ///   - renewalInfos: what is known of each coming renewal.
     ///   - appTransaction: what is known of the app itself.
     ///   - notification: the notification that carried the data; its UUID makes a second delivery harmless.
+    ///   - unclaimedSeatIds: the claims of seats of the transaction that the App Store ended.
     public init(
         scope: StoreScope, source: FactSource, transactions: [Verified<JWSTransactionDecodedPayload>] = [],
         renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>] = [], appTransaction: Verified<AppTransaction>? = nil,
-        notification: ProcessedNotification? = nil
+        notification: ProcessedNotification? = nil, unclaimedSeatIds: [String] = []
     ) {
         let facts = transactions.lazy.map(\.payload).filter {
             $0.bundleId == scope.bundleId && $0.environment == scope.environment
@@ -36,7 +37,7 @@ extension FactSet {
         }
         self.init(
             scope: scope, transactions: Array(facts), renewalInfos: Array(renewals), appTransaction: app,
-            notification: notification)
+            notification: notification, unclaimedSeatIds: unclaimedSeatIds)
     }
 
     /// The facts of a verified notification of version 2, and the notification itself. One that is about no purchase, and
@@ -62,7 +63,8 @@ extension FactSet {
         else { return nil }
         self.init(
             scope: scope, source: .notificationV2, transactions: transaction.map { [$0] } ?? [],
-            renewalInfos: renewalInfo.map { [$0] } ?? [], appTransaction: appTransaction, notification: processed)
+            renewalInfos: renewalInfo.map { [$0] } ?? [], appTransaction: appTransaction, notification: processed,
+            unclaimedSeatIds: notification.payload.unclaimInfo?.unclaimSeatIds ?? [])
     }
 }
 

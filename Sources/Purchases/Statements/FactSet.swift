@@ -9,13 +9,16 @@ public struct FactSet: Sendable {
     public let appTransaction: AppTransactionFact?
     public let receipt: KnownReceipt?
     public let notification: ProcessedNotification?
+    /// The claims of seats of the first transaction that the App Store ended (UNCLAIM_SEATS), each once, in lower case. Empty
+    /// if the set has no transaction.
+    public let unclaimedSeatIds: [String]
 
     /// Every set comes to be here, so that the engines can rely on it: ids that name nothing are left out, and the
     /// identities that the facts themselves state are added to `identities`.
     package init(
         scope: StoreScope, identities: [CustomerIdentity] = [], transactions: [TransactionFact] = [],
         renewalInfos: [RenewalInfoFact] = [], appTransaction: AppTransactionFact? = nil, receipt: KnownReceipt? = nil,
-        notification: ProcessedNotification? = nil
+        notification: ProcessedNotification? = nil, unclaimedSeatIds: [String] = []
     ) {
         self.scope = scope
         self.transactions = transactions.filter { fact in
@@ -28,6 +31,8 @@ public struct FactSet: Sendable {
         self.appTransaction = appTransaction
         self.receipt = receipt
         self.notification = notification
+        let seats = self.transactions.isEmpty ? [] : unclaimedSeatIds.map { $0.lowercased() }
+        self.unclaimedSeatIds = Set(seats.filter { !$0.isEmpty && CustomerIdentity.isPlain($0) }).sorted()
 
         var found = Set(identities.filter(\.isMeaningful))
         func add(_ kind: CustomerIdentity.Kind, _ value: String?) {

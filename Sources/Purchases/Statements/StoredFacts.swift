@@ -124,6 +124,9 @@ extension TransactionFact {
     /// Whether the fact states that the period was cut short. Of two facts of one kind and date, this one is kept.
     package var revokes: Bool { payload.revocationDate != nil || legacy?.cancellationDate != nil }
 
+    /// Whether the fact states that the product is a non-renewing subscription.
+    package var isNonRenewingSubscription: Bool { payload.type == .nonRenewingSubscription }
+
     /// How a stored payload of a subscription names its product; nil for a fact that says no expiry. A stored payload without
     /// this text is of another product.
     package var storedProduct: [UInt8]? {

@@ -47,6 +47,13 @@ public struct LedgerEntry: Sendable {
         case upgraded = 3
         /// A revocation was undone (REFUND_REVERSED): give back what was delivered.
         case reinstated = 4
+        /// The term of this non-renewing subscription can have moved: another purchase of the customer that comes before it
+        /// became known, or was revoked or reinstated. Compute the term again (`Customer.nonRenewingTerms`).
+        /// ``TermChanges`` determines when an entry is due.
+        case termMoved = 5
+        /// The App Store ended the claim of a seat of this subscription (UNCLAIM_SEATS): revoke the access of the
+        /// person who has ``LedgerEntry/seatClaimId``. The subscription stays.
+        case seatUnclaimed = 6
 
         /// The word for it in JSON.
         public var name: String {
@@ -55,8 +62,13 @@ public struct LedgerEntry: Sendable {
             case .revoked: "revoked"
             case .upgraded: "upgraded"
             case .reinstated: "reinstated"
+            case .termMoved: "termMoved"
+            case .seatUnclaimed: "seatUnclaimed"
             }
         }
+
+        /// Whether the event changes what became of the transaction. The others leave it granted or not granted.
+        public var isState: Bool { self != .termMoved && self != .seatUnclaimed }
     }
 
     /// Greater than that of every entry before it. Numbers may be left out.
@@ -66,6 +78,9 @@ public struct LedgerEntry: Sendable {
     public let transactionId: String
     /// The transaction as the store knows it when the entry is read, which may be more than when it was written.
     public let transaction: StoredTransaction
+    /// The claim that the App Store ended, a UUID in lower case; only with ``Event/seatUnclaimed``. An id is in one entry of
+    /// its app and environment.
+    public let seatClaimId: String?
 
     /// An entry for an engine to give.
     /// - Parameters:
@@ -74,9 +89,12 @@ public struct LedgerEntry: Sendable {
     ///   - scope: the app and the environment of the transaction.
     ///   - transactionId: the id of the transaction.
     ///   - transaction: the transaction as ``CustomerAssembler`` makes it of what the engine knows now.
+    ///   - seatClaimId: the claim that ended, of an entry ``Event/seatUnclaimed``.
     public init(
-        position: Int64, event: Event, scope: StoreScope, transactionId: String, transaction: StoredTransaction
+        position: Int64, event: Event, scope: StoreScope, transactionId: String, transaction: StoredTransaction,
+        seatClaimId: String? = nil
     ) {
+        self.seatClaimId = seatClaimId
         self.position = position
         self.event = event
         self.scope = scope

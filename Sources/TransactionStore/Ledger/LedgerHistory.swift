@@ -5,9 +5,9 @@ public import Purchases
 
 /// What the ledger says of one transaction so far.
 public struct LedgerHistory: Sendable {
-    /// The number of its last entry; numbers count from 0.
+    /// The number of its last entry, whatever the event; numbers count from 0.
     public let number: Int64
-    /// The event of its last entry.
+    /// The event of its last entry whose event is a state (``LedgerEntry/Event/isState``).
     public let event: LedgerEntry.Event
     /// Whether it was ever `purchased`.
     public let wasPurchased: Bool
@@ -17,6 +17,7 @@ public struct LedgerHistory: Sendable {
         guard let event = LedgerEntry.Event(rawValue: event) else {
             throw StoredObject.corrupt("unknown event in the ledger")
         }
+        guard event.isState else { throw StoredObject.corrupt("an event of the ledger that is no state") }
         self.number = number
         self.event = event
         self.wasPurchased = wasPurchased
@@ -50,6 +51,7 @@ public struct DueEntry: Sendable {
         case .revoked, .upgraded:
             if history.event == state { return nil }
             event = state
+        case .termMoved, .seatUnclaimed: return nil
         }
         number = history.number + 1
     }

@@ -121,7 +121,8 @@ extension StoreConformance {
     package static func moved(_ set: FactSet, to scope: StoreScope) -> FactSet {
         FactSet(
             scope: scope, identities: set.identities, transactions: set.transactions, renewalInfos: set.renewalInfos,
-            appTransaction: set.appTransaction, receipt: set.receipt, notification: set.notification)
+            appTransaction: set.appTransaction, receipt: set.receipt, notification: set.notification,
+            unclaimedSeatIds: set.unclaimedSeatIds)
     }
 
     /// The same customer in another scope.

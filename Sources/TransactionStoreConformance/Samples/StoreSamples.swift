@@ -47,11 +47,11 @@ public enum StoreSamples {
     public static func set(
         _ facts: TransactionFact..., scope: StoreScope = scope, identities: [CustomerIdentity] = [],
         renewals: [RenewalInfoFact] = [], app: AppTransactionFact? = nil, receipt: KnownReceipt? = nil,
-        notification: ProcessedNotification? = nil
+        notification: ProcessedNotification? = nil, unclaimedSeatIds: [String] = []
     ) -> FactSet {
         FactSet(
             scope: scope, identities: identities, transactions: facts, renewalInfos: renewals, appTransaction: app,
-            receipt: receipt, notification: notification)
+            receipt: receipt, notification: notification, unclaimedSeatIds: unclaimedSeatIds)
     }
 
     /// A document with any number of transactions.

@@ -11,7 +11,8 @@ struct LedgerCommand: AsyncParsableCommand {
         abstract: "Read what to deliver and what to revoke.",
         discussion: """
             The store keeps an ordered ledger of the events of each transaction: purchased (once per transaction id), \
-            revoked, upgraded, reinstated. A consumer reads the entries after its position, processes them, and \
+            revoked, upgraded, reinstated, termMoved (of a non-renewing subscription), seatUnclaimed (of a subscription \
+            with seats). A consumer reads the entries after its position, processes them, and \
             acknowledges them.
 
             EXAMPLES:
@@ -34,8 +35,10 @@ struct LedgerReadCommand: AsyncParsableCommand {
             time.
 
             With --catalog, the entry of a non-renewing subscription has termStart, and the end of the term as \
-            expiresDate of the transaction. The term is the one at the time of reading: a later purchase or refund of \
-            the customer can move it, and adds an entry for itself only.
+            expiresDate of the transaction. The term is the one at the time of reading. When a later document, such as a \
+            refund, can have moved the term, the transaction gets an entry termMoved.
+
+            An entry seatUnclaimed has seatClaimId: the App Store ended the claim of that seat.
 
             EXAMPLES:
               legacy-receipts ledger read --store postgres://db/receipts --after 0 \\
@@ -113,6 +116,7 @@ struct LedgerReadCommand: AsyncParsableCommand {
         writer.member("transactionId", entry.transactionId)
         writer.member("transaction", transaction)
         writer.member("termStart", term?.start)
+        writer.member("seatClaimId", entry.seatClaimId)
         writer.endObject()
         writer.newline()
     }

@@ -66,6 +66,23 @@ import TransactionStoreConformance
         #expect(set.identities.map(\.value) == ["5"])
     }
 
+    @Test func aNotificationOfUnclaimedSeatsNamesTheClaims() throws {
+        var content = ResponseBodyV2DecodedPayload(
+            notificationType: .unclaimSeats, notificationUUID: "b2158121-7af9-49d4-9561-1f588205523e",
+            data: NotificationData(environment: .production, bundleId: "com.example.app"),
+            unclaimInfo: UnclaimInfo(unclaimSeatIds: ["B", "a", "b", "", "é"]))
+        func claims(_ transaction: Verified<JWSTransactionDecodedPayload>?) throws -> [String] {
+            try #require(
+                FactSet(notification: FactSupport.verified(content), payload: [], transaction: transaction)
+            ).unclaimedSeatIds
+        }
+        #expect(try claims(Self.transaction()) == ["a", "b"])
+        // Nothing tells whose seats they are.
+        #expect(try claims(nil) == [])
+        content.unclaimInfo = nil
+        #expect(try claims(Self.transaction()) == [])
+    }
+
     @Test func renewalInfoAloneCounts() {
         let set = FactSet(scope: Self.scope, source: .appStoreServerAPI, renewalInfos: [Self.renewal()])
         #expect(set.renewalInfos.count == 1)

@@ -59,9 +59,9 @@ struct PostgreSQLLedgerTests {
             try await old.close()
             try schema.server.sql(
                 """
-                DROP TABLE \(schema.name).ledger, \(schema.name).ledger_consumers;
+                DROP TABLE \(schema.name).ledger, \(schema.name).ledger_consumers, \(schema.name).term_bases;
                 DROP SEQUENCE \(schema.name).ledger_positions;
-                DELETE FROM \(schema.name).schema_migrations WHERE version = 2
+                DELETE FROM \(schema.name).schema_migrations WHERE version >= 2
                 """)
             let new = try await schema.open()
             let entries = try await LedgerAudit.check(new)
@@ -71,6 +71,40 @@ struct PostgreSQLLedgerTests {
             _ = try await new.apply([Samples.set(Samples.fact("1", at: .max), Samples.fact("3"))])
             let rest = try await new.changes(after: entries.last?.position ?? 0, limit: 10)
             #expect(LedgerAudit.text(rest) == "3 purchased")
+            try await new.close()
+        }
+    }
+
+    @Test("A database of schema 2 is upgraded: a refund moves the terms after it, and the upgrade tells nothing")
+    func upgradeOfTerms() async throws {
+        try await TestSchema.with { schema in
+            func season(_ id: Int, day: Int64, refunded: Bool = false) -> TransactionFact {
+                Samples.fact("\(id)", source: .notificationV2, at: Samples.june + (refunded ? 1 : 0)) {
+                    $0.type = .nonRenewingSubscription
+                    $0.purchaseDate = Samples.june + day * Samples.day
+                    $0.revocationDate = refunded ? Samples.june + 90 * Samples.day : nil
+                }
+            }
+            let old = try await schema.open()
+            // Not in the order of their ids, and on several pages of the upgrade.
+            _ = try await old.apply([
+                Samples.set(season(10_000, day: 3), season(10_900, day: 2), season(12_000, day: 1))
+            ])
+            _ = try await old.apply((10_001...10_899).map { Samples.set(Samples.fact("\($0)")) })
+            _ = try await old.apply((10_901...11_600).map { Samples.set(Samples.fact("\($0)")) })
+            try await old.close()
+            try schema.server.sql(
+                """
+                DROP TABLE \(schema.name).term_bases;
+                ALTER TABLE \(schema.name).ledger DROP COLUMN seat_claim_id;
+                DELETE FROM \(schema.name).schema_migrations WHERE version >= 3
+                """)
+            let new = try await schema.open()
+            let entries = try await LedgerAudit.check(new)
+            #expect(entries.allSatisfy { $0.event == .purchased })
+            _ = try await new.apply([Samples.set(season(10_900, day: 2, refunded: true))])
+            let rest = try await new.changes(after: entries.last?.position ?? 0, limit: 10)
+            #expect(LedgerAudit.text(rest) == "10900 revoked, 10000 termMoved")
             try await new.close()
         }
     }

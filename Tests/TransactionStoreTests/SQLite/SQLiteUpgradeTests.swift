@@ -93,9 +93,23 @@ struct SQLiteUpgradeTests {
                 CAST('{"originalTransactionId":"4","transactionId":"4","isUpgraded":true}' AS BLOB), x'');
         """
 
-    private func makeFile(_ path: String) async throws {
+    /// Three non-renewing subscriptions of one customer.
+    private static let seasons = """
+        INSERT INTO identities VALUES (1, 1, '10', 4), (1, 1, '11', 4), (1, 1, '12', 4);
+        """
+        + (10...12).map { id in
+            """
+            INSERT INTO transactions
+                (scope_id, original_transaction_id, transaction_id, kind, source, signed_date, payload, legacy)
+            VALUES (1, '\(id)', '\(id)', 2, 4, 2000, CAST(
+                '{"originalTransactionId":"\(id)","transactionId":"\(id)","purchaseDate":\(22 - id),'
+                || '"type":"Non-Renewing Subscription"}' AS BLOB), x'');
+            """
+        }.joined()
+
+    private func makeFile(_ path: String, and more: String = "") async throws {
         let queue = try DatabaseQueue(path: path)
-        try await queue.writeWithoutTransaction { try $0.execute(sql: Self.schema1 + Self.contents) }
+        try await queue.writeWithoutTransaction { try $0.execute(sql: Self.schema1 + Self.contents + more) }
         try queue.close()
     }
 
@@ -115,6 +129,28 @@ struct SQLiteUpgradeTests {
         let again = try SQLiteTransactionStore.open(path: path)
         #expect(try await again.text == "1 purchased, 2 revoked, 4 upgraded, 3 purchased")
         try await again.close()
+    }
+
+    @Test("An upgraded file knows what terms rest on: a refund moves those after it, and the upgrade tells nothing")
+    func terms() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await makeFile(path, and: Self.seasons)
+        let store = try SQLiteTransactionStore.open(path: path)
+        let entries = try await LedgerAudit.check(store)
+        #expect(
+            LedgerAudit.text(entries)
+                == "1 purchased, 2 revoked, 4 upgraded, 10 purchased, 11 purchased, 12 purchased")
+        let refund = StoreSamples.fact("11", source: .notificationV2) {
+            $0.type = .nonRenewingSubscription
+            $0.purchaseDate = 11
+            $0.revocationDate = 20
+        }
+        _ = try await store.apply([StoreSamples.set(refund)])
+        let rest = try await store.changes(after: entries.last?.position ?? 0, limit: 10)
+        // 12 was bought before, 10 after it.
+        #expect(LedgerAudit.text(rest) == "11 revoked, 10 termMoved")
+        try await store.close()
     }
 
     @Test("Several programs that open a file of schema 1 at once upgrade it once")

@@ -1,0 +1,50 @@
+import Purchases
+import TransactionStore
+
+/// Appends to the ledger the claims of seats that the App Store ended, each once, under the lock of ``LedgerWriter``.
+struct SeatWriter {
+    let session: PostgreSQLSession
+
+    private static let append = Statement(
+        name: "append_seats",
+        sql: """
+            INSERT INTO ledger (purchase, scope, number, event, transaction_id, seat_claim_id)
+            SELECT last.purchase, s.id,
+                (last.number + row_number() OVER (PARTITION BY s.id, given.id ORDER BY given.place))::int4,
+                \(LedgerEntry.Event.seatUnclaimed.rawValue), given.id, given.claim
+            FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[])
+                WITH ORDINALITY AS given (environment, bundle_id, id, claim, place)
+            JOIN scopes AS s ON s.environment = given.environment AND s.bundle_id = given.bundle_id
+            CROSS JOIN LATERAL (
+                SELECT max(number) AS number, min(purchase) AS purchase
+                FROM ledger WHERE transaction_id = given.id AND scope = s.id
+            ) AS last
+            WHERE last.number IS NOT NULL
+                AND NOT EXISTS (SELECT FROM ledger AS k WHERE k.scope = s.id AND k.seat_claim_id = given.claim)
+            ORDER BY given.place
+            """)
+
+    private struct Claim: Hashable {
+        let scope: ScopeKey
+        let id: String
+    }
+
+    func record(_ batch: FactBatch) throws {
+        var seen: Set<Claim> = []
+        var (environments, bundleIds): ([[UInt8]], [[UInt8]]) = ([], [])
+        var (ids, claims): ([[UInt8]], [[UInt8]]) = ([], [])
+        for set in batch.sets.lazy.map(\.set) {
+            // Of a signed document, so that the ledger has an entry of it.
+            guard let id = set.transactions.first?.payload.transactionId else { continue }
+            for claim in set.unclaimedSeatIds
+            where seen.insert(Claim(scope: ScopeKey(scope: set.scope), id: claim)).inserted {
+                environments.append(Array(set.scope.environment.rawValue.utf8))
+                bundleIds.append(Array(set.scope.bundleId.utf8))
+                ids.append(Array(id.utf8))
+                claims.append(Array(claim.utf8))
+            }
+        }
+        try session.run(
+            Self.append, [.byteStrings(environments), .byteStrings(bundleIds), .byteStrings(ids), .byteStrings(claims)])
+    }
+}

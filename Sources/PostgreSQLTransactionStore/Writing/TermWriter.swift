@@ -1,0 +1,168 @@
+import Purchases
+import TransactionStore
+
+/// Appends to the ledger which terms moved, after the entries of ``LedgerWriter`` and under its lock.
+struct TermWriter {
+    let session: PostgreSQLSession
+
+    /// An original transaction id, by its number.
+    private struct Purchase: Hashable {
+        let id: Int64
+        let customer: Int64
+        let scope: Int32
+    }
+
+    private static let findPurchases = Statement(
+        name: "find_term_purchases",
+        sql: """
+            SELECT i.id, i.customer, i.scope
+            FROM unnest($1::int8[]) AS given (customer) JOIN identities AS i ON i.customer = given.customer
+            WHERE i.kind = 1 AND EXISTS (SELECT FROM term_bases AS t WHERE t.purchase = i.id)
+            """)
+    private static let findBases = Statement(
+        name: "find_term_bases",
+        sql: """
+            SELECT t.purchase, t.transaction_id, t.basis
+            FROM unnest($1::int8[]) AS given (purchase) JOIN term_bases AS t ON t.purchase = given.purchase
+            """)
+    private static let delete = Statement(
+        name: "delete_term_bases",
+        sql: """
+            DELETE FROM term_bases AS old USING unnest($1::int8[]) AS given (purchase)
+            WHERE old.purchase = given.purchase
+            """)
+    private static let insert = Statement(
+        name: "insert_term_bases",
+        sql: """
+            INSERT INTO term_bases (purchase, transaction_id, basis)
+            SELECT purchase, id, basis FROM unnest($1::int8[], $2::bytea[], $3::int8[]) AS given (purchase, id, basis)
+            """)
+    private static let append = Statement(
+        name: "append_moved_terms",
+        sql: """
+            INSERT INTO ledger (purchase, scope, number, event, transaction_id)
+            SELECT given.purchase, given.scope, last.number + 1, \(LedgerEntry.Event.termMoved.rawValue), given.id
+            FROM unnest($1::int8[], $2::int4[], $3::bytea[])
+                WITH ORDINALITY AS given (purchase, scope, id, place)
+            CROSS JOIN LATERAL (
+                SELECT max(number) AS number FROM ledger WHERE transaction_id = given.id AND scope = given.scope
+            ) AS last
+            WHERE last.number IS NOT NULL
+            ORDER BY given.place
+            """)
+
+    /// Appends the entries that are due for the customers of a batch.
+    func record(_ batch: FactBatch, _ owners: FactWriter.Owners, _ scopeIds: [Int32]) throws {
+        var purchases: Set<Purchase> = []
+        for row in batch.transactions where row.isNonRenewing {
+            let identity = batch.identities[row.owner]
+            purchases.insert(
+                Purchase(
+                    id: owners.identities[row.owner], customer: owners.customers[identity.component],
+                    scope: scopeIds[identity.scope]))
+        }
+        let customers = owners.joinedCustomers.union(purchases.map(\.customer))
+        guard !customers.isEmpty else { return }
+        try record(purchases, of: customers, announces: true)
+    }
+
+    /// - Parameter announces: whether entries are appended, not only bases kept.
+    private func record(_ changed: Set<Purchase>, of customers: Set<Int64>, announces: Bool) throws {
+        var purchases = changed
+        let found = try session.run(Self.findPurchases, [.int8s(customers.sorted())])
+        for row in 0..<found.count {
+            purchases.insert(
+                Purchase(
+                    id: try found.integer(row, 0), customer: try found.integer(row, 1), scope: try found.integer(row, 2)
+                )
+            )
+        }
+        guard !purchases.isEmpty else { return }
+        let sorted = purchases.sorted { $0.id < $1.id }
+        var known: [Int64: [String: Int64]] = [:]
+        let bases = try session.run(Self.findBases, [.int8s(sorted.map(\.id))])
+        for row in 0..<bases.count {
+            known[try bases.integer(row, 0), default: [:]][try bases.text(row, 1)] = try bases.integer(row, 2)
+        }
+        let subscriptions = try StoredFacts.subscriptions(sorted.map(\.id), session)
+        var customers: [Int64: [(purchase: Purchase, transactions: [StoredTransaction])]] = [:]
+        for each in zip(sorted, subscriptions) { customers[each.0.customer, default: []].append(each) }
+        var new = TermRows()
+        var moved = TermRows()
+        var outdated: [Int64] = []
+        for customer in customers.keys.sorted() {
+            let parts = customers[customer] ?? []
+            var transactions: [String: (purchase: Purchase, transaction: StoredTransaction)] = [:]
+            for part in parts {
+                for transaction in part.transactions {
+                    guard let id = transaction.payload.transactionId, transactions[id] == nil else { continue }
+                    transactions[id] = (part.purchase, transaction)
+                }
+            }
+            let old = parts.reduce(into: [:]) { old, part in
+                old.merge(known[part.purchase.id] ?? [:]) { $1 }
+            }
+            let changes = TermChanges(of: transactions.values.map(\.transaction), known: old)
+            guard changes.bases != old else { continue }
+            outdated += parts.map(\.purchase.id)
+            for (id, basis) in changes.bases { new.add(id, transactions[id]?.purchase, basis) }
+            for id in changes.moved { moved.add(id, transactions[id]?.purchase, 0) }
+        }
+        guard !outdated.isEmpty else { return }
+        try session.run(Self.delete, [.int8s(outdated)])
+        try session.run(Self.insert, [.int8s(new.purchases), .byteStrings(new.ids), .int8s(new.bases)])
+        guard announces, !moved.ids.isEmpty else { return }
+        try session.run(Self.append, [.int8s(moved.purchases), .int4s(moved.scopes), .byteStrings(moved.ids)])
+    }
+
+    /// Rows by column.
+    private struct TermRows {
+        var purchases: [Int64] = []
+        var scopes: [Int32] = []
+        var ids: [[UInt8]] = []
+        var bases: [Int64] = []
+
+        mutating func add(_ id: String, _ purchase: Purchase?, _ basis: Int64) {
+            guard let purchase else { return }
+            purchases.append(purchase.id)
+            scopes.append(purchase.scope)
+            ids.append(Array(id.utf8))
+            bases.append(basis)
+        }
+    }
+
+    // MARK: The upgrade
+
+    /// Original transaction ids at a time.
+    private static let pageSize: Int32 = 500
+
+    private static let page = Statement(
+        name: "fill_terms_page",
+        sql: """
+            SELECT i.id, i.customer, i.scope, i.value, EXISTS (
+                SELECT FROM transactions AS t
+                WHERE t.purchase = i.id AND position('\(StoredTerms.typeMember)'::bytea IN t.payload) > 0)::int4
+            FROM identities AS i
+            WHERE (i.scope, i.kind, i.value) > ($1::int4, 1::int2, $2::bytea) AND i.kind = 1
+            ORDER BY i.scope, i.kind, i.value LIMIT $3::int4
+            """)
+
+    /// Adds the bases to a store without any. It appends no entries, because earlier moves are not known.
+    static func fill(_ session: PostgreSQLSession) throws {
+        let writer = TermWriter(session: session)
+        var last: (scope: Int32, value: [UInt8]) = (0, [])
+        while true {
+            let rows = try session.run(page, [.int4(last.scope), .bytes(last.value), .int4(pageSize)])
+            guard rows.count > 0 else { return }
+            var purchases: Set<Purchase> = []
+            for row in 0..<rows.count where try rows.integer(row, 4, as: Int32.self) != 0 {
+                purchases.insert(
+                    Purchase(
+                        id: try rows.integer(row, 0), customer: try rows.integer(row, 1),
+                        scope: try rows.integer(row, 2)))
+            }
+            if !purchases.isEmpty { try writer.record(purchases, of: Set(purchases.map(\.customer)), announces: false) }
+            last = (try rows.integer(rows.count - 1, 2), try rows.bytes(rows.count - 1, 3))
+        }
+    }
+}

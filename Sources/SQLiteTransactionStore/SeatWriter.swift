@@ -1,0 +1,30 @@
+import GRDB
+import Purchases
+import TransactionStore
+
+/// Appends to the ledger the claims of seats that the App Store ended, each once.
+struct SeatWriter {
+    private let append: SQLStatement
+
+    init(_ db: Database) throws {
+        append = try SQLStatement(
+            db,
+            """
+            INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id, seat_claim_id)
+            SELECT ?1, ?2, MAX(number) + 1, \(LedgerEntry.Event.seatUnclaimed.rawValue), ?3, ?4
+            FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 GROUP BY transaction_id
+            ON CONFLICT (scope_id, seat_claim_id) WHERE seat_claim_id IS NOT NULL DO NOTHING
+            """)
+    }
+
+    /// - Parameter transaction: of a signed document, so that the ledger has an entry of it.
+    func record(_ claims: [String], of transaction: TransactionFact, _ scopeId: Int64) throws {
+        for claim in claims {
+            try append.bind(1, scopeId)
+            try append.bind(2, transaction.payload.transactionId ?? "")
+            try append.bind(3, transaction.storedOriginalTransactionId)
+            try append.bind(4, claim)
+            try append.run()
+        }
+    }
+}

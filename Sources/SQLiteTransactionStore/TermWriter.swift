@@ -1,0 +1,108 @@
+import AppStoreModels
+import GRDB
+import Purchases
+import TransactionStore
+
+/// Appends to the ledger which terms moved, after the entries of `LedgerWriter` and within the same transaction.
+struct TermWriter {
+    private let findOriginals: SQLStatement
+    private let findSubscription: SQLStatement
+    private let findBases: SQLStatement
+    private let delete: SQLStatement
+    private let insert: SQLStatement
+    private let append: SQLStatement
+
+    private static let anyScope = StoreScope(environment: .production, bundleId: "")
+
+    init(_ db: Database) throws {
+        findOriginals = try SQLStatement(
+            db,
+            """
+            SELECT DISTINCT t.original_transaction_id
+            FROM identities i CROSS JOIN term_bases t ON t.scope_id = i.scope_id AND t.original_transaction_id = i.value
+            WHERE i.customer_id = ?1 AND i.kind = 1
+            """)
+        findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)
+        findBases = try SQLStatement(
+            db,
+            "SELECT transaction_id, basis FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2")
+        delete = try SQLStatement(db, "DELETE FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2")
+        insert = try SQLStatement(
+            db,
+            """
+            INSERT INTO term_bases (scope_id, original_transaction_id, transaction_id, basis) VALUES (?1, ?2, ?3, ?4)
+            """)
+        append = try SQLStatement(
+            db,
+            """
+            INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id)
+            SELECT ?1, ?2, MAX(number) + 1, \(LedgerEntry.Event.termMoved.rawValue), ?3
+            FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 GROUP BY transaction_id
+            """)
+    }
+
+    /// Appends the entries that are due for a customer.
+    /// - Parameter changed: the original transaction ids of the facts about non-renewing subscriptions that were new or newer.
+    func record(_ customerId: Int64, changed: Set<String>, _ scopeId: Int64) throws {
+        var originals = changed
+        try findOriginals.bind(1, customerId)
+        try findOriginals.forEachRow { originals.insert($0.text(0)) }
+        guard !originals.isEmpty else { return }
+        var known: [String: Int64] = [:]
+        var transactions: [String: (original: String, transaction: StoredTransaction)] = [:]
+        for original in originals.sorted() {
+            try bind(findBases, original, scopeId)
+            try findBases.forEachRow { known[$0.text(0)] = $0.integer(1) }
+            for transaction in try SQLiteTransactionStore.subscription(
+                original, scopeId, in: Self.anyScope, findSubscription)
+            {
+                guard let id = transaction.payload.transactionId, transactions[id] == nil else { continue }
+                transactions[id] = (original, transaction)
+            }
+        }
+        let changes = TermChanges(of: transactions.values.map(\.transaction), known: known)
+        guard changes.bases != known else { return }
+        for original in originals {
+            try bind(delete, original, scopeId)
+            try delete.run()
+        }
+        for (id, basis) in changes.bases {
+            try bind(insert, transactions[id]?.original ?? id, scopeId)
+            try insert.bind(3, id)
+            try insert.bind(4, basis)
+            try insert.run()
+        }
+        for id in changes.moved {
+            try append.bind(1, scopeId)
+            try append.bind(2, id)
+            try append.bind(3, transactions[id]?.original ?? id)
+            try append.run()
+        }
+    }
+
+    private func bind(_ statement: SQLStatement, _ original: String, _ scopeId: Int64) throws {
+        try statement.bind(1, scopeId)
+        try statement.bind(2, original)
+    }
+
+    /// Adds the bases to a store without any. It appends no entries, because earlier moves are not known.
+    func recordAll(_ db: Database) throws {
+        struct Owner: Hashable {
+            let customerId: Int64
+            let scopeId: Int64
+        }
+        let all = try SQLStatement(
+            db,
+            """
+            SELECT DISTINCT i.customer_id, t.scope_id, t.original_transaction_id
+            FROM transactions t
+            CROSS JOIN identities i ON i.scope_id = t.scope_id AND i.kind = 1 AND i.value = t.original_transaction_id
+            WHERE instr(t.payload, CAST('\(StoredTerms.typeMember)' AS BLOB)) > 0
+            """)
+        var originals: [Owner: Set<String>] = [:]
+        try all.forEachRow {
+            originals[Owner(customerId: $0.integer(0), scopeId: $0.integer(1)), default: []].insert($0.text(2))
+        }
+        for (owner, changed) in originals { try record(owner.customerId, changed: changed, owner.scopeId) }
+    }
+}

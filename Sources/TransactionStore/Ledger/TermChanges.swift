@@ -1,0 +1,99 @@
+internal import AppStoreModels
+public import Purchases
+
+/// Which terms of a customer's non-renewing subscriptions a document can have moved.
+///
+/// A term depends on the purchases before it, and its length on a catalog, which a store does not have. So the store keeps for
+/// each granted purchase a number, the basis, that represents the granted purchases before it in the order of the purchase
+/// dates. When a document changes the basis (an earlier purchase found late, a refund, a merge of two customers), the ledger
+/// gets an entry `termMoved`. The order of the documents does not change the final basis.
+///
+/// The store does not know which products extend each other, so a term with an entry can equal the previous one. It counts
+/// only purchases whose type a signed document states: attribute 1707, or `type` of a JWS. Purchases of old receipts, which
+/// have no type, get no entries.
+public struct TermChanges: Sendable {
+    /// By transaction id, the bases to keep instead of the known ones.
+    public let bases: [String: Int64]
+    /// The transaction ids that get an entry `termMoved`, in the order of the purchases.
+    public let moved: [String]
+
+    /// - Parameters:
+    ///   - transactions: those of the customer, or the non-renewing subscriptions among them.
+    ///   - known: the bases that the engine keeps for the customer's purchases. A purchase without a basis was not granted
+    ///     before, and gets an entry of its own now.
+    public init(of transactions: [StoredTransaction], known: [String: Int64]) {
+        var purchases: [String: Purchase] = [:]
+        for transaction in transactions where transaction.payload.type == .nonRenewingSubscription {
+            let payload = transaction.payload
+            guard let state = transaction.deliveryState, let id = payload.transactionId, let date = payload.bought
+            else { continue }
+            // A restored transaction is the purchase that it restores.
+            let unit = payload.originalTransactionId ?? id
+            purchases[unit, default: Purchase(unit: unit, date: date, firstId: id)].add(id, date, state)
+        }
+        var (bases, moved): ([String: Int64], [String]) = ([:], [])
+        var basis = Basis()
+        for purchase in purchases.values.sorted(by: <) {
+            for id in purchase.grantedIds.sorted() {
+                let value = purchase.isRevoked ? Basis.revoked : basis.value
+                bases[id] = value
+                if let last = known[id], last != value { moved.append(id) }
+            }
+            if !purchase.isRevoked { basis.add(purchase.unit) }
+        }
+        self.bases = bases
+        self.moved = moved
+    }
+
+    /// A purchase with its restored copies.
+    private struct Purchase: Comparable {
+        let unit: String
+        private var date: Int64
+        /// Of the copies that were bought first, the least id.
+        private var firstId: String
+        var grantedIds: Set<String> = []
+        /// A document about any copy can state it.
+        var isRevoked = false
+
+        init(unit: String, date: Int64, firstId: String) {
+            (self.unit, self.date, self.firstId) = (unit, date, firstId)
+        }
+
+        mutating func add(_ id: String, _ date: Int64, _ state: LedgerEntry.Event) {
+            if date < self.date || date == self.date && Self.precedes(id, firstId) { (self.date, firstId) = (date, id) }
+            if state == .purchased { grantedIds.insert(id) } else { isRevoked = true }
+        }
+
+        static func < (left: Self, right: Self) -> Bool {
+            if left.date != right.date { return left.date < right.date }
+            return left.firstId == right.firstId ? left.unit < right.unit : precedes(left.firstId, right.firstId)
+        }
+
+        private static func precedes(_ left: String, _ right: String) -> Bool {
+            switch TransactionIdOrder.compare(left, right) {
+            case .before: true
+            case .after: false
+            case .same: left < right
+            }
+        }
+    }
+
+    /// FNV-1a, 64 bits, over the original transaction ids.
+    private struct Basis {
+        private(set) var value: Int64 = -3_750_763_034_362_895_579
+        static let revoked: Int64 = 0
+
+        mutating func add(_ id: String) {
+            // No id contains a zero.
+            for byte in Array(id.utf8) + [0] {
+                value = (value ^ Int64(byte)) &* 1_099_511_628_211
+            }
+        }
+    }
+}
+
+/// How engines find purchases for ``TermChanges`` in what they stored before they kept bases.
+package enum StoredTerms {
+    /// A stored payload with this text is of a non-renewing subscription.
+    package static let typeMember = "\"type\":\"Non-Renewing Subscription\""
+}

@@ -1,0 +1,183 @@
+import AppStoreModels
+import Purchases
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    /// A signed purchase of a non-renewing subscription.
+    private static func purchase(
+        _ id: String, day: Int64, at date: Int64 = Samples.june, refunded: Bool = false, original: String? = nil,
+        token: String? = nil, type: ProductType? = .nonRenewingSubscription
+    ) -> TransactionFact {
+        Samples.fact(id, original: original, product: "season", source: .notificationV2, at: date) {
+            $0.type = type
+            $0.purchaseDate = Samples.june + day * Samples.day
+            $0.originalPurchaseDate = $0.purchaseDate
+            $0.revocationDate = refunded ? Samples.june + 90 * Samples.day : nil
+            $0.appAccountToken = token
+        }
+    }
+
+    private static let token = "11111111-2222-3333-4444-555555555555"
+
+    /// One customer in two documents.
+    private static func joining(_ ids: String...) -> FactSet {
+        Samples.set(identities: ids.map { Samples.original($0) })
+    }
+
+    static let terms: [StoreRule] = [
+        StoreRule(opened: "an earlier non-renewing purchase found late moves the terms after it, and no others") {
+            store in
+            _ = try await store.apply([
+                Samples.set(purchase("10", day: 10), purchase("30", day: 30), identities: [Samples.original("20")])
+            ])
+            try await expect(store.text, equals: "10 purchased, 30 purchased")
+            for _ in 1...2 {
+                _ = try await store.apply([Samples.set(purchase("20", day: 20))])
+                try await expect(store.text, equals: "10 purchased, 30 purchased, 20 purchased, 30 termMoved")
+            }
+            _ = try await LedgerAudit.check(store)
+        },
+        StoreRule(opened: "a purchase after the others moves none of their terms") { store in
+            for day in Int64(1)...4 {
+                _ = try await store.apply([
+                    Samples.set(purchase("\(day)", day: day, token: token))
+                ])
+            }
+            try await expect(store.text, equals: "1 purchased, 2 purchased, 3 purchased, 4 purchased")
+        },
+        StoreRule(opened: "a refund moves the terms after it, and giving back moves them again") { store in
+            let all = (Int64(1)...3).map { purchase("\($0)", day: $0, token: token) }
+            _ = try await store.apply([Samples.set(all)])
+            for date in Int64(1)...2 {
+                let refund = purchase("2", day: 2, at: Samples.june + date, refunded: true, token: token)
+                _ = try await store.apply([Samples.set(refund)])
+            }
+            var text = "1 purchased, 2 purchased, 3 purchased, 2 revoked, 3 termMoved"
+            try await expect(sorted(store.text), equals: sorted(text))
+            _ = try await store.apply([Samples.set(purchase("2", day: 2, at: Samples.june + 3, token: token))])
+            text += ", 2 reinstated, 3 termMoved"
+            try await expect(sorted(store.text), equals: sorted(text))
+            _ = try await LedgerAudit.check(store)
+        },
+        StoreRule(opened: "two customers who turn out to be one have their terms moved") { store in
+            _ = try await store.apply([
+                Samples.set(purchase("1", day: 1)), Samples.set(purchase("2", day: 2)), Samples.set(Samples.fact("7")),
+                Samples.set(Samples.fact("8")),
+            ])
+            for _ in 1...2 {
+                _ = try await store.apply([joining("1", "2"), joining("7", "8")])
+                try await expect(
+                    store.text, equals: "1 purchased, 2 purchased, 7 purchased, 8 purchased, 2 termMoved")
+            }
+        },
+        StoreRule(opened: "what is refunded, unsigned, of another customer or another type moves no term") { store in
+            _ = try await store.apply([Samples.set(purchase("9", day: 9, token: token))])
+            _ = try await store.apply([Samples.set(purchase("1", day: 1, refunded: true, token: token))])
+            _ = try await store.apply([Samples.set(purchase("2", day: 2))])
+            _ = try await store.apply([Samples.set(purchase("3", day: 3, token: token, type: .consumable))])
+            _ = try await store.apply([Samples.set(purchase("4", day: 4, token: token, type: nil))])
+            let unsigned = Samples.fact("5", product: "season", source: .recordedReply) {
+                $0.type = .nonRenewingSubscription
+            }
+            _ = try await store.apply([Samples.set(unsigned, identities: [Samples.original("9")])])
+            try await expect(
+                store.text, equals: "9 purchased, 1 revoked, 2 purchased, 3 purchased, 4 purchased")
+        },
+        StoreRule(opened: "a restored purchase is the purchase that it restores, and moves no term") { store in
+            _ = try await store.apply([
+                Samples.set(purchase("1", day: 1, token: token), purchase("2", day: 2, token: token))
+            ])
+            let restored = Samples.fact("3", original: "1", product: "season", source: .notificationV2) {
+                $0.type = .nonRenewingSubscription
+                $0.purchaseDate = Samples.june + 50 * Samples.day
+                $0.originalPurchaseDate = Samples.june + Samples.day
+            }
+            _ = try await store.apply([Samples.set(restored)])
+            try await expect(store.text, equals: "1 purchased, 2 purchased, 3 purchased")
+        },
+        StoreRule(opened: "every order of the documents tells of all terms that moved after their purchase was told") {
+            store in
+            let documents = [
+                Samples.set(purchase("1", day: 1, token: token)), Samples.set(purchase("2", day: 2, token: token)),
+                Samples.set(purchase("3", day: 3, token: token)),
+                Samples.set(purchase("1", day: 1, at: Samples.june + 1, refunded: true, token: token)),
+            ]
+            for (number, order) in permutations(documents).enumerated() {
+                let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
+                var last: Int64 = 0
+                // What the consumer would reckon with: what was granted before, when it last heard of a purchase.
+                var heard: [String: [String]] = [:]
+                for set in order {
+                    _ = try await store.apply([moved(set, to: scope)])
+                    let entries = try await store.changes(after: last, limit: 100)
+                    last = entries.last?.position ?? last
+                    let customer = try require(
+                        try await store.customer([CustomerIdentity(.appAccountToken, token)], in: scope))
+                    let granted = customer.transactions.filter { $0.payload.revocationDate == nil }
+                        .compactMap(\.payload.transactionId).sorted()
+                    for id in granted {
+                        let before = granted.filter { $0 < id }
+                        let isTold = entries.contains { $0.transactionId == id }
+                        try expect(isTold, equals: heard[id] != before, "\(number): \(id)")
+                        heard[id] = before
+                    }
+                }
+            }
+            _ = try await LedgerAudit.check(store)
+        },
+    ]
+
+    private static func sorted(_ text: String) -> [String] { text.split(separator: ", ").map(String.init).sorted() }
+
+    // MARK: Seats
+
+    private static func unclaimed(_ uuid: String, _ claims: String...) -> FactSet {
+        Samples.set(
+            Samples.fact("1", product: "team", source: .notificationV2) { $0.quantity = 5 },
+            notification: Samples.notification(uuid), unclaimedSeatIds: claims)
+    }
+
+    static let seats: [StoreRule] = [
+        StoreRule("seats that the App Store unclaimed are in the ledger, each once") { place in
+            let store = try await place.open()
+            _ = try await store.apply([unclaimed("n1", "B", "a", "b")])
+            _ = try await store.apply([unclaimed("n1", "a", "b"), unclaimed("n2", "b", "c")])
+            _ = try await store.apply([unclaimed("n3", "d"), unclaimed("n4", "d")])
+            let entries = try await LedgerAudit.check(store)
+            try expect(
+                LedgerAudit.text(entries),
+                equals: "1 purchased, 1 seatUnclaimed, 1 seatUnclaimed, 1 seatUnclaimed, 1 seatUnclaimed")
+            try expect(entries.compactMap(\.seatClaimId), equals: ["a", "b", "c", "d"])
+            try expect(entries.allSatisfy { $0.transaction.payload.quantity == 5 })
+            try await store.close()
+            let again = try await place.open()
+            _ = try await again.apply([unclaimed("n5", "a", "e")])
+            let rest = try await again.changes(after: entries.last?.position ?? 0, limit: 10)
+            try expect(rest.map(\.seatClaimId), equals: ["e"])
+            try await again.close()
+        },
+        StoreRule(opened: "an unclaimed seat takes nothing from the subscription, and hides no later refund") { store in
+            _ = try await store.apply([unclaimed("n1", "a")])
+            let refund = Samples.fact("1", product: "team", source: .notificationV2, at: Samples.june + 1) {
+                $0.revocationDate = Samples.june
+            }
+            for _ in 1...2 { _ = try await store.apply([Samples.set(refund)]) }
+            try await expect(store.text, equals: "1 purchased, 1 seatUnclaimed, 1 revoked")
+            _ = try await store.apply([unclaimed("n2", "b")])
+            try await expect(store.text, equals: "1 purchased, 1 seatUnclaimed, 1 revoked, 1 seatUnclaimed")
+            _ = try await LedgerAudit.check(store)
+        },
+        StoreRule(opened: "the same seat in another app is another seat, and a set without a transaction has none") {
+            store in
+            let other = StoreScope(environment: .sandbox, bundleId: "other")
+            _ = try await store.apply([unclaimed("n1", "a"), moved(unclaimed("n2", "a"), to: other)])
+            _ = try await store.apply([
+                Samples.set(identities: [Samples.original("1")], unclaimedSeatIds: ["z"])
+            ])
+            let entries = try await LedgerAudit.check(store)
+            try expect(entries.filter { $0.event == .seatUnclaimed }.map(\.scope), equals: [Samples.scope, other])
+        },
+    ]
+}
