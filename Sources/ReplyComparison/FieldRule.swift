@@ -167,6 +167,9 @@ extension FieldRules {
             FieldRule("is_upgraded", .database, .whereKnown, "signed transaction, kept reply, the other periods"),
             FieldRule("offer_code_ref_name", .database, .whereKnown, "signed transaction, kept reply"),
             FieldRule("app_account_token", .database, .whereKnown, "signed transaction, kept reply"),
+            FieldRule("term_start_date", .date, .addition, "the option endpoint.add"),
+            FieldRule("term_end_date", .date, .addition, "the option endpoint.add"),
+            FieldRule("seats", .addition, "the option endpoint.add"),
         ])
 
     /// 3.6.

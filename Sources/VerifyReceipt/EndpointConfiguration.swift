@@ -130,6 +130,20 @@ public struct EndpointConfiguration: Sendable {
         }()
     }
 
+    /// Members of `latest_receipt_info` that Apple's endpoint does not have. They need a store; all are off by default.
+    public struct AdditionalMembers: Sendable, Hashable {
+        /// `term_start_date` and `term_end_date`, each with its `_ms` and `_pst` form, in non-renewing subscriptions whose
+        /// length the catalog of the app states. The terms are those of the `ledger` and of the entitlements: reckoned over
+        /// all purchases of the customer that the store has.
+        public var terms = false
+        /// `seats`, the seats of the period, in transactions of multiseat subscriptions: the sum of `quantity` of the
+        /// transactions of the period less the seats that were refunded.
+        public var seats = false
+
+        /// Nothing is added.
+        public init() {}
+    }
+
     public var apps: [AppConfiguration]
     /// Account-wide secrets ("primary shared secret"), valid for every app.
     public var accountSecrets: [SharedSecret]
@@ -152,6 +166,7 @@ public struct EndpointConfiguration: Sendable {
     public var whenStoreFails: StoreFailure
     public var whenSpoolIsFull = SpoolFailure.unavailable
     public var presumedMembers: PresumedMembers
+    public var additionalMembers = AdditionalMembers()
     /// Whether a StoreKit 2 JWS in `receipt-data` gets a reply in the form for app receipts. This is an extension: Apple's
     /// endpoint answers 21002.
     public var answersSignedTransactions: Bool

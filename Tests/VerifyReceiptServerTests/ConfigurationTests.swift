@@ -58,6 +58,10 @@ import VerifyReceiptServer
         #expect(endpoint.receiptCacheBytes == standard.receiptCacheBytes)
         #expect(endpoint.whenStoreFails == standard.whenStoreFails)
         #expect(endpoint.presumedMembers == standard.presumedMembers)
+        #expect(endpoint.additionalMembers == standard.additionalMembers)
+        let added = try Self.load("endpoint: {add: [terms, seats]}").endpoint.additionalMembers
+        #expect(added.terms && added.seats)
+        #expect(try Self.load("endpoint: {add: [seats]}").endpoint.additionalMembers.terms == false)
     }
 
     private static let open = (
@@ -179,7 +183,8 @@ import VerifyReceiptServer
         ("\nlimits:\n  body-bytes: many", "limits.body-bytes", 3), ("limits: {body-bytes: 0}", "limits.body-bytes", 1),
         ("limits: {body-bytes: \"1000\"}", "limits.body-bytes", 1), ("limits: 3", "limits", 1),
         ("endpoint: {learn: yes}", "endpoint.learn", 1), ("endpoint: {base64: loose}", "endpoint.base64", 1),
-        ("endpoint: {presume: [everything]}", "endpoint.presume", 1), ("timeouts: {idle: -1}", "timeouts.idle", 1),
+        ("endpoint: {presume: [everything]}", "endpoint.presume", 1),
+        ("endpoint: {add: [lists]}", "endpoint.add", 1), ("timeouts: {idle: -1}", "timeouts.idle", 1),
         ("apps: {a: b}", "apps", 1), ("apps: [{bundle-id: a.b}, {bundle-id: a.b}]", "apps[1].bundle-id", 1),
         ("apps: [{shared-secrets: [x]}]", "apps[0].bundle-id", 1),
         ("apps:\n  - bundle-id: a.b\n    secret: x", "apps[0].secret", 3),

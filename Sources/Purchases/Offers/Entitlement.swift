@@ -18,6 +18,8 @@ public struct Entitlement: Hashable, Sendable {
     public let level: Int?
     public let originalTransactionId: String?
     public let transactionId: String?
+    /// The seats of the subscription that decides (``SubscriptionStanding/seats``); nil if it has none.
+    public let seats: Int64?
     /// Whether the customer has it through Family Sharing.
     public let isFamilyShared: Bool
     /// When the access ends or ended, in milliseconds since 1970-01-01T00:00:00Z. For a non-renewing subscription, the end of
@@ -42,6 +44,9 @@ public struct SubscriptionStanding: Hashable, Sendable {
     /// The period that decides: the one that runs, else the last one.
     public let transactionId: String?
     public let productId: String?
+    /// The seats of the period: the sum of `quantity` of its transactions less `revokedSeatQuantity`. Nil if the
+    /// subscription has no seats.
+    public let seats: Int64?
     /// Whether the customer has it through Family Sharing.
     public let isFamilyShared: Bool
     /// When the access ends or ended, in milliseconds since 1970: the end of the period, or of the grace period.
@@ -102,7 +107,8 @@ extension PurchaseHistory {
                     type: .autoRenewableSubscription, group: timeline.group, name: product(best.productId).entitlement,
                     status: best.status, productId: best.productId, level: product(best.productId).level,
                     originalTransactionId: best.originalTransactionId, transactionId: best.transactionId,
-                    isFamilyShared: best.isFamilyShared, accessEnds: best.accessEnds, changesAt: best.changesAt,
+                    seats: best.seats, isFamilyShared: best.isFamilyShared, accessEnds: best.accessEnds,
+                    changesAt: best.changesAt,
                     isCurrent: best.isCurrent, subscriptions: standings)
             }
         }
@@ -150,7 +156,8 @@ extension PurchaseHistory {
             SubscriptionStanding(
                 status: status, originalTransactionId: span.transaction.originalTransactionId,
                 transactionId: span.transaction.transactionId, productId: span.transaction.productId,
-                isFamilyShared: span.isShared, accessEnds: ends, changesAt: changesAt, renewalInfo: stated,
+                seats: span.seats.count, isFamilyShared: span.isShared, accessEnds: ends, changesAt: changesAt,
+                renewalInfo: stated,
                 restsOnRenewalInfo: byInfo,
                 isCurrent: status == .active || status == .revoked || (currentThrough(span) ?? .min) >= span.end)
         }
@@ -267,7 +274,7 @@ extension PurchaseHistory {
             type: best.type, group: nil, name: best.product.entitlement, status: status,
             productId: transaction.productId, level: best.product.level,
             originalTransactionId: transaction.originalTransactionId, transactionId: transaction.transactionId,
-            isFamilyShared: transaction.inAppOwnershipType == .familyShared, accessEnds: ends,
+            seats: nil, isFamilyShared: transaction.inAppOwnershipType == .familyShared, accessEnds: ends,
             changesAt: status == .active ? ends : nil,
             isCurrent: status == .active || status == .revoked
                 || status == .expired && (known ?? .min) >= (ends ?? .max),

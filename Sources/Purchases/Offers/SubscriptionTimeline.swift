@@ -7,11 +7,54 @@ struct SubscriptionPeriodSpan {
     let start: Int64
     /// The expiry, or before it a refund or the beginning of the period that an upgrade put in its place. Not part of it.
     let end: Int64
+    let seats: PeriodSeats
 
     var transaction: JWSTransactionDecodedPayload { entry.transaction }
     var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
     /// Whether the period was refunded or taken back. An upgrade that took its place is neither, whatever date it left.
     var isRevoked: Bool { transaction.revocationDate != nil && transaction.isUpgraded != true }
+}
+
+/// The seats of a period of a multiseat subscription (App Store Server API 1.23).
+///
+/// A period can have several transactions, none of which replaces another. Its seats are the sum of their `quantity` less
+/// `revokedSeatQuantity`; a transaction that is refunded as a whole has none.
+struct PeriodSeats {
+    /// The transactions of the period.
+    private(set) var transactionIds: [String] = []
+    private var sum: Int64 = 0
+    private var isStated = false
+
+    init(_ transaction: JWSTransactionDecodedPayload) {
+        if let id = transaction.transactionId { transactionIds = [id] }
+        isStated = transaction.multiSeatInfo != nil
+        guard transaction.revocationDate == nil else { return }
+        sum = max(
+            0, Int64(transaction.quantity ?? 1) - max(0, Int64(transaction.multiSeatInfo?.revokedSeatQuantity ?? 0)))
+    }
+
+    mutating func add(_ other: PeriodSeats) {
+        transactionIds += other.transactionIds
+        isStated = isStated || other.isStated
+        sum += other.sum
+    }
+
+    /// Nil if no transaction of the period has seats.
+    var count: Int64? { isStated ? sum : nil }
+}
+
+extension PurchaseHistory {
+    /// The seats of the period that a transaction is of, by transaction id. Transactions of subscriptions without seats are
+    /// left out.
+    package var seats: [String: Int64] {
+        guard entries.contains(where: { $0.transaction.multiSeatInfo != nil }) else { return [:] }
+        var seats: [String: Int64] = [:]
+        for span in SubscriptionTimeline.all(of: self).flatMap(\.spans) {
+            guard let count = span.seats.count else { continue }
+            for id in span.seats.transactionIds { seats[id] = count }
+        }
+        return seats
+    }
 }
 
 /// The periods of one subscription group, in order. `group` is nil for those of which nobody says the group.
@@ -78,7 +121,7 @@ struct SubscriptionTimeline {
             }
             if let revocation = entry.transaction.revocationDate { end = min(end, revocation) }
             // Receipts before 2015 gave restored transactions the date of the restoration.
-            dated.append((entry, min(start, end), end))
+            dated.append((entry, min(start, end), end, PeriodSeats(entry.transaction)))
         }
         dated = Self.mergingSharedPeriods(dated)
         dated.sort { left, right in
@@ -98,12 +141,13 @@ struct SubscriptionTimeline {
             ends[place] = min(ends[place], successor?.start ?? dated[place].start)
         }
         spans = dated.indices.map {
-            SubscriptionPeriodSpan(entry: dated[$0].entry, start: dated[$0].start, end: ends[$0])
+            SubscriptionPeriodSpan(
+                entry: dated[$0].entry, start: dated[$0].start, end: ends[$0], seats: dated[$0].seats)
         }
         self.undated = undated
     }
 
-    private typealias Dated = (entry: PurchaseHistory.Entry, start: Int64, end: Int64)
+    private typealias Dated = (entry: PurchaseHistory.Entry, start: Int64, end: Int64, seats: PeriodSeats)
 
     /// Makes one period of the transactions that represent it together (App Store Server API 1.23,
     /// additionalTransactionReason): adding seats in a period makes one more transaction, and none of them replaces another.
@@ -140,9 +184,11 @@ struct SubscriptionTimeline {
                 continue
             }
             let known = result[place]
+            var seats = known.seats
+            seats.add(other.seats)
             result[place] = (
                 represents(known.entry, before: other.entry) ? known.entry : other.entry, min(known.start, other.start),
-                max(known.end, other.end)
+                max(known.end, other.end), seats
             )
         }
         return result

@@ -29,6 +29,10 @@ package struct DateKeys: Sendable {
         gmt: "\"expires_date_formatted\":", milliseconds: "\"expires_date\":", pst: "\"expires_date_formatted_pst\":")
     static let cancellation = DateKeys(
         gmt: "\"cancellation_date\":", milliseconds: "\"cancellation_date_ms\":", pst: "\"cancellation_date_pst\":")
+    static let termStart = DateKeys(
+        gmt: "\"term_start_date\":", milliseconds: "\"term_start_date_ms\":", pst: "\"term_start_date_pst\":")
+    static let termEnd = DateKeys(
+        gmt: "\"term_end_date\":", milliseconds: "\"term_end_date_ms\":", pst: "\"term_end_date_pst\":")
     static let gracePeriodExpires = DateKeys(
         gmt: "\"grace_period_expires_date\":", milliseconds: "\"grace_period_expires_date_ms\":",
         pst: "\"grace_period_expires_date_pst\":")

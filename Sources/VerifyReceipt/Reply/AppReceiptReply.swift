@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
+internal import ProductCatalog
 internal import Purchases
 internal import TransactionStore
 
@@ -51,7 +52,7 @@ struct AppReceiptReply {
             catalog: app?.catalog)
         tail = ReplyTail(
             latest: latest, submitted: submitted, store: store, excludesOldTransactions: excludesOldTransactions,
-            now: now, configuration: configuration)
+            now: now, configuration: configuration, catalog: app?.catalog)
     }
 
     /// Whether the reply contains data of a subscription, which requires a password.
@@ -112,12 +113,13 @@ struct ReplyTail {
 
     init(
         latest: LatestTransactions, submitted: [TransactionEntry], store: StoreKnowledge?,
-        excludesOldTransactions: Bool, now: Int64, configuration: ReplyConfiguration
+        excludesOldTransactions: Bool, now: Int64, configuration: ReplyConfiguration, catalog: ProductCatalog?
     ) {
         renewalInfos =
             store?.renewalInfos(configuration.recordedFacts, submitted: submitted, beside: latest.entries) ?? []
         var latest = latest
         if excludesOldTransactions { latest.excludeOld(now: now) }
+        if let store { latest.add(configuration.additionalMembers, of: store.customer, catalog) }
         self.latest = latest
         presumed = configuration.presumedMembers
         let includesLatestReceiptInfo =

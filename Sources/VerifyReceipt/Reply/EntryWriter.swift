@@ -6,12 +6,14 @@ struct ReplyConfiguration {
     let latestTransactions: EndpointConfiguration.LatestTransactions
     let order: EndpointConfiguration.Order
     let presumedMembers: EndpointConfiguration.PresumedMembers
+    let additionalMembers: EndpointConfiguration.AdditionalMembers
 
     init(_ configuration: borrowing EndpointConfiguration) {
         recordedFacts = configuration.recordedFacts
         latestTransactions = configuration.latestTransactions
         order = configuration.order
         presumedMembers = configuration.presumedMembers
+        additionalMembers = configuration.additionalMembers
     }
 }
 
@@ -49,6 +51,9 @@ extension JSONWriter {
             if entry.isUpgraded { member("is_upgraded", "true") }
             member("offer_code_ref_name", entry.offerCodeRefName)
             member("app_account_token", entry.appAccountToken)
+            member(DateKeys.termStart, entry.term?.start)
+            member(DateKeys.termEnd, entry.term?.end)
+            decimalMember("seats", entry.seats)
         }
         endObject()
     }

@@ -123,6 +123,20 @@ struct LatestTransactions {
         }
     }
 
+    /// Adds what the configuration asks for beside Apple's members.
+    mutating func add(
+        _ members: EndpointConfiguration.AdditionalMembers, of customer: Customer, _ catalog: ProductCatalog?
+    ) {
+        let terms = members.terms ? catalog.map { customer.nonRenewingTerms($0) } ?? [:] : [:]
+        let seats = members.seats ? customer.purchaseHistory(catalog: catalog).seats : [:]
+        guard !terms.isEmpty || !seats.isEmpty else { return }
+        for index in entries.indices {
+            guard let id = entries[index].transactionId else { continue }
+            entries[index].term = terms[id]
+            entries[index].seats = seats[id]
+        }
+    }
+
     /// Stable: transactions that are equal in this order keep their positions.
     private mutating func sort(_ order: EndpointConfiguration.Order) {
         let isNewestFirst = order == .newestFirst

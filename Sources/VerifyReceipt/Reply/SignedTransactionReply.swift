@@ -29,7 +29,7 @@ struct SignedTransactionReply {
             catalog: app?.catalog)
         let tail = ReplyTail(
             latest: latest, submitted: [own], store: store, excludesOldTransactions: excludesOldTransactions,
-            now: now, configuration: configuration)
+            now: now, configuration: configuration, catalog: app?.catalog)
         var writer = JSONWriter(reservingCapacity: 4_096 + tail.estimatedSize + text.count)
         writer.beginObject()
         writer.member("status", 0)

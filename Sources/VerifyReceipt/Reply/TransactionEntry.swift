@@ -28,6 +28,9 @@ struct TransactionEntry {
     var appAccountToken: String?
     var itemId: String?
     var type: ProductType?
+    /// ``term`` and ``seats`` are set only if ``EndpointConfiguration/AdditionalMembers`` requests them.
+    var term: NonRenewingTerm?
+    var seats: Int64?
     /// What the documents of this entry state for ``UpgradeRule``. Initially a receipt's statement; merging other
     /// documents changes it.
     var statement = UpgradeRule.Statement(isSigned: true)

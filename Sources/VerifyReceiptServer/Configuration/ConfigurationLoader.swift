@@ -246,6 +246,9 @@ extension ConfigurationLoader {
         endpoint.presumedMembers.ownershipType = presumed.contains("ownership-type")
         endpoint.presumedMembers.introductoryOfferPeriod = presumed.contains("introductory-offer-period")
         endpoint.presumedMembers.lists = presumed.contains("lists")
+        let added = values.choices("endpoint.add")
+        endpoint.additionalMembers.terms = added.contains("terms")
+        endpoint.additionalMembers.seats = added.contains("seats")
         endpoint.trust = trust()
         endpoint.receiptCacheBytes = values.integer("endpoint.receipt-cache-bytes")
         if endpoint.unknownBundleIds == .refused, endpoint.apps.isEmpty {

@@ -82,6 +82,7 @@ package struct Setting: Sendable {
         Setting("endpoint.recorded-facts", .choice(["completing", "granting"]), "completing"),
         Setting("endpoint.when-store-fails", .choice(["unavailable", "receipt-only"]), "unavailable"),
         Setting("endpoint.presume", .choices(["ownership-type", "introductory-offer-period", "lists"])),
+        Setting("endpoint.add", .choices(["terms", "seats"])),
         Setting("endpoint.freshness.mode", .choice(Freshness.Source.allCases.map(\.rawValue)), "store"),
         Setting("endpoint.freshness.maximum-age", .seconds(maximumAges), "3600"),
         Setting("endpoint.freshness.required", .boolean, "false"),

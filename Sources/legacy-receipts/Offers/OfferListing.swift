@@ -39,8 +39,8 @@ struct OfferListing {
             ] + Self.identityColumns
         case .entitlement:
             [
-                "status", "type", "entitlement", "subscriptionGroupIdentifier", "productId", "level", "isFamilyShared",
-                "accessEnds", "changesAt", "isCurrent", "originalTransactionId", "transactionId",
+                "status", "type", "entitlement", "subscriptionGroupIdentifier", "productId", "level", "seats",
+                "isFamilyShared", "accessEnds", "changesAt", "isCurrent", "originalTransactionId", "transactionId",
             ] + Self.identityColumns
         }
     }
@@ -92,7 +92,8 @@ struct OfferListing {
         let status = entitlement.status.map(Self.name) ?? "unknown"
         let fields = [
             status, entitlement.type?.rawValue ?? "", entitlement.name ?? "", entitlement.group ?? "",
-            entitlement.productId ?? "", entitlement.level.map { String($0) } ?? "", String(entitlement.isFamilyShared),
+            entitlement.productId ?? "", entitlement.level.map { String($0) } ?? "",
+            entitlement.seats.map { String($0) } ?? "", String(entitlement.isFamilyShared),
             entitlement.accessEnds.map(DateText.iso) ?? "", entitlement.changesAt.map(DateText.iso) ?? "",
             String(entitlement.isCurrent), entitlement.originalTransactionId ?? "", entitlement.transactionId ?? "",
         ]

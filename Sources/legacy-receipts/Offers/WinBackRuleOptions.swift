@@ -33,7 +33,7 @@ struct WinBackRuleOptions: ParsableArguments {
 
     @Option(
         name: .customLong("months-between-offers"),
-        help: ArgumentHelp("Minimum of months since the last win-back offer ended.", valueName: "n"))
+        help: ArgumentHelp("Minimum of months since this offer ended, when last redeemed.", valueName: "n"))
     var monthsBetweenOffers: Int?
 
     private var isGivenByFlags: Bool {

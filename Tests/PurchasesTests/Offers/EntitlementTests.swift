@@ -65,6 +65,35 @@ struct EntitlementTests {
         #expect(standing.status == .active && standing.accessEnds == Samples.month(1))
     }
 
+    @Test("The seats of a period are the sum of its transactions less the refunded ones, in any order")
+    func seats() throws {
+        let date = Samples.month(0) + 20 * Samples.day
+        func seats(_ quantity: Int32, revoked: Int32? = nil) -> (inout JWSTransactionDecodedPayload) -> Void {
+            {
+                $0.quantity = quantity
+                $0.multiSeatInfo = TransactionMultiSeatInfo(revokedSeatQuantity: revoked)
+            }
+        }
+        let all = shared(seats(5, revoked: 2), seats(3)) + [Samples.period(1, 2, seats(4))]
+        for transactions in [all, all.reversed(), [all[1], all[2], all[0]]] {
+            let history = Samples.history(transactions)
+            let entitlement = try #require(history.entitlements(at: date).first)
+            #expect(entitlement.seats == 6)
+            #expect(entitlement.subscriptions.map(\.seats) == [6])
+            // The next period has its own.
+            #expect(history.entitlements(at: Samples.month(1)).first?.seats == 4)
+            #expect(Set(history.seats.values) == [4, 6] && history.seats.count == 3)
+        }
+        // A transaction that is refunded as a whole has none, and more than all cannot be refunded.
+        let refunded = shared(seats(5, revoked: 9)) {
+            seats(3)(&$0)
+            $0.revocationDate = date - 1
+        }
+        #expect(try best(refunded, at: date).seats == 0)
+        let single = try best([Samples.period(0, 1) { $0.quantity = 1 }], at: date)
+        #expect(single.seats == nil)
+    }
+
     @Test("A period with several transactions is revoked only if each of them is, in any order")
     func sharedPeriod() throws {
         let (refund, date) = (Samples.month(0) + 20 * Samples.day, Samples.month(0) + 25 * Samples.day)
