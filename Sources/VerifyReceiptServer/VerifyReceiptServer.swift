@@ -1,4 +1,5 @@
 import AppStoreSync
+public import CoreMetrics
 import Dispatch
 import Foundation
 import HummingbirdCore
@@ -37,6 +38,8 @@ public final class VerifyReceiptServer: Service {
     let makeEndpoint: EndpointMaker
     let channels: [ListenerChannel]
     private let adminChannel: HTTP1Channel
+    private let readiness: Readiness
+    private let hasMetricsBackend: Bool
     private let shadow: ShadowForwarder?
     /// Nil without a store.
     private let writer: StoreWriter?
@@ -54,16 +57,19 @@ public final class VerifyReceiptServer: Service {
     ///   - spool: stores receipts that the store does not write in time; nil to answer without storing them. The server does
     ///     not close it.
     ///   - logger: receives a line per request, and messages for operators.
+    ///   - metricsFactory: the backend of swift-metrics that gets every number of `/metrics` too; counters and durations at
+    ///     once, the others every ten seconds.
     ///   - observer: receives each answered request.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - onListening: called once when every socket accepts connections.
     /// - Throws: `ReceiptError` for a certificate of the trust policy, or an error that names a TLS file.
     public init(
         configuration: VerifyReceiptServerConfiguration, store: (any TransactionStore)?,
-        spool: (any FactSpool)? = nil, logger: Logger, observer: (any AnswerObserving)? = nil,
+        spool: (any FactSpool)? = nil, logger: Logger, metricsFactory: any MetricsFactory = MetricsSystem.factory,
+        observer: (any AnswerObserving)? = nil,
         clock: (@Sendable () -> Int64)? = nil, onListening: @escaping @Sendable (Addresses) -> Void = { _ in }
     ) throws {
-        let metrics = ServerMetrics()
+        let metrics = ServerMetrics(backend: metricsFactory)
         let store = store.map { Self.bounded($0, configuration, logger) }
         if let store { metrics.add(store) }
         let notifications = try NotificationIntake(configuration, store: store)
@@ -83,8 +89,8 @@ public final class VerifyReceiptServer: Service {
         let state = ServerState(
             configuration: configuration, endpoint: endpoint, notifications: notifications, store: store,
             observers: [observer].compactMap { $0 }, shadow: shadow, metrics: metrics, logger: logger, clock: clock)
-        metrics.add(chainLookups: { state.current.endpoint.chainLookups })
-        metrics.add(receiptLookups: { state.current.endpoint.receiptLookups })
+        metrics.add { [weak state] in state?.current.endpoint }
+        hasMetricsBackend = !(metricsFactory is NOOPMetricsHandler)
         self.makeEndpoint = makeEndpoint
         self.configuration = configuration
         self.state = state
@@ -101,8 +107,8 @@ public final class VerifyReceiptServer: Service {
                 try await responder.respond(request, writer, channel)
             }
         }
-        let admin = AdminResponder(
-            state: state, readiness: Readiness(store: store, writer: writer, registry: state.metrics.registry))
+        readiness = Readiness(store: store, writer: writer, registry: metrics.registry)
+        let admin = AdminResponder(state: state, readiness: readiness)
         adminChannel = HTTP1Channel(
             responder: { request, writer, channel in try await admin.respond(request, writer, channel) },
             configuration: .init(
@@ -150,7 +156,18 @@ public final class VerifyReceiptServer: Service {
         // Not awaited, because a store can hang. The next start continues with the spool.
         let draining = Task { [writer] in await writer?.drain() }
         defer { draining.cancel() }
+        let measuring = Task { if hasMetricsBackend { await measure() } }
+        defer { measuring.cancel() }
         try await stopping.run(ServiceGroup(configuration: group))
+    }
+
+    /// Records for a backend what `/metrics` reads when it is asked.
+    private func measure() async {
+        repeat {
+            await readiness.tryWriting()
+            state.metrics.registry.readAll()
+            try? await Task.sleep(for: .seconds(10))
+        } while !Task.isCancelled
     }
 
     /// The store with a deadline. A request that waits for it lets others work.
@@ -240,12 +257,8 @@ public final class VerifyReceiptServer: Service {
         onListening(Addresses(ports: channels.indices.compactMap { ports[$0] }, adminPort: ports[-1]))
     }
 
-    // MARK: For tests and observers
-
     /// The text that `/metrics` shows.
     package var metricsText: String { state.metrics.registry.text() }
-    package var waitingRequests: Int { state.queue.waiting }
-    package var openConnections: Int { state.connections.current }
 }
 
 extension VerifyReceiptServer {
@@ -254,7 +267,7 @@ extension VerifyReceiptServer {
     /// stays in use.
     ///
     /// - Returns: the names of changed settings that need a restart.
-    /// - Throws: what ``init(configuration:store:spool:logger:observer:clock:onListening:)`` throws.
+    /// - Throws: what ``init(configuration:store:spool:logger:metricsFactory:observer:clock:onListening:)`` throws.
     @discardableResult
     public func reload(_ new: VerifyReceiptServerConfiguration) throws -> [String] {
         do {

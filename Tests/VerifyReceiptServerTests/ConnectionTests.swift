@@ -377,7 +377,7 @@ extension ServerTests {
                     #expect(try third.readToEnd().isEmpty)
                     for wire in kept { wire.close() }
                 }
-                try await eventually("there is room again") { server.server.openConnections == 0 }
+                try await eventually("there is room again") { server.metric("connections") == 0 }
                 #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 0)
                 #expect(server.server.metricsText.contains(#"connections_refused_total{reason="address"} 1"#))
             }

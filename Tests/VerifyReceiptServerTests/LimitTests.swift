@@ -132,7 +132,7 @@ extension ServerTests {
                 async let first = Wire.ask(server.port, Sent.post(Sent.body()))
                 try await eventually("the first works") { store.calls > 0 }
                 async let second = Wire.ask(server.port, Sent.post(Sent.body()))
-                try await eventually("the second waits") { server.server.waitingRequests == 1 }
+                try await eventually("the second waits") { server.metric("requests_waiting") == 1 }
                 let third = try await Wire.ask(server.port, Sent.post(Sent.body()))
                 #expect(third.status == 503)
                 #expect(third.body == #"{"status":21005}"#)
@@ -164,10 +164,10 @@ extension ServerTests {
                     for wire in wires { wire.send(Sent.post(Sent.body())) }
                     // Their requests must have been read before they go.
                     let deadline = Date().addingTimeInterval(15)
-                    while server.server.waitingRequests < 4, Date() < deadline { usleep(10_000) }
+                    while server.metric("requests_waiting") != 4, Date() < deadline { usleep(10_000) }
                     for wire in wires { wire.reset() }
                 }
-                try await eventually("the connections are gone") { server.server.openConnections == 1 }
+                try await eventually("the connections are gone") { server.metric("connections") == 1 }
                 store.become(.works)
                 #expect(try await first.verifyStatus == 0)
                 try await eventually("all are dropped") {
@@ -193,7 +193,7 @@ extension ServerTests {
                 }
                 #expect(statuses.count == 1_000)
                 #expect(statuses.allSatisfy { $0 == 0 })
-                try await eventually("all are closed") { server.server.openConnections == 0 }
+                try await eventually("all are closed") { server.metric("connections") == 0 }
             }
         }
     }

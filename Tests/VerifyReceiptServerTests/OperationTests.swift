@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import MetricsTestKit
 import NIOCore
 import NIOSSL
 import TestSupport
@@ -115,6 +116,56 @@ extension ServerTests {
                 #expect(text.contains(#"legacy_receipts_requests_total{environment="production",status="21002"} 1"#))
                 #expect(text.contains(#"legacy_receipts_request_duration_seconds_count{environment="production"} 2"#))
                 #expect(text.contains("legacy_receipts_verification_duration_seconds_count 3\n"))
+            }
+        }
+
+        @Test func aBackendOfSwiftMetricsGetsTheNumbersOfMetrics() async throws {
+            let backend = TestMetrics()
+            try await TestServer.run(store: PuppetStore(), metricsFactory: backend) { server in
+                _ = try await Wire.ask(server.port, Sent.post(Sent.body()))
+                _ = try await Wire.ask(server.port, Sent.post(Sent.body()))
+                _ = try await Wire.ask(server.port, Sent.post("{}"))
+                let name = "legacy_receipts_requests_total"
+                let answered = try backend.expectCounter(name, [("environment", "production"), ("status", "0")])
+                let malformed = try backend.expectCounter(name, [("environment", "production"), ("status", "21002")])
+                #expect(answered.totalValue == 2)
+                #expect(malformed.totalValue == 1)
+                let duration = try backend.expectTimer(
+                    "legacy_receipts_request_duration_seconds", [("environment", "production")])
+                #expect(duration.values.count == 3)
+                let text = try await Wire.ask(server.adminPort, Sent.get("/metrics")).body
+                #expect(text.contains("\(name){environment=\"production\",status=\"0\"} 2\n"))
+                let lookups = "legacy_receipts_receipt_cache_lookups_total"
+                #expect(text.contains("\(lookups){result=\"hit\"} 1\n"))
+                #expect(try backend.expectCounter(lookups, [("result", "hit")]).totalValue == 1)
+                _ = try await Wire.ask(server.adminPort, Sent.get("/metrics"))
+                #expect(try backend.expectCounter(lookups, [("result", "hit")]).totalValue == 1)
+            }
+        }
+
+        @Test func aBackendGetsTheGaugesWithoutAReadingOfMetrics() async throws {
+            let backend = TestMetrics()
+            let configuration = VerifyReceiptServerConfiguration.testing { $0.admin = nil }
+            try await TestServer.run(configuration, store: PuppetStore(), metricsFactory: backend) { server in
+                try await eventually("the gauges are recorded") {
+                    let gauge = try? backend.expectRecorder("legacy_receipts_connections")
+                    return gauge?.lastValue == 0
+                }
+                #expect(try backend.expectRecorder("legacy_receipts_store_writable").lastValue == 1)
+            }
+        }
+
+        @Test func lookUpsAreCountedFromZeroAfterAReload() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing()
+            try await TestServer.run(configuration) { server in
+                let name = "legacy_receipts_receipt_cache_lookups_total"
+                for _ in 1...3 { _ = try await Wire.ask(server.port, Sent.post(Sent.body())) }
+                #expect(server.server.metricsText.contains("\(name){result=\"hit\"} 2\n"))
+                try server.server.reload(configuration)
+                #expect(server.server.metricsText.contains("\(name){result=\"hit\"} 0\n"))
+                for _ in 1...2 { _ = try await Wire.ask(server.port, Sent.post(Sent.body())) }
+                #expect(server.server.metricsText.contains("\(name){result=\"hit\"} 1\n"))
+                #expect(server.server.metricsText.contains("\(name){result=\"miss\"} 1\n"))
             }
         }
 

@@ -81,7 +81,7 @@ extension ServerTests {
                     for _ in 0..<200 where wire.send(requests, patience: 3) == false { break }
                     while wire.send(Sent.post(Sent.body()), patience: 3) {}
                 }
-                try await eventually("it is cut") { server.server.openConnections == 0 }
+                try await eventually("it is cut") { server.metric("connections") == 0 }
                 #expect(server.server.metricsText.contains("phase=\"write\""))
             }
         }
@@ -112,7 +112,7 @@ extension ServerTests {
                     return try wire.readToEnd()
                 }
                 #expect(text.isEmpty || text.hasPrefix("HTTP/1.1 400"))
-                try await eventually("it is closed") { server.server.openConnections == 0 }
+                try await eventually("it is closed") { server.metric("connections") == 0 }
                 let next = try await Wire.ask(server.port, Sent.post(Sent.body()))
                 #expect(next.verifyStatus == 0)
             }
@@ -147,7 +147,7 @@ extension ServerTests {
                 }
                 if let answers { #expect(text.contains(answers)) } else { #expect(text.isEmpty) }
                 #expect(server.server.metricsText.contains("legacy_receipts_timeouts_total{phase=\"\(phase)\"} 1\n"))
-                try await eventually("it is closed") { server.server.openConnections == 0 }
+                try await eventually("it is closed") { server.metric("connections") == 0 }
             }
         }
     }

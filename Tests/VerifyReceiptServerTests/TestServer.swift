@@ -1,3 +1,4 @@
+import CoreMetrics
 import Foundation
 import LegacyReceipts
 import Logging
@@ -20,12 +21,19 @@ struct TestServer: Sendable {
     var port: Int { addresses.ports[0] }
     var adminPort: Int { addresses.adminPort ?? 0 }
 
+    /// A number of the server's metrics that has no labels; nil if there is none of the name.
+    func metric(_ name: String) -> Int? {
+        server.metricsText.split(separator: "\n").lazy
+            .compactMap { $0.hasPrefix("legacy_receipts_\(name) ") ? $0.split(separator: " ").last : nil }
+            .first.flatMap { Int($0) }
+    }
+
     /// Begins to stop gracefully.
     func stop() async { await group.triggerGracefulShutdown() }
 
     static func run<Result: Sendable>(
         _ configuration: VerifyReceiptServerConfiguration = .testing(), store: (any TransactionStore)? = nil,
-        spool: (any FactSpool)? = nil,
+        spool: (any FactSpool)? = nil, metricsFactory: any MetricsFactory = NOOPMetricsHandler.instance,
         observer: (any AnswerObserving)? = nil, clock: (@Sendable () -> Int64)? = nil, logLevel: Logger.Level = .info,
         handler: (@Sendable (LogWriter) -> any LogHandler)? = nil, _ body: @Sendable (TestServer) async throws -> Result
     ) async throws -> Result {
@@ -35,7 +43,8 @@ struct TestServer: Sendable {
         }
         let (stream, continuation) = AsyncStream<VerifyReceiptServer.Addresses>.makeStream()
         let server = try VerifyReceiptServer(
-            configuration: configuration, store: store, spool: spool, logger: logger, observer: observer, clock: clock,
+            configuration: configuration, store: store, spool: spool, logger: logger,
+            metricsFactory: metricsFactory, observer: observer, clock: clock,
             onListening: { continuation.yield($0) })
         let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in

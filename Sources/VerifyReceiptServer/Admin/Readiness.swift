@@ -1,5 +1,5 @@
 import AppStoreSync
-import Synchronization
+import CoreMetrics
 import TransactionStore
 import VerifyReceipt
 
@@ -9,8 +9,8 @@ final class Readiness: Sendable {
     private let writing: StoreProbe?
     private let spooling: StoreProbe?
     private let writer: StoreWriter?
-    private let isWritable = Atomic<Bool>(true)
-    private let isSpoolWritable = Atomic<Bool>(true)
+    private let isWritable: Gauge?
+    private let isSpoolWritable: Gauge?
 
     init(store: (any TransactionStore)?, writer: StoreWriter?, registry: MetricsRegistry) {
         self.writer = writer
@@ -20,19 +20,18 @@ final class Readiness: Sendable {
             StoreProbe { _ = try await store.hasProcessed(notificationUUID: "readiness") }
         }
         writing = store.map { store in StoreProbe { try await store.checkReadiness() } }
-        guard store != nil else { return }
-        registry.gauge(
-            "legacy_receipts_store_writable", "1 if the store can be written to, tried for each reading of the metrics."
-        ) { [weak self] in
-            .integer(self?.isWritable.load(ordering: .relaxed) == true ? 1 : 0)
+        isWritable = store.map { _ in
+            registry.gauge(
+                "legacy_receipts_store_writable",
+                "1 if the store can be written to, tried for each reading of the metrics.")
         }
-        guard spooling != nil else { return }
-        registry.gauge(
-            "legacy_receipts_spool_writable",
-            "1 if the spool takes receipts and its disk has room, tried for each reading of the metrics."
-        ) { [weak self] in
-            .integer(self?.isSpoolWritable.load(ordering: .relaxed) == true ? 1 : 0)
+        isSpoolWritable = spooling.map { _ in
+            registry.gauge(
+                "legacy_receipts_spool_writable",
+                "1 if the spool takes receipts and its disk has room, tried for each reading of the metrics.")
         }
+        isWritable?.record(1)
+        isSpoolWritable?.record(1)
     }
 
     /// Why the store cannot be read, in words that hold no address; nil if it can.
@@ -47,8 +46,8 @@ final class Readiness: Sendable {
         let fails = writer?.storeFailsWrites == true
         async let spoolProblem = spooling?.problem()
         let problem = fails ? "writes fail" : await writing.problem()
-        isWritable.store(problem == nil, ordering: .relaxed)
-        isSpoolWritable.store(await spoolProblem == nil, ordering: .relaxed)
+        isWritable?.record(problem == nil ? 1 : 0)
+        isSpoolWritable?.record(await spoolProblem == nil ? 1 : 0)
     }
 
     /// Why no receipt can be kept; nil if the store or the spool takes receipts, and where there is no spool. The disks

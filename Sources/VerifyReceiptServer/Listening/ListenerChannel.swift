@@ -82,7 +82,7 @@ final class ListenerChannel: ServerChildChannel {
                 displaced()
             }
         }
-        state.metrics.acceptedConnections.add()
+        state.metrics.acceptedConnections.increment()
         channel.closeFuture.whenComplete { [connections = state.connections] _ in connections.close(place) }
         let future: EventLoopFuture<Value> =
             switch inner.withLock({ $0 }) {

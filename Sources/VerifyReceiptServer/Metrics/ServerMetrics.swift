@@ -1,3 +1,4 @@
+import CoreMetrics
 import Foundation
 import ReplyComparison
 import TransactionStore
@@ -5,64 +6,61 @@ import VerifyReceipt
 
 /// Everything the server counts.
 final class ServerMetrics: Sendable {
-    let registry = MetricsRegistry()
+    let registry: MetricsRegistry
     /// By environment and the reply's `status`.
-    let requests: MetricCounters
+    let requests: LabeledCounter
     /// By HTTP status.
-    let responses: MetricCounters
+    let responses: LabeledCounter
     /// By the phase in which a client was too slow.
-    let timeouts: MetricCounters
-    let abandoned: MetricCounter
+    let timeouts: LabeledCounter
+    let abandoned: Counter
     /// By reason.
-    let refusedConnections: MetricCounters
-    let displacedConnections: MetricCounter
-    let acceptedConnections: MetricCounter
-    let storeFailures: MetricCounter
-    let transactionsFromStore: MetricCounter
+    let refusedConnections: LabeledCounter
+    let displacedConnections: Counter
+    let acceptedConnections: Counter
+    let storeFailures: Counter
+    let transactionsFromStore: Counter
     /// By outcome.
-    let refreshes: MetricCounters
+    let refreshes: LabeledCounter
     /// By result.
-    let reloads: MetricCounters
+    let reloads: LabeledCounter
     /// By kind of difference.
-    private let shadowFields: MetricCounters
+    private let shadowFields: LabeledCounter
     /// By who grants.
-    private let shadowEntitlements: MetricCounters
-    private let production: MetricHistogram
-    private let sandbox: MetricHistogram
-    let verification: MetricHistogram
-    let store: MetricHistogram
+    private let shadowEntitlements: LabeledCounter
+    private let production: CoreMetrics.Timer
+    private let sandbox: CoreMetrics.Timer
+    let verification: CoreMetrics.Timer
+    let store: CoreMetrics.Timer
     /// By version, type and outcome.
-    let notifications: MetricCounters
-    let notificationDuration: MetricHistogram
-    let notificationVerification: MetricHistogram
+    let notifications: LabeledCounter
+    let notificationDuration: CoreMetrics.Timer
+    let notificationVerification: CoreMetrics.Timer
 
-    init() {
+    /// - Parameter backend: gets every number beside `/metrics`.
+    init(backend: any MetricsFactory) {
+        registry = MetricsRegistry(backend: backend)
         let prefix = "legacy_receipts_"
         requests = registry.counters(
             prefix + "requests_total", "Answered verifyReceipt requests by environment and status of the reply.",
-            labels: ["environment", "status"])
+            labels: "environment", "status")
         responses = registry.counters(
-            prefix + "http_responses_total", "Responses of the verifyReceipt listeners by HTTP status.",
-            labels: ["code"])
-        let durations = registry.histograms(
+            prefix + "http_responses_total", "Responses of the verifyReceipt listeners by HTTP status.", labels: "code")
+        let durations = registry.timers(
             prefix + "request_duration_seconds", "From the end of a request's header to its answer.",
             label: "environment", values: EndpointEnvironment.allCases.map { $0.rawValue.lowercased() })
-        production = durations[0]
-        sandbox = durations[1]
-        verification =
-            registry.histograms(
-                prefix + "verification_duration_seconds", "Decoding and verifying a receipt.")[0]
-        store = registry.histograms(prefix + "store_duration_seconds", "Time spent in the store per request.")[0]
+        (production, sandbox) = (durations[0], durations[1])
+        verification = registry.timer(
+            prefix + "verification_duration_seconds", "Decoding and verifying a receipt.")
+        store = registry.timer(prefix + "store_duration_seconds", "Time spent in the store per request.")
         notifications = registry.counters(
             prefix + "notifications_total", "App Store Server Notifications by version, type and outcome.",
-            labels: ["version", "type", "outcome"])
-        notificationDuration =
-            registry.histograms(
-                prefix + "notification_duration_seconds", "From the end of a notification's header to its answer.")[0]
-        notificationVerification =
-            registry.histograms(
-                prefix + "notification_verification_duration_seconds",
-                "Verifying a notification and what is signed inside of it.")[0]
+            labels: "version", "type", "outcome")
+        notificationDuration = registry.timer(
+            prefix + "notification_duration_seconds", "From the end of a notification's header to its answer.")
+        notificationVerification = registry.timer(
+            prefix + "notification_verification_duration_seconds",
+            "Verifying a notification and what is signed inside of it.")
         storeFailures = registry.counter(prefix + "store_failures_total", "Requests for which the store failed.")
         transactionsFromStore = registry.counter(
             prefix + "transactions_from_store_total", "Transactions in replies that the submitted receipt did not hold."
@@ -71,52 +69,45 @@ final class ServerMetrics: Sendable {
         refusedConnections = registry.counters(
             prefix + "connections_refused_total",
             "Connections closed at once, by reason: limit (all are being answered), address (too many of one client).",
-            labels: ["reason"])
+            labels: "reason")
         displacedConnections = registry.counter(
             prefix + "connections_displaced_total",
             "Connections that waited for their clients and were closed to make room for new ones.")
         timeouts = registry.counters(
-            prefix + "timeouts_total", "Connections closed because the client was too slow, by phase.",
-            labels: ["phase"])
+            prefix + "timeouts_total", "Connections closed because the client was too slow, by phase.", labels: "phase")
         abandoned = registry.counter(
             prefix + "requests_abandoned_total", "Requests whose client went away before the answer.")
         refreshes = registry.counters(
-            prefix + "app_store_refreshes_total", "App Store queries about a customer, by outcome.",
-            labels: ["outcome"])
+            prefix + "app_store_refreshes_total", "App Store queries about a customer, by outcome.", labels: "outcome")
         reloads = registry.counters(
-            prefix + "configuration_reloads_total", "Reloads of the configuration by result.", labels: ["result"])
+            prefix + "configuration_reloads_total", "Reloads of the configuration by result.", labels: "result")
         shadowFields = registry.counters(
             prefix + "shadow_fields_total", "Fields of replies that shadow mode compared, by kind of difference.",
-            labels: ["kind"])
+            labels: "kind")
         shadowEntitlements = registry.counters(
             prefix + "shadow_entitlements_total",
             "Replies that shadow mode compared, by who grants access: same, ours_only, apple_only, not_comparable.",
-            labels: ["granted"])
+            labels: "granted")
         registry.gauge("process_start_time_seconds", "Start of the process since the epoch.") { [start = Date()] in
-            .integer(UInt64(start.timeIntervalSince1970))
+            Int(start.timeIntervalSince1970)
         }
-        registry.gauge("process_resident_memory_bytes", "Resident memory of the process.") {
-            .integer(Self.residentBytes())
-        }
+        registry.gauge("process_resident_memory_bytes", "Resident memory of the process.") { Self.residentBytes() }
     }
 
-    /// How often certificate chains are found in the cache. A reload of the configuration begins with an empty one.
-    func add(chainLookups: @escaping @Sendable () -> (hits: Int, misses: Int)) {
-        registry.readings(
+    /// How often certificate chains, and submitted receipts that had been found genuine lately, are found in their caches. A
+    /// reload of the configuration begins with empty ones.
+    func add(_ endpoint: @escaping @Sendable () -> VerifyReceiptEndpoint?) {
+        registry.counters(
             "legacy_receipts_chain_cache_lookups_total", "Look-ups of certificate chains by result.", label: "result"
         ) {
-            let lookups = chainLookups()
-            return [("hit", UInt64(max(0, lookups.hits))), ("miss", UInt64(max(0, lookups.misses)))]
+            guard let lookups = endpoint()?.chainLookups else { return [:] }
+            return ["hit": lookups.hits, "miss": lookups.misses]
         }
-    }
-
-    /// How often a submitted receipt had been found genuine lately. A reload begins with an empty cache.
-    func add(receiptLookups: @escaping @Sendable () -> (hits: Int, misses: Int)) {
-        registry.readings(
+        registry.counters(
             "legacy_receipts_receipt_cache_lookups_total", "Look-ups of genuine receipts by result.", label: "result"
         ) {
-            let lookups = receiptLookups()
-            return [("hit", UInt64(max(0, lookups.hits))), ("miss", UInt64(max(0, lookups.misses)))]
+            guard let lookups = endpoint()?.receiptLookups else { return [:] }
+            return ["hit": lookups.hits, "miss": lookups.misses]
         }
     }
 
@@ -127,28 +118,29 @@ final class ServerMetrics: Sendable {
         for (kind, name) in kinds {
             registry.gauge(
                 prefix + name + "_hangs", "1 while calls fail at once because the store has not answered in time."
-            ) { .integer(store.isHanging(kind) ? 1 : 0) }
+            ) { store.isHanging(kind) ? 1 : 0 }
         }
         registry.gauge(
             prefix + "abandoned_calls", "Calls of the store that were given up and have not ended yet."
-        ) { .integer(UInt64(max(0, store.abandonedCalls))) }
-        registry.reading(prefix + "timeouts_total", "Calls of the store that were given up.") { store.timeouts }
+        ) { store.abandonedCalls }
+        registry.counter(prefix + "timeouts_total", "Calls of the store that were given up.") {
+            Int(clamping: store.timeouts)
+        }
     }
 
     /// The requests in shadow mode, by outcome.
     func add(_ shadow: ShadowForwarder) {
-        registry.readings(
+        registry.counters(
             "legacy_receipts_shadow_requests_total", "Requests in shadow mode by what has become of them.",
             label: "state"
         ) {
             let counters = shadow.counters
-            let states = [
-                ("submitted", counters.submitted), ("dropped", counters.dropped), ("failed", counters.failed),
-                ("compared", counters.compared), ("incomparable", counters.incomparable),
-                ("abandoned", counters.abandoned), ("recorded", counters.recorded),
-                ("record_failed", counters.recordFailures), ("returned", counters.returned),
+            return [
+                "submitted": counters.submitted, "dropped": counters.dropped, "failed": counters.failed,
+                "compared": counters.compared, "incomparable": counters.incomparable,
+                "abandoned": counters.abandoned, "recorded": counters.recorded,
+                "record_failed": counters.recordFailures, "returned": counters.returned,
             ]
-            return states.map { ($0.0, UInt64(max(0, $0.1))) }
         }
     }
 
@@ -159,7 +151,7 @@ final class ServerMetrics: Sendable {
             ("equal", counts.equal), ("we_are_wrong", counts.weAreWrong), ("server_state", counts.serverState),
             ("formatting", counts.formatting),
         ]
-        for (kind, count) in kinds where count > 0 { shadowFields.add(UInt64(count), kind) }
+        for (kind, count) in kinds where count > 0 { shadowFields.add(kind, amount: count) }
         count(comparison.entitlement)
     }
 
@@ -173,15 +165,15 @@ final class ServerMetrics: Sendable {
     }
 
     func observe(_ duration: Duration, at environment: EndpointEnvironment) {
-        (environment == .production ? production : sandbox).observe(nanoseconds: duration.wholeNanoseconds)
+        (environment == .production ? production : sandbox).recordNanoseconds(duration.wholeNanoseconds)
     }
 
     /// From `/proc/self/statm`; 0 where there is none.
-    private static func residentBytes() -> UInt64 {
+    private static func residentBytes() -> Int {
         guard let data = try? Data(contentsOf: URL(fileURLWithPath: "/proc/self/statm")) else { return 0 }
         let fields = String(decoding: data, as: UTF8.self).split(separator: " ")
-        guard fields.count > 1, let pages = UInt64(fields[1]) else { return 0 }
-        return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+        guard fields.count > 1, let pages = Int(fields[1]) else { return 0 }
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 }
 

@@ -6,33 +6,31 @@ extension ServerMetrics {
     /// The receipts in the spool, and all spooled receipts by outcome.
     func add(_ writer: StoreWriter) {
         let prefix = "legacy_receipts_"
-        registry.readings(
+        registry.counters(
             prefix + "spool_receipts_total",
             "Receipts that the store did not take in time, by outcome: spooled, drained (from the spool to the store), "
                 + "refused (neither took it), set_aside (the store refuses this one).", label: "outcome"
         ) {
             let counts = writer.counts
             return [
-                ("drained", counts.drained), ("refused", counts.refused), ("set_aside", counts.setAside),
-                ("spooled", counts.spooled),
-            ]
+                "drained": counts.drained, "refused": counts.refused, "set_aside": counts.setAside,
+                "spooled": counts.spooled,
+            ].mapValues { Int(clamping: $0) }
         }
         guard let spool = writer.spool else { return }
         registry.gauge(prefix + "spool_entries", "Receipts in the spool that wait for the store.") {
-            .integer(UInt64(max(0, spool.state.entries)))
+            Int(spool.state.entries)
         }
         registry.gauge(prefix + "spool_set_aside_entries", "Receipts in the spool that the store refuses.") {
-            .integer(UInt64(max(0, spool.state.setAside)))
+            Int(spool.state.setAside)
         }
-        registry.gauge(prefix + "spool_bytes", "Bytes of the receipts in the spool.") {
-            .integer(UInt64(max(0, spool.state.bytes)))
-        }
+        registry.gauge(prefix + "spool_bytes", "Bytes of the receipts in the spool.") { Int(spool.state.bytes) }
         registry.gauge(prefix + "spool_maximum_bytes", "The bytes at which the spool is full (spool.max-bytes).") {
-            .integer(UInt64(max(0, spool.state.maximumBytes)))
+            Int(spool.state.maximumBytes)
         }
-        registry.gauge(prefix + "spool_oldest_seconds", "How long the oldest receipt in the spool waits; 0 for none.") {
-            .nanoseconds(UInt64(spool.state.lag(at: SystemClock.now())) * 1_000_000)
-        }
+        let oldest = registry.gauge(
+            prefix + "spool_oldest_seconds", "How long the oldest receipt in the spool waits; 0 for none.")
+        registry.read { oldest.record(Double(spool.state.lag(at: SystemClock.now())) / 1_000) }
     }
 }
 

@@ -68,13 +68,13 @@ extension ServerMetrics {
         default: type = "other"
         }
         notifications.add(version.rawValue, type, report?.outcome.rawValue ?? "refused")
-        notificationDuration.observe(nanoseconds: duration.wholeNanoseconds)
+        notificationDuration.recordNanoseconds(duration.wholeNanoseconds)
         guard let report else { return }
         if report.verificationNanoseconds > 0 {
-            notificationVerification.observe(nanoseconds: report.verificationNanoseconds)
+            notificationVerification.recordNanoseconds(report.verificationNanoseconds)
         }
-        if let nanoseconds = report.storeNanoseconds { store.observe(nanoseconds: nanoseconds) }
-        if report.outcome == .storeFailed { storeFailures.add() }
+        if let nanoseconds = report.storeNanoseconds { store.recordNanoseconds(nanoseconds) }
+        if report.outcome == .storeFailed { storeFailures.increment() }
     }
 
     /// The values of `notification_type` in version 1, from recorded notifications and Apple's documentation.

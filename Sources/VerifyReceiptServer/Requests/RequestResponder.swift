@@ -131,7 +131,7 @@ struct RequestResponder: Sendable {
         } catch RequestBodyReader.Failure.noRoom {
             return Outcome(answer: work.unavailable(closes: true))
         } catch {
-            state.metrics.abandoned.add()
+            state.metrics.abandoned.increment()
             throw error
         }
     }
@@ -219,10 +219,10 @@ struct RequestResponder: Sendable {
         }
         if case .notifications(let version) = exchange.route { metrics.count(answer, version, duration) }
         if answer.isVerified {
-            metrics.verification.observe(nanoseconds: facts.verificationNanoseconds)
-            if let store = facts.storeNanoseconds { metrics.store.observe(nanoseconds: store) }
-            if facts.storeFailed { metrics.storeFailures.add() }
-            metrics.transactionsFromStore.add(UInt64(max(0, facts.transactionsFromStore)))
+            metrics.verification.recordNanoseconds(facts.verificationNanoseconds)
+            if let store = facts.storeNanoseconds { metrics.store.recordNanoseconds(store) }
+            if facts.storeFailed { metrics.storeFailures.increment() }
+            metrics.transactionsFromStore.increment(by: max(0, facts.transactionsFromStore))
         }
         guard state.logsRequests, state.logger.logLevel <= .info || answer.status.code >= 500 else { return }
         log(answer, request, channel, exchange, duration)

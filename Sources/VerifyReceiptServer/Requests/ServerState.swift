@@ -72,24 +72,16 @@ final class ServerState: Sendable {
 
     private func addGauges() {
         let prefix = "legacy_receipts_"
-        metrics.registry.gauge(prefix + "connections", "Open connections.") { [connections] in
-            .integer(UInt64(max(0, connections.current)))
-        }
-        metrics.registry.gauge(prefix + "requests_in_flight", "Requests being answered.") { [queue] in
-            .integer(UInt64(max(0, queue.inFlight)))
-        }
-        metrics.registry.gauge(prefix + "requests_waiting", "Requests waiting for their turn.") { [queue] in
-            .integer(UInt64(max(0, queue.waiting)))
-        }
-        metrics.registry.gauge(
+        let registry = metrics.registry
+        registry.gauge(prefix + "connections", "Open connections.") { [connections] in connections.current }
+        registry.gauge(prefix + "requests_in_flight", "Requests being answered.") { [queue] in queue.inFlight }
+        registry.gauge(prefix + "requests_waiting", "Requests waiting for their turn.") { [queue] in queue.waiting }
+        registry.gauge(
             prefix + "requests_away",
             "Requests being answered that wait for the store or the App Store and let others work meanwhile."
-        ) { [queue] in
-            .integer(UInt64(max(0, queue.away)))
-        }
-        metrics.registry.gauge(prefix + "buffered_bytes", "Bytes of request bodies and answers in memory.") {
-            [budget] in
-            .integer(UInt64(max(0, budget.current)))
+        ) { [queue] in queue.away }
+        registry.gauge(prefix + "buffered_bytes", "Bytes of request bodies and answers in memory.") { [budget] in
+            budget.current
         }
     }
 
@@ -117,7 +109,7 @@ final class ServerState: Sendable {
 
     /// Counts a connection that was closed to make room for another one.
     func noteDisplacedConnection() {
-        metrics.displacedConnections.add()
+        metrics.displacedConnections.increment()
         guard let count = displacedLine.note() else { return }
         logger.warning(
             "limits.connections is reached: the connection that waits for its client for the longest time is closed for each new one",
