@@ -42,19 +42,6 @@ public struct ServerLogHandler: LogHandler {
         }
     }
 
-    /// Writes a line of fields alone.
-    ///
-    /// - Returns: false if something else belongs to the line, or it is one for people.
-    func write(_ level: Logger.Level, _ message: StaticString, _ fields: LogFields) -> Bool {
-        guard format == .json, metadata.isEmpty, metadataProvider == nil else { return false }
-        let time = Timestamp.text(milliseconds: SystemClock.now())
-        var line = Self.beginning(time, level, message.description)
-        fields.write(to: &line)
-        line.endObject()
-        writer.write(line: Self.printable(line.finish()))
-        return true
-    }
-
     private static func printable(_ line: [UInt8]) -> [UInt8] {
         Printable.isPlain(line) ? line : Array(Printable.json(String(decoding: line, as: UTF8.self)).utf8)
     }
@@ -67,18 +54,12 @@ public struct ServerLogHandler: LogHandler {
         }
     }
 
-    /// A line up to its fields.
-    private static func beginning(_ time: String, _ level: Logger.Level, _ message: String) -> JSONWriter {
-        var line = JSONWriter(reservingCapacity: 512)
-        line.beginObject()
-        line.member("time", time)
-        line.member("level", level.rawValue)
-        line.member("message", message)
-        return line
-    }
-
     private static func json(_ time: String, _ event: LogEvent, _ metadata: Logger.Metadata) -> [UInt8] {
-        var writer = beginning(time, event.level, event.message.description)
+        var writer = JSONWriter(reservingCapacity: 512)
+        writer.beginObject()
+        writer.member("time", time)
+        writer.member("level", event.level.rawValue)
+        writer.member("message", event.message.description)
         for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
             writer.key(key)
             write(value, to: &writer)
@@ -131,9 +112,7 @@ enum Timestamp {
 
     /// RFC 3339 with milliseconds.
     static func text(milliseconds: Int64) -> String {
-        let second = Int64((Double(milliseconds) / 1_000).rounded(.down))
-        let rest = ((milliseconds % 1_000) + 1_000) % 1_000
-        return "\(lastSecond.text(second)).\(pad(rest, 3))Z"
+        "\(lastSecond.text(milliseconds.flooredQuotient(1_000))).\(pad(milliseconds.flooredRemainder(1_000), 3))Z"
     }
 
     private static let lastSecond = LastSecond { second in
@@ -147,31 +126,18 @@ enum Timestamp {
         return "\(days[weekday]), \(pad(date.day, 2)) \(months[Int(date.month) - 1]) \(pad(date.year, 4)) \(time) GMT"
     }
 
-    private static func parts(_ seconds: Int64) -> (date: (year: Int64, month: Int64, day: Int64), String, Int) {
+    private static func parts(_ seconds: Int64) -> (date: CivilDay, time: String, weekday: Int) {
         // Years that a four-digit date can show; a clock beyond is wrong anyway.
         let seconds = min(max(seconds, -62_135_596_800), 253_402_300_799)
-        let day = Int64((Double(seconds) / 86_400).rounded(.down))
-        let rest = seconds - day * 86_400
+        let day = seconds.flooredQuotient(86_400)
+        let rest = seconds.flooredRemainder(86_400)
         let time = "\(pad(rest / 3_600, 2)):\(pad(rest / 60 % 60, 2)):\(pad(rest % 60, 2))"
-        return (civil(day), time, Int(((day % 7) + 7) % 7))
-    }
-
-    /// The Gregorian date of a day counted from 1970-01-01, by eras of 400 years that begin in March.
-    private static func civil(_ day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = day + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let ofEra = shifted - era * 146_097
-        let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * ofYear + 2) / 153
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, ofYear - (153 * monthFromMarch + 2) / 5 + 1)
+        return (CivilDay(daysSince1970: day), time, Int(day.flooredRemainder(7)))
     }
 
     private static func pad(_ number: Int64, _ width: Int) -> String {
-        var digits = String(number)
-        while digits.utf8.count < width { digits = "0" + digits }
-        return digits
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }
 

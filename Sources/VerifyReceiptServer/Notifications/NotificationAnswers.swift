@@ -87,7 +87,7 @@ extension ServerMetrics {
 
 extension NotificationReport {
     /// The fields of the log line. It never contains signed data.
-    func describe(in fields: inout LogFields) {
+    func describe(in fields: inout Logger.Metadata) {
         fields.set("bundleId", bundleId)
         fields.set("environment", environment)
         fields.set("notificationType", notificationType.map { String($0.prefix(80)) })

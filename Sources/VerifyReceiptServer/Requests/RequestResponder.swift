@@ -233,7 +233,7 @@ struct RequestResponder: Sendable {
     ) {
         let facts = answer.reply.facts
         let isVerifyReceipt = if case .verifyReceipt = exchange.route { true } else { false }
-        var fields = LogFields()
+        var fields = Logger.Metadata(minimumCapacity: 16)
         fields.set("ageMs", facts.ageMilliseconds)
         fields.set("appStoreFailed", if: facts.appStoreFailed)
         fields.set("bundleId", facts.bundleId)
@@ -258,7 +258,7 @@ struct RequestResponder: Sendable {
         answer.notification?.describe(in: &fields)
         let isTrouble = answer.status.code >= 500 || facts.storeFailed || facts.appStoreFailed || facts.isNotKept
         let level: Logger.Level = isTrouble ? .warning : .info
-        state.logger.log(level, "request", fields)
+        state.logger.log(level: level, "request", metadata: fields)
     }
 }
 
