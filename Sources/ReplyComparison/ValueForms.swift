@@ -1,5 +1,4 @@
 internal import AppStoreModels
-internal import VerifyReceipt
 
 /// Two values that mean the same and are written differently.
 enum ValueForms {
@@ -79,7 +78,7 @@ struct GMTText: Equatable {
         let (month, day) = (number(4..<6), number(6..<8))
         let (hour, minute, second) = (number(8..<10), number(10..<12), number(12..<14))
         guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60 else { return nil }
-        let days = CivilDate.days(number(0..<4), month, day)
+        let days = CivilDay(year: number(0..<4), month: month, day: day).daysSince1970
         return (days * 86_400 + hour * 3_600 + minute * 60 + second) * 1_000
     }
 

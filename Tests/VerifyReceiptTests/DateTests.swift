@@ -37,7 +37,7 @@ import VerifyReceipt
             for distance in [-86_400, -3_601, -3_600, -1, 0, 1, 3_599, 3_600, 86_400] as [Int64] {
                 let expected = Self.offset(after: distance < 0 ? index - 1 : index)
                 #expect(
-                    LosAngelesTime.secondsEastOfGreenwich(at: change + distance) == expected, "\(change + distance)")
+                    PacificTime.secondsEastOfGreenwich(at: change + distance) == expected, "\(change + distance)")
             }
         }
     }
@@ -46,7 +46,7 @@ import VerifyReceipt
     @Test func everyHourAroundEveryChangeFrom1970To2100IsThatOfFoundation() throws {
         let zone = try unwrap(TimeZone(identifier: "America/Los_Angeles"))
         func agree(_ seconds: Int64) -> Bool {
-            LosAngelesTime.secondsEastOfGreenwich(at: seconds)
+            PacificTime.secondsEastOfGreenwich(at: seconds)
                 == Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))
         }
         var checked = 0

@@ -1,31 +1,10 @@
-/// US Pacific time since 2007, the year before the App Store opened. It is UTC−8, and UTC−7 from the second Sunday of
-/// March to the first Sunday of November. The change is at two o'clock local time (Energy Policy Act of 2005).
+/// Time in California, where the App Store counts its days and months.
 package enum PacificTime {
     private static let hour: Int64 = 3_600_000
 
     /// Milliseconds since 1970, as shown by a clock in California.
     package static func local(_ milliseconds: Int64) -> Int64 {
-        milliseconds + (isDaylightSaving(milliseconds) ? -7 : -8) * hour
-    }
-
-    private static func isDaylightSaving(_ milliseconds: Int64) -> Bool {
-        // The year in standard time. Neither change is near the start or end of a year.
-        let standard = milliseconds - 8 * hour
-        let year = CivilDay(daysSince1970: standard.flooredQuotient(.millisecondsPerDay)).year
-        let begin = firstSunday(year: year, month: 3) + 7
-        let end = firstSunday(year: year, month: 11)
-        // Two o'clock is 02:00 standard time in March, and 01:00 standard time in November.
-        let beginsAt = begin * .millisecondsPerDay + 2 * hour
-        let endsAt = end * .millisecondsPerDay + hour
-        return (beginsAt..<endsAt).contains(standard)
-    }
-
-    /// Days since 1970 of the month's first Sunday.
-    private static func firstSunday(year: Int64, month: Int64) -> Int64 {
-        let first = CivilDay(year: year, month: month, day: 1).daysSince1970
-        // 1970-01-01 was a Thursday: day 3 was the first Sunday.
-        let weekday = (first - 3).flooredRemainder(7)
-        return weekday == 0 ? first : first + 7 - weekday
+        milliseconds + secondsEastOfGreenwich(at: milliseconds.flooredQuotient(1_000)) * 1_000
     }
 
     /// The instant at which a clock in California shows `local`. If there are two, the earlier one; if the clock skips

@@ -45,8 +45,8 @@ extension JSONWriter {
     ///   seconds.
     package mutating func member(_ keys: DateKeys, _ date: Int64?) {
         guard let date else { return }
-        let seconds = CivilDate.floored(date, 1_000).quotient
-        let local = seconds + LosAngelesTime.secondsEastOfGreenwich(at: seconds)
+        let seconds = date.flooredQuotient(1_000)
+        let local = seconds + PacificTime.secondsEastOfGreenwich(at: seconds)
         // Writes the three members at once, because dates are most of a reply.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DateLine.capacity) { buffer in
             var line = DateLine(buffer)
@@ -136,8 +136,8 @@ private struct DateLine {
     /// `yyyy-MM-dd HH:mm:ss` and the name of the zone. Years beyond 9999 and before 0 are written in full: Apple's
     /// receipts have none, but a custom trust anchor can sign any date.
     mutating func putCivilTime(_ localSeconds: Int64, zone: StaticString) {
-        let (days, secondOfDay) = CivilDate.floored(localSeconds, 86_400)
-        let date = CivilDate(days: days)
+        let date = CivilDay(daysSince1970: localSeconds.flooredQuotient(86_400))
+        let secondOfDay = localSeconds.flooredRemainder(86_400)
         put(UInt8(ascii: "\""))
         if (0...9_999).contains(date.year) {
             putTwo(date.year / 100)
