@@ -83,7 +83,7 @@ final class CapturedLog: Sendable {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw TestFailure("no file for the log") }
         // A server may log a last line after the test is done: the descriptor must not be another file's by then.
-        writer = LogWriter(descriptor: descriptor, closesDescriptor: true)
+        writer = LogWriter(descriptor: descriptor)
     }
 
     deinit { unlink(path) }

@@ -16,7 +16,6 @@ struct ConfigurationFile {
     var apps: [AppEntry] = []
     /// Nil if the file does not have the key.
     private(set) var listeners: [VerifyReceiptServerConfiguration.Listener]?
-    private(set) var listenersLine: Int?
     private(set) var problems: [ConfigurationError.Problem] = []
 
     /// Whether the file itself contains secrets.
@@ -106,7 +105,6 @@ struct ConfigurationFile {
 
 extension ConfigurationFile {
     private mutating func readListeners(_ member: ConfigurationNode.Member) {
-        listenersLine = member.line
         guard let elements = member.value.elements, !elements.isEmpty else {
             note("listeners", member.line, "must be a list with at least one listener")
             return

@@ -23,20 +23,13 @@ public final class LogWriter: Sendable {
     public static let standardError = LogWriter(descriptor: 2)
 
     private let descriptor: Int32
-    private let closesDescriptor: Bool
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "log")
 
-    /// - Parameters:
-    ///   - descriptor: the file descriptor, which must stay open as long as a logger references the writer. Otherwise, later
-    ///     lines go to another file with the same number.
-    ///   - closesDescriptor: whether the writer closes it at the end of its life.
-    public init(descriptor: Int32, closesDescriptor: Bool = false) {
-        self.descriptor = descriptor
-        self.closesDescriptor = closesDescriptor
-    }
+    /// - Parameter descriptor: the file descriptor, which the writer closes at the end of its life.
+    public init(descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit { if closesDescriptor { closeDescriptor(descriptor) } }
+    deinit { closeDescriptor(descriptor) }
 
     /// Takes one line without its end.
     func write(line: [UInt8]) {

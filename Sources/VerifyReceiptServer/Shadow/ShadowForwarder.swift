@@ -15,7 +15,7 @@ public import VerifyReceipt
 ///
 /// The same endpoint is compared with the same endpoint: 21007 and 21008 are compared, not followed. The request goes out
 /// byte for byte, its password included, since the live service needs it; nothing of it is logged or recorded.
-public final class ShadowForwarder: Service, AnswerObserving {
+public final class ShadowForwarder: Service {
     /// A header of forwarded requests: random marks of the servers that have forwarded them. A server does not forward
     /// what carries its own: two servers that shadow each other, or one that shadows itself, would never come to an end.
     /// Any other value changes nothing.
@@ -104,10 +104,6 @@ public final class ShadowForwarder: Service, AnswerObserving {
                 state.counters.dropped += 1
             }
         }
-    }
-
-    public func answered(_ body: [UInt8], at environment: EndpointEnvironment, with reply: VerifyReceiptReply) {
-        submit(request: body, environment: environment, reply: reply)
     }
 
     // MARK: Running

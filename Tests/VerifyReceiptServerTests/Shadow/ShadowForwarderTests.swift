@@ -146,7 +146,7 @@ private struct DeafPort {
         let told = Mutex<[ComparisonSummary]>([])
         let tell: @Sendable (ComparisonSummary) -> Void = { summary in told.withLock { $0.append(summary) } }
         let counters = try await with(configuration(live.url), onComparison: tell) { forwarder in
-            forwarder.answered(Self.request, at: .production, with: reply())
+            forwarder.submit(request: Self.request, environment: .production, reply: reply())
             try await eventually("it is counted") { forwarder.counters.compared == 1 }
         }
         #expect(counters.recorded == 1 && counters.recordFailures == 0)

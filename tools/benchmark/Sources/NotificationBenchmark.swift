@@ -97,9 +97,8 @@ struct NotificationBenchmark {
     private func measureServed(
         _ file: String, _ store: SQLiteTransactionStore
     ) async throws -> (Measured, LoadGenerator.Result) {
-        let log = open("/dev/null", O_WRONLY)
-        defer { close(log) }
-        let logger = Logger(label: "server") { _ in ServerLogHandler(level: .info, writer: LogWriter(descriptor: log)) }
+        let log = LogWriter(descriptor: open("/dev/null", O_WRONLY))
+        let logger = Logger(label: "server") { _ in ServerLogHandler(level: .info, writer: log) }
         var configuration = VerifyReceiptServerConfiguration()
         configuration.signedDataTrust = Self.trust
         configuration.listeners = [.init(port: 0)]

@@ -134,7 +134,7 @@ struct ServerBenchmark {
     func withServer(
         store: (any TransactionStore)?, spool: (any FactSpool)? = nil, isRemembering: Bool, _ body: Server.Body
     ) async throws {
-        let log = LogWriter(descriptor: open("/dev/null", O_WRONLY), closesDescriptor: true)
+        let log = LogWriter(descriptor: open("/dev/null", O_WRONLY))
         let logger = Logger(label: "server") { _ in ServerLogHandler(level: .info, writer: log) }
         let trust = TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])
         var endpoint = EndpointConfiguration(trust: trust)
