@@ -163,6 +163,8 @@ let package = Package(
                 server("NIOPosix", "swift-nio"), server("NIOSSL", "swift-nio-ssl"), server("NIOTLS", "swift-nio"),
                 server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
+            // In the binary: the server needs no files beside it.
+            resources: [.embedInCode("Admin/openapi.json")],
             swiftSettings: settings),
         .executableTarget(
             name: "legacy-receipts",

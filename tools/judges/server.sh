@@ -75,7 +75,7 @@ grep -q '21002} HTTP/2$' "$folder/curl"
 grep -q '21002} HTTP/1.1$' "$folder/curl"
 
 step "OpenAPI (schemathesis)"
-curl --fail --silent "http://127.0.0.1:$admin/openapi.json" | cmp - <(head -c -1 tools/openapi/openapi.json)
+curl --fail --silent "http://127.0.0.1:$admin/openapi.json" | cmp - Sources/VerifyReceiptServer/Admin/openapi.json
 # Left out are the two checks that want HTTP errors where verifyReceipt by its nature answers 200 with a status: for bodies
 # that break the schema, and for other methods.
 timeout 180 "$python" -m schemathesis.cli run "http://127.0.0.1:$admin/openapi.json" \

@@ -9,7 +9,7 @@ import NIOCore
 /// | `/livez` | 200 while the process answers at all |
 /// | `/readyz` | 200 if requests can be answered; 503 during shutdown, while the store cannot be read and answers need it, or while neither the store nor the spool accepts receipts and the answer is 21005. The text describes the problem of the store |
 /// | `/metrics` | Prometheus text; the server tests for it whether the store accepts writes |
-/// | `/openapi.json` | the description of the verifyReceipt listeners |
+/// | `/openapi.json` | the description of the verifyReceipt listeners, from the file of this folder |
 struct AdminResponder: Sendable {
     let state: ServerState
     let readiness: Readiness
@@ -32,7 +32,9 @@ struct AdminResponder: Sendable {
             let type = "text/plain; version=0.0.4; charset=utf-8"
             await readiness.tryWriting()
             try await send(.ok, type, state.metrics.registry.text(), request, writer)
-        default: try await send(.ok, "application/json", OpenAPIDescription.text, request, writer)
+        default:
+            let description = String(decoding: PackageResources.openapi_json, as: UTF8.self)
+            try await send(.ok, "application/json", description, request, writer)
         }
     }
 
