@@ -90,6 +90,8 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
 extension PostgreSQLTransactionStore: CustomerDirectory {
     private static let findScope = Statement(
         name: "find_scope", sql: "SELECT id FROM scopes WHERE environment = $1::bytea AND bundle_id = $2::bytea")
+    private static let listScopes = Statement(
+        name: "list_scopes", sql: "SELECT environment, bundle_id FROM scopes ORDER BY environment, bundle_id")
     private static let listIdentities = Statement(
         name: "list_identities",
         sql: """
@@ -105,6 +107,15 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
             WHERE i.scope = $1::int4
             ORDER BY i.customer, i.kind, i.value
             """)
+
+    public func scopes() async throws -> [StoreScope] {
+        try await perform { session in
+            let rows = try session.run(Self.listScopes)
+            return try (0..<rows.count).map { row in
+                StoreScope(environment: .init(rawValue: try rows.text(row, 0)), bundleId: try rows.text(row, 1))
+            }
+        }
+    }
 
     public func customers(
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int

@@ -93,6 +93,18 @@ extension SQLiteTransactionStore: DeliveryLedger {
 }
 
 extension SQLiteTransactionStore: CustomerDirectory {
+    public func scopes() async throws -> [StoreScope] {
+        try await read { db in
+            // The columns are compared by their bytes.
+            let find = try SQLStatement(db, "SELECT environment, bundle_id FROM scopes ORDER BY environment, bundle_id")
+            var scopes: [StoreScope] = []
+            try find.forEachRow {
+                scopes.append(StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1)))
+            }
+            return scopes
+        }
+    }
+
     public func customers(
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
     ) async throws -> [Customer] {

@@ -2,6 +2,11 @@ public import Purchases
 
 /// Lists all customers of an app. Every engine implements it.
 public protocol CustomerDirectory: Sendable {
+    /// The apps and environments of the documents in the store, ordered by the bytes of the environment and then of the bundle
+    /// id. A scope in the list may have no customers.
+    /// - Throws: ``TransactionStoreError``.
+    func scopes() async throws -> [StoreScope]
+
     /// The next customers of a scope, ordered by their smallest identities (see `CustomerIdentity`). The order is the
     /// same in all engines and does not depend on the order of the documents.
     ///

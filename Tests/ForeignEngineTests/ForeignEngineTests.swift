@@ -38,6 +38,7 @@ struct ForeignEngineTests {
         func acknowledgedPosition(of consumer: String) async throws -> Int64 {
             try await store.acknowledgedPosition(of: consumer)
         }
+        func scopes() async throws -> [StoreScope] { try await store.scopes() }
         func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
             try await store.customers(in: scope, after: identity, limit: limit)
         }

@@ -222,6 +222,15 @@ actor MemoryPlace {
             receipts: Int64(receipts.values.reduce(0) { $0 + $1.count }), notifications: Int64(notifications.count))
     }
 
+    func scopes() -> [StoreScope] {
+        func isBefore(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
+        return Set(customers.keys.map(\.scope)).sorted { left, right in
+            left.environment == right.environment
+                ? isBefore(left.bundleId, right.bundleId)
+                : isBefore(left.environment.rawValue, right.environment.rawValue)
+        }
+    }
+
     func customers(in scope: StoreScope, after last: CustomerIdentity?, limit: Int) throws -> [Customer] {
         var firsts: [(identity: CustomerIdentity, number: Int)] = []
         for (number, placed) in identities where placed.first?.scope == scope {
@@ -320,6 +329,8 @@ actor MemoryStore: TransactionStore, DeliveryLedger, CustomerDirectory {
     func acknowledgedPosition(of consumer: String) async throws -> Int64 {
         try await opened.acknowledgedPosition(of: consumer)
     }
+
+    func scopes() async throws -> [StoreScope] { try await opened.scopes() }
 
     func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
         try await opened.customers(in: scope, after: identity, limit: limit)

@@ -56,6 +56,20 @@ extension StoreConformance {
             try await expect(store.customers(in: Samples.scope, after: nil, limit: 100).count, equals: 2)
             try await expect(firsts(store, pageSize: 100), equals: ["1", "2", "3"])
         },
+        StoreRule(opened: "the scopes of all customers come once, by the bytes of environment and bundle id") { store in
+            func scope(_ environment: Environment, _ bundleId: String) -> StoreScope {
+                StoreScope(environment: environment, bundleId: bundleId)
+            }
+            try await expect(store.scopes().isEmpty)
+            let scopes = [
+                scope(.production, "com.example.Zebra"), scope(.production, "com.example.app"),
+                scope(.production, "com.example.\u{E4}pp"), scope(.sandbox, "com.example.app"),
+            ]
+            for (id, scope) in zip(["4", "2", "3", "1", "5"], scopes.reversed() + scopes.prefix(1)) {
+                _ = try await store.apply([Samples.set(Samples.fact(id), scope: scope)])
+            }
+            try await expect(store.scopes(), equals: scopes)
+        },
         StoreRule(opened: "a scope without purchases has no customers") { store in
             try await expect(store.customers(in: Samples.scope, after: nil, limit: 10).isEmpty)
             _ = try await store.apply([Samples.set(notification: Samples.notification("test"))])
