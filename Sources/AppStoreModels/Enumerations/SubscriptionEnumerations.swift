@@ -25,6 +25,20 @@ public struct SubscriptionStatus: OpenEnum {
     ]
 }
 
+extension SubscriptionStatus {
+    /// The name in tables; the raw value of a status that this package does not know.
+    package var name: String {
+        switch self {
+        case .active: "active"
+        case .expired: "expired"
+        case .billingRetry: "billingRetry"
+        case .billingGracePeriod: "billingGracePeriod"
+        case .revoked: "revoked"
+        default: description
+        }
+    }
+}
+
 /// Whether a subscription will renew (App Store Server API, autoRenewStatus).
 public struct AutoRenewStatus: OpenEnum {
     /// The value in the JSON.

@@ -49,6 +49,10 @@ public struct SubscriptionStanding: Hashable, Sendable {
     public let seats: Int64?
     /// Whether the customer has it through Family Sharing.
     public let isFamilyShared: Bool
+    /// When the period begins, in milliseconds since 1970.
+    public let periodStart: Int64
+    /// When the period ends or ended, in milliseconds since 1970: at its expiry, or before it at a refund or an upgrade.
+    public let periodEnd: Int64
     /// When the access ends or ended, in milliseconds since 1970: the end of the period, or of the grace period.
     public let accessEnds: Int64
     /// When the status becomes another one if nothing happens until then; nil if time alone does not change it.
@@ -88,6 +92,24 @@ extension PurchaseHistory {
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     public func entitlements(at now: Int64) -> [Entitlement] {
         subscriptionEntitlements(at: now) + singlePurchaseEntitlements(at: now)
+    }
+
+    /// The standing of each subscription that had begun, once for each original transaction id: the better one if the customer
+    /// has periods of it both bought and family-shared. In the order of ``entitlements(at:)``.
+    /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
+    public func subscriptions(at now: Int64) -> [SubscriptionStanding] {
+        PurchaseHistory.subscriptions(of: entitlements(at: now)).map(\.standing)
+    }
+
+    /// ``subscriptions(at:)``, each with the entitlement that it belongs to.
+    /// - Parameter entitlements: all of one customer at one moment.
+    package static func subscriptions(
+        of entitlements: [Entitlement]
+    ) -> [(entitlement: Entitlement, standing: SubscriptionStanding)] {
+        var seen: Set<String> = []
+        return entitlements.flatMap { entitlement in
+            entitlement.subscriptions.filter { seen.insert($0.subscriptionId).inserted }.map { (entitlement, $0) }
+        }
     }
 
     private func subscriptionEntitlements(at now: Int64) -> [Entitlement] {
@@ -156,8 +178,8 @@ extension PurchaseHistory {
             SubscriptionStanding(
                 status: status, originalTransactionId: span.transaction.originalTransactionId,
                 transactionId: span.transaction.transactionId, productId: span.transaction.productId,
-                seats: span.seats.count, isFamilyShared: span.isShared, accessEnds: ends, changesAt: changesAt,
-                renewalInfo: stated,
+                seats: span.seats.count, isFamilyShared: span.isShared, periodStart: span.start, periodEnd: span.end,
+                accessEnds: ends, changesAt: changesAt, renewalInfo: stated,
                 restsOnRenewalInfo: byInfo,
                 isCurrent: status == .active || status == .revoked || (currentThrough(span) ?? .min) >= span.end)
         }
@@ -185,11 +207,14 @@ extension PurchaseHistory {
         if left.rank != right.rank { return left.rank < right.rank }
         if left.accessEnds != right.accessEnds { return left.accessEnds > right.accessEnds }
         if left.isFamilyShared != right.isFamilyShared { return !left.isFamilyShared }
-        return (left.originalTransactionId ?? "") < (right.originalTransactionId ?? "")
+        return left.subscriptionId < right.subscriptionId
     }
 }
 
 extension SubscriptionStanding {
+    /// The original transaction id; of a transaction without one, its own id.
+    package var subscriptionId: String { originalTransactionId ?? transactionId ?? "" }
+
     fileprivate var rank: Int {
         switch status {
         case .active: 0
@@ -211,14 +236,14 @@ extension PurchaseHistory {
         let isEntitlement: Bool
         let name: String
 
-        var order: (Int, String, Int) {
+        var order: (Int, String, Int, String) {
             let place =
                 switch type {
                 case .nonRenewingSubscription?: 0
                 case .nonConsumable?: 1
                 default: 2
                 }
-            return (place, name, isEntitlement ? 0 : 1)
+            return (place, name, isEntitlement ? 0 : 1, type?.rawValue ?? "")
         }
     }
 

@@ -1,4 +1,4 @@
-internal import AppStoreModels
+package import AppStoreModels
 
 /// One period of a subscription, as long as it gave access.
 struct SubscriptionPeriodSpan {
@@ -75,13 +75,7 @@ struct SubscriptionTimeline {
     /// By group ascending, the unknown one last.
     static func all(of history: PurchaseHistory) -> [SubscriptionTimeline] {
         let entries = newest(history.entries).filter { $0.transaction.isSubscription }
-        var known = history.groups
-        for entry in entries {
-            guard let product = entry.transaction.productId, let group = entry.transaction.subscriptionGroupIdentifier
-            else { continue }
-            // A product belongs to one group for ever (App Store Connect Help, subscription groups).
-            known[product] = group
-        }
+        let known = history.knownGroups
         let grouped = Dictionary(grouping: entries) { entry -> String? in
             entry.transaction.subscriptionGroupIdentifier ?? entry.transaction.productId.flatMap { known[$0] }
         }
@@ -213,10 +207,24 @@ struct SubscriptionTimeline {
     }
 }
 
+extension PurchaseHistory {
+    /// The subscription group of each product, by a transaction of the product or by ``groups``.
+    package var knownGroups: [String: String] {
+        var known = groups
+        for entry in SubscriptionTimeline.newest(entries) where entry.transaction.isSubscription {
+            guard let product = entry.transaction.productId, let group = entry.transaction.subscriptionGroupIdentifier
+            else { continue }
+            // A product belongs to one group for ever (App Store Connect Help, subscription groups).
+            known[product] = group
+        }
+        return known
+    }
+}
+
 extension JWSTransactionDecodedPayload {
     /// Whether the transaction is of an auto-renewable subscription. Only those expire, apart from non-renewing ones, which
     /// say their type.
-    var isSubscription: Bool {
+    package var isSubscription: Bool {
         guard let type else { return expiresDate != nil }
         return type == .autoRenewableSubscription
     }

@@ -89,7 +89,7 @@ struct OfferListing {
     }
 
     private func row(_ entitlement: Entitlement, _ identities: [String]) -> Row {
-        let status = entitlement.status.map(Self.name) ?? "unknown"
+        let status = entitlement.status?.name ?? "unknown"
         let fields = [
             status, entitlement.type?.rawValue ?? "", entitlement.name ?? "", entitlement.group ?? "",
             entitlement.productId ?? "", entitlement.level.map { String($0) } ?? "",
@@ -105,7 +105,7 @@ struct OfferListing {
     private func row(_ candidate: PromotionalCandidate, _ identities: [String]) -> Row {
         let standing = candidate.standing
         let fields = [
-            candidate.situation.rawValue, Self.name(standing.status), candidate.group ?? "", standing.productId ?? "",
+            candidate.situation.rawValue, standing.status.name, candidate.group ?? "", standing.productId ?? "",
             candidate.expirationIntent?.description ?? "", DateText.iso(standing.accessEnds),
             standing.changesAt.map(DateText.iso) ?? "", String(standing.isCurrent),
             standing.originalTransactionId ?? "", standing.transactionId ?? "",
@@ -113,17 +113,6 @@ struct OfferListing {
         return Row(
             outcome: candidate.situation.rawValue, isListed: listsAll || candidate.isCandidate,
             fields: (fields + identities).map(Printable.text))
-    }
-
-    private static func name(_ status: SubscriptionStatus) -> String {
-        switch status {
-        case .active: "active"
-        case .expired: "expired"
-        case .billingRetry: "billingRetry"
-        case .billingGracePeriod: "billingGracePeriod"
-        case .revoked: "revoked"
-        default: status.description
-        }
     }
 
     /// `paidMonths satisfied (3 months, transaction 100200)`.

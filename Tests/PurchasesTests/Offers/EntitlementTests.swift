@@ -37,6 +37,27 @@ struct EntitlementTests {
         #expect(Samples.history(Samples.monthly(0..<2)).entitlements(at: Samples.month(0) - 1).isEmpty)
     }
 
+    @Test("Each subscription comes once, with the period that decides, without a grace period")
+    func subscriptions() throws {
+        let shared = Samples.period(5, 6) {
+            $0.inAppOwnershipType = .familyShared
+            $0.transactionId = "shared"
+        }
+        let other = Samples.period("basic", 0, 1) {
+            $0.transactionId = "other"
+            $0.originalTransactionId = nil
+        }
+        let history = Samples.history(Samples.monthly(0..<2) + [shared, other], [retry])
+        let expired = history.subscriptions(at: Samples.month(2))
+        #expect(expired.map(\.subscriptionId) == ["original", "other"])
+        #expect(expired.map(\.status) == [.billingGracePeriod, .expired])
+        #expect(expired.first?.periodStart == Samples.month(1))
+        #expect(expired.first?.periodEnd == Samples.month(2))
+        #expect(expired.first?.accessEnds == Samples.month(2) + 6 * Samples.day)
+        // Of the own and the shared periods of one subscription, the better one.
+        #expect(history.subscriptions(at: Samples.month(5)).map(\.transactionId) == ["shared", "other"])
+    }
+
     /// Seats added halfway through the first month; the App Store then states the reason on both transactions.
     private func shared(
         _ began: (inout JWSTransactionDecodedPayload) -> Void = { _ in },

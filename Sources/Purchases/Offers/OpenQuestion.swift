@@ -1,0 +1,121 @@
+public import AppStoreModels
+
+/// What the App Store Server API could change about one purchase of a customer. Get Transaction History and Get All
+/// Subscription Statuses answer it, for all purchases of the Apple Account.
+public struct OpenQuestion: Hashable, Sendable {
+    /// Why to ask, in the order of what the answer could change.
+    public enum Reason: Int, CaseIterable, Hashable, Sendable {
+        /// An unsigned document that is newer than every signed one states a cancellation. It does not count until the App
+        /// Store confirms it.
+        case unconfirmedCancellation
+        /// A receipt states a cancellation, and no document states whether it was a refund or an upgrade. It counts as a
+        /// refund.
+        case unexplainedCancellation
+        /// No signed document states the transaction.
+        case unsigned
+        /// The last known period of a subscription is over, and no document states what followed.
+        case notCurrent
+        /// A transaction lacks fields that the App Store states about every purchase.
+        case missingFields
+
+        /// The name in tables.
+        package var name: String {
+            switch self {
+            case .unconfirmedCancellation: "unconfirmedCancellation"
+            case .unexplainedCancellation: "unexplainedCancellation"
+            case .unsigned: "unsigned"
+            case .notCurrent: "notCurrent"
+            case .missingFields: "missingFields"
+            }
+        }
+    }
+
+    public let reason: Reason
+    /// The purchase. For a transaction without an original transaction id, its own id.
+    public let originalTransactionId: String
+    /// The newest transaction that the reason is about.
+    public let transactionId: String
+    /// How many transactions of the purchase the reason is about.
+    public internal(set) var transactionCount: Int
+    /// What is missing, for ``Reason/missingFields``; in the order of ``TransactionField``.
+    public internal(set) var missingFields: [TransactionField]
+}
+
+extension Customer {
+    /// What the App Store Server API could change: at most one question for each reason and purchase, by reason and then in
+    /// the order of the transactions. Empty for purchases of other environments than Production and Sandbox, which the App
+    /// Store does not answer for.
+    /// - Parameter subscriptions: the standings of this customer at one moment, see ``PurchaseHistory/subscriptions(at:)``.
+    public func openQuestions(_ subscriptions: [SubscriptionStanding]) -> [OpenQuestion] {
+        guard scope.environment == .production || scope.environment == .sandbox else { return [] }
+        let last = Set(subscriptions.lazy.filter { !$0.isCurrent }.map(\.transactionId))
+        var collected = CollectedQuestions()
+        for transaction in transactions {
+            if transaction.recordedCancellation != nil { collected.add(.unconfirmedCancellation, transaction) }
+            if transaction.isCancelledWithoutCause { collected.add(.unexplainedCancellation, transaction) }
+            if !transaction.isSigned { collected.add(.unsigned, transaction) }
+            if last.contains(transaction.payload.transactionId) { collected.add(.notCurrent, transaction) }
+            let missing = transaction.missingFields
+            if !missing.isEmpty { collected.add(.missingFields, transaction, missing) }
+        }
+        return collected.questions
+    }
+}
+
+/// Adds up the transactions of each purchase.
+private struct CollectedQuestions {
+    private struct Key: Hashable {
+        let reason: OpenQuestion.Reason
+        let originalTransactionId: String
+    }
+
+    private var found: [[OpenQuestion]] = OpenQuestion.Reason.allCases.map { _ in [] }
+    private var places: [Key: Int] = [:]
+
+    var questions: [OpenQuestion] { found.flatMap(\.self) }
+
+    mutating func add(
+        _ reason: OpenQuestion.Reason, _ transaction: StoredTransaction, _ missing: [TransactionField] = []
+    ) {
+        guard let id = transaction.payload.transactionId else { return }
+        let key = Key(reason: reason, originalTransactionId: transaction.payload.originalTransactionId ?? id)
+        guard let place = places[key] else {
+            places[key] = found[reason.rawValue].count
+            found[reason.rawValue].append(
+                OpenQuestion(
+                    reason: reason, originalTransactionId: key.originalTransactionId, transactionId: id,
+                    transactionCount: 1, missingFields: missing))
+            return
+        }
+        found[reason.rawValue][place].transactionCount += 1
+        let known = found[reason.rawValue][place].missingFields
+        guard !missing.allSatisfy(known.contains) else { return }
+        found[reason.rawValue][place].missingFields = Set(known + missing).sorted { $0.rawValue < $1.rawValue }
+    }
+}
+
+extension StoredTransaction {
+    /// Whether a subscription period has a cancellation that may be an upgrade.
+    fileprivate var isCancelledWithoutCause: Bool {
+        payload.revocationDate != nil && payload.isSubscription && !upgradeStatement.explainsCancellation
+    }
+
+    /// What the App Store states about every transaction, or every transaction of a subscription, and these documents do
+    /// not. None after an answer of the App Store: asking again gives nothing new.
+    fileprivate var missingFields: [TransactionField] {
+        guard !origins.contains(where: { $0.source == .appStoreServerAPI }) else { return [] }
+        let values: [(TransactionField, Bool)] = [
+            (.originalTransactionId, payload.originalTransactionId == nil),
+            (.productId, payload.productId == nil),
+            (.subscriptionGroupIdentifier, payload.isSubscription && payload.subscriptionGroupIdentifier == nil),
+            (.purchaseDate, payload.purchaseDate == nil),
+            (.expiresDate, payload.isSubscription && payload.expiresDate == nil),
+            (.type, payload.type == nil),
+            (.storefront, payload.storefront == nil),
+            (.transactionReason, payload.transactionReason == nil),
+            (.currency, payload.currency == nil),
+            (.price, payload.price == nil),
+        ]
+        return values.filter(\.1).map(\.0)
+    }
+}

@@ -1,0 +1,53 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+
+extension Customer {
+    /// A name of the customer that the documents give: the same in every store and for every order of the documents. 32
+    /// hexadecimal digits of the SHA-256 of the app, the environment and the smallest identity.
+    ///
+    /// It changes if a document gives the customer a smaller identity, or merges two customers. Keep ``Customer/identities``
+    /// with your own accounts, not this key.
+    public var key: String {
+        var writer = JSONWriter(reservingCapacity: 256)
+        // JSON separates the parts, whatever characters are in them.
+        writer.beginArray()
+        writer.string(scope.environment.rawValue)
+        writer.string(scope.bundleId)
+        if let identity = identities.first {
+            writer.integer(identity.kind.rawValue)
+            writer.string(identity.value)
+        }
+        writer.endArray()
+        return String(Fingerprint(of: writer.finish()).description.prefix(32))
+    }
+
+    /// The date of the newest document about the customer, in milliseconds since 1970-01-01T00:00:00Z; nil if no document
+    /// states one.
+    public var newestDate: Int64? {
+        let origins =
+            transactions.flatMap(\.origins) + renewalInfos.flatMap(\.origins) + (appTransaction?.origins ?? [])
+        let receipts = [newestAppReceipt, newestTransactionReceipt].compactMap { $0?.signedDate }
+        return ([origins.newestDate].compactMap { $0 } + receipts).max()
+    }
+}
+
+extension Sequence<FactOrigin> {
+    /// The date of the newest document, in milliseconds since 1970-01-01T00:00:00Z; nil if no document states one. The date of
+    /// a recorded document that states none is 0.
+    public var newestDate: Int64? { lazy.map(\.signedDate).filter { $0 > 0 }.max() }
+
+    /// Whether a verified signature stands behind one of the documents.
+    public var isSigned: Bool { contains { $0.source.kind.isSigned } }
+}
+
+extension CustomerIdentity.Kind {
+    /// The name in tables.
+    package var name: String {
+        switch self {
+        case .originalTransactionId: "originalTransactionId"
+        case .appTransactionId: "appTransactionId"
+        case .appAccountToken: "appAccountToken"
+        case .receiptDigest: "receiptDigest"
+        }
+    }
+}
