@@ -90,7 +90,10 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "Migration",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "ReplyComparison"],
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
+                "ReplyComparison",
+            ],
             swiftSettings: settings),
         .target(
             name: "ReceiptForge",
@@ -232,7 +235,8 @@ let package = Package(
             dependencies: [
                 "TestSupport",
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
-                "SharedReceipts",
+                "SharedReceipts", "TransactionStore", "TransactionStoreConformance", "SQLiteTransactionStore",
+                "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
             exclude: ["ProductCatalog/Examples"],
             swiftSettings: settings),

@@ -1,5 +1,6 @@
 import Foundation
 import ReceiptForge
+import TestSupport
 import Testing
 
 @Suite("migrate: output", .timeLimit(.minutes(5)))

@@ -2,6 +2,7 @@ import AppStoreModels
 import Foundation
 import Purchases
 import ReceiptForge
+import TestSupport
 import Testing
 import TransactionStore
 

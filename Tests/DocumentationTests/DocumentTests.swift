@@ -23,7 +23,8 @@ let root: URL? = {
     static let documents = [
         "README.md", "MIGRATION.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
         "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Catalogs.md",
-        "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Fields.md", "Documentation/Libraries.md",
+        "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Export.md", "Documentation/Fields.md",
+        "Documentation/Libraries.md",
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Replies.md",
         "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
@@ -123,6 +124,16 @@ let root: URL? = {
             TransactionField.allCases.map { "\($0.name)" } + RenewalInfoField.allCases.map { "\($0.name)" }
             + AppTransactionField.allCases.map { "\($0.name)" }
         for name in names { #expect(document.contains("`\(name)`"), "Fields.md does not say where \(name) comes from") }
+    }
+
+    @Test(arguments: ExportedTables.outlines.map(\.name))
+    func exportDocumentHasTheColumnsOfATableInTheWordsOfTheCode(_ name: String) throws {
+        let document = try text(#require(root), "Documentation/Export.md")
+        let outline = try #require(ExportedTables.outlines.first { $0.name == name })
+        let section = try #require(document.components(separatedBy: "\n### ").first { $0.hasPrefix("\(name)\n") })
+        #expect(section.contains("\n\n\(outline.meaning)\n\n"), "\(name)")
+        let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+        #expect(rows == outline.columns.map { "| `\($0.name)` | \($0.kind) | \($0.meaning) |" })
     }
 
     /// What reads, writes, stores or prints payloads takes the members from the table. A second list would be forgotten.

@@ -1,0 +1,247 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The folder of an export.
+///
+/// Each file is written under a name that ends in `.partial`. When all are complete and on the disk, those that differ from the
+/// files of an earlier export take their places, each in one step; the others are left alone. `export.json` comes last: where
+/// it is, the tables are of one export. While it is missing, `export.json.partial` marks the folder as that of an export.
+final class ExportFolder {
+    static let manifest = "export.json"
+
+    private let path: String
+    private let descriptor: Int32
+    private var files: [ExportFile] = []
+
+    /// Makes the folder if it is missing.
+    /// - Parameter names: the files that an export writes, in any format.
+    /// - Throws: ``ExportError``.
+    init(path: String, names: [String]) throws(ExportError) {
+        self.path = path
+        try Self.makeFolder(path)
+        descriptor = openFolder(path)
+        // Not every file system supports locks.
+        if descriptor >= 0, lockFile(descriptor) != 0, errno == EWOULDBLOCK {
+            throw ExportError(.output, path: path, "Another export is writing into the folder \(path) at this moment.")
+        }
+        let isOurs = isThere("\(path)/\(Self.manifest)") || isThere("\(path)/\(Self.manifest).partial")
+        for name in names where !isOurs && isThere("\(path)/\(name)") {
+            throw ExportError(
+                .outputConflict, path: "\(path)/\(name)",
+                "\(path)/\(name) is not the file of an export. Choose another folder.")
+        }
+    }
+
+    deinit {
+        for file in files { file.abandon() }
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// A new file, to be completed with the others.
+    func makeFile(_ name: String) throws(ExportError) -> ExportFile {
+        let file = try ExportFile(path: "\(path)/\(name)")
+        files.append(file)
+        return file
+    }
+
+    /// A file without a name, which is gone when it is closed.
+    func makeSpool(_ name: String) throws(ExportError) -> ExportFile {
+        let file = try ExportFile(path: "\(path)/\(name)")
+        file.removeName()
+        return file
+    }
+
+    /// Puts the files in their places.
+    /// - Parameter outdated: files of an earlier export in another format; they are removed.
+    /// - Returns: the names of the files that have changed.
+    func complete(manifest: ExportFile, removing outdated: [String]) throws(ExportError) -> Set<String> {
+        for file in files { try file.synchronize() }
+        var changed: [ExportFile] = []
+        for file in files where file !== manifest {
+            if try file.isSameAsEarlier() { file.abandon() } else { changed.append(file) }
+        }
+        // Without it the tables may be of two exports. If this fails halfway, the partial file stays, so that the next export
+        // finds its folder.
+        files.removeAll { $0 === manifest }
+        unlink("\(path)/\(Self.manifest)")
+        for file in changed { try file.rename() }
+        for name in outdated { unlink("\(path)/\(name)") }
+        try manifest.rename()
+        files = []
+        if descriptor >= 0 { fsync(descriptor) }
+        return Set(changed.map(\.name))
+    }
+
+    private static func makeFolder(_ path: String) throws(ExportError) {
+        var made = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += (made.isEmpty || made == "/" ? "" : "/") + part
+            if mkdir(made, 0o777) != 0, errno != EEXIST {
+                throw ExportError(.output, path: path, "The folder \(path) cannot be made: \(systemError()).")
+            }
+        }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw ExportError(.output, path: path, "\(path) is not a folder.")
+        }
+    }
+}
+
+/// One file of an export, until it has its name.
+final class ExportFile {
+    private static let bufferSize = 1 << 18
+
+    private let path: String
+    private var descriptor: Int32
+    private var buffer: [UInt8] = []
+    private var hasName = true
+
+    private var partialPath: String { path + ".partial" }
+
+    var name: String { String(path.split(separator: "/").last ?? "") }
+
+    /// Always a new file: what bears the name, the rest of an export that was interrupted or a link, is removed first.
+    init(path: String) throws(ExportError) {
+        self.path = path
+        descriptor = newFile(path + ".partial")
+        if descriptor < 0, errno == EEXIST, unlink(path + ".partial") == 0 { descriptor = newFile(path + ".partial") }
+        guard descriptor >= 0 else { throw failure("made") }
+        buffer.reserveCapacity(Self.bufferSize + 1 << 14)
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    func write(_ bytes: some Collection<UInt8>) throws(ExportError) {
+        buffer.append(contentsOf: bytes)
+        if buffer.count >= Self.bufferSize { try flush() }
+    }
+
+    /// Appends what was written to another file.
+    func write(contentsOf other: ExportFile) throws(ExportError) {
+        try other.flush()
+        guard lseek(other.descriptor, 0, SEEK_SET) == 0 else { throw other.failure("read") }
+        var chunk = [UInt8](repeating: 0, count: Self.bufferSize)
+        while true {
+            let count = try other.read(other.descriptor, into: &chunk)
+            if count == 0 { return }
+            try write(chunk[..<count])
+        }
+    }
+
+    func synchronize() throws(ExportError) {
+        try flush()
+        // Pipes and devices cannot be synchronized, and need not be.
+        if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP { throw failure("written") }
+    }
+
+    /// Whether the file that has the name already, a plain file, has the same bytes.
+    func isSameAsEarlier() throws(ExportError) -> Bool {
+        let earlier = openForComparison(path)
+        guard earlier >= 0 else { return false }
+        defer { close(earlier) }
+        var (status, own) = (stat(), stat())
+        guard fstat(earlier, &status) == 0, status.st_mode & S_IFMT == S_IFREG, fstat(descriptor, &own) == 0,
+            own.st_size == status.st_size, lseek(descriptor, 0, SEEK_SET) == 0
+        else { return false }
+        var (chunk, other) = (
+            [UInt8](repeating: 0, count: Self.bufferSize), [UInt8](repeating: 0, count: Self.bufferSize)
+        )
+        while true {
+            let count = try readFully(descriptor, into: &chunk)
+            guard try readFully(earlier, into: &other) == count, chunk[..<count] == other[..<count] else {
+                return false
+            }
+            if count == 0 { return true }
+        }
+    }
+
+    func rename() throws(ExportError) {
+        let result = close(descriptor)
+        descriptor = -1
+        guard result == 0 else { throw failure("written") }
+        guard moveFile(partialPath, path) == 0 else { throw failure("renamed to its final name") }
+        hasName = false
+    }
+
+    func removeName() {
+        unlink(partialPath)
+        hasName = false
+    }
+
+    /// Removes a file that will not take its place.
+    func abandon() { if hasName { removeName() } }
+
+    private func flush() throws(ExportError) {
+        var offset = 0
+        while offset < buffer.count {
+            let count = buffer.withUnsafeBytes {
+                systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: $0[offset...]))
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw failure("written")
+            }
+            offset += count
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// - Returns: the number of bytes; fewer than fit only at the end.
+    private func readFully(_ descriptor: Int32, into chunk: inout [UInt8]) throws(ExportError) -> Int {
+        var filled = 0
+        while filled < chunk.count {
+            let count = try read(descriptor, into: &chunk, from: filled)
+            if count == 0 { break }
+            filled += count
+        }
+        return filled
+    }
+
+    private func read(
+        _ descriptor: Int32, into chunk: inout [UInt8], from start: Int = 0
+    ) throws(ExportError) -> Int {
+        while true {
+            let count = chunk.withUnsafeMutableBytes {
+                systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
+            }
+            if count >= 0 { return count }
+            if errno != EINTR { throw failure("read") }
+        }
+    }
+
+    private func failure(_ verb: String) -> ExportError {
+        ExportError(
+            .output, path: path, "The file \(path) cannot be \(verb): \(systemError()). The export is not complete.")
+    }
+}
+
+/// Fails where anything bears the name, also a link.
+private func newFile(_ path: String) -> Int32 {
+    open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+}
+
+/// A link is no file of an export, and a pipe would never end.
+private func openForComparison(_ path: String) -> Int32 { open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+private func openFolder(_ path: String) -> Int32 { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+
+/// Whether something bears the name; a link counts, wherever it leads.
+private func isThere(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+}
+
+// Methods named as the system calls would hide them.
+private func moveFile(_ from: String, _ to: String) -> Int32 { rename(from, to) }
+private func lockFile(_ descriptor: Int32) -> Int32 { flock(descriptor, LOCK_EX | LOCK_NB) }
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}
+private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, bytes.baseAddress, bytes.count)
+}
+private func systemError() -> String { String(cString: strerror(errno)) }

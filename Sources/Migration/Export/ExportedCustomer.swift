@@ -1,0 +1,71 @@
+import AppStoreModels
+import ProductCatalog
+import Purchases
+
+/// A customer at one moment. The rows of all tables are made of it, and it of the resolver alone.
+final class ExportedCustomer: Sendable {
+    let customer: Customer
+    let key: String
+    let entitlements: [Entitlement]
+    let subscriptions: [(entitlement: Entitlement, standing: SubscriptionStanding)]
+    let terms: [String: NonRenewingTerm]
+    let questions: [OpenQuestion]
+    private let history: PurchaseHistory
+    private let groups: [String: String]
+
+    /// - Parameter date: the moment, in milliseconds since 1970-01-01T00:00:00Z.
+    init(_ customer: Customer, catalog: ProductCatalog?, at date: Int64) {
+        self.customer = customer
+        key = customer.key
+        history = customer.purchaseHistory(catalog: catalog)
+        groups = history.knownGroups
+        entitlements = history.entitlements(at: date)
+        subscriptions = PurchaseHistory.subscriptions(of: entitlements)
+        terms = catalog.map { customer.nonRenewingTerms($0) } ?? [:]
+        questions = customer.openQuestions(subscriptions.map(\.standing))
+    }
+
+    var transactions: [OwnedRow<ExportedTransaction>] {
+        zip(customer.transactions, history.entries).map { stored, entry in
+            let payload = stored.payload
+            let group =
+                payload.isSubscription
+                ? payload.subscriptionGroupIdentifier ?? payload.productId.flatMap { groups[$0] } : nil
+            return OwnedRow(self, ExportedTransaction(stored: stored, type: entry.transaction.type, group: group))
+        }
+    }
+
+    var termRows: [OwnedRow<ExportedTerm>] {
+        customer.transactions.compactMap { stored in
+            guard let term = stored.payload.transactionId.flatMap({ terms[$0] }) else { return nil }
+            return OwnedRow(self, ExportedTerm(stored: stored, term: term))
+        }
+    }
+
+    /// The rows of a table with one row for each value.
+    func rows<Value>(_ values: [Value]) -> [OwnedRow<Value>] { values.map { OwnedRow(self, $0) } }
+}
+
+/// A row and the customer that it is about.
+struct OwnedRow<Value> {
+    let owner: ExportedCustomer
+    let value: Value
+
+    init(_ owner: ExportedCustomer, _ value: Value) {
+        self.owner = owner
+        self.value = value
+    }
+}
+
+/// A transaction, with what the catalog states about its product where no document does.
+struct ExportedTransaction {
+    let stored: StoredTransaction
+    let type: ProductType?
+    let group: String?
+}
+
+/// The term of a purchase.
+struct ExportedTerm {
+    let stored: StoredTransaction
+    let term: NonRenewingTerm
+}

@@ -1,0 +1,196 @@
+import AppStoreModels
+
+/// The type of a column.
+package enum ColumnKind: String, Sendable {
+    case text, integer, boolean
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    case date
+    /// A JSON object or array.
+    case json
+
+    /// The type in PostgreSQL.
+    var postgreSQL: String {
+        switch self {
+        case .text: "TEXT"
+        case .integer, .date: "BIGINT"
+        case .boolean: "BOOLEAN"
+        case .json: "JSONB"
+        }
+    }
+
+    /// The type in SQLite, which has no booleans: 0 and 1.
+    var sqlite: String {
+        switch self {
+        case .text, .json: "TEXT"
+        case .integer, .boolean, .date: "INTEGER"
+        }
+    }
+}
+
+/// What a column has in one row.
+enum ColumnValue: Sendable {
+    case text(String)
+    case integer(Int64)
+    case boolean(Bool)
+    /// Valid JSON.
+    case json([UInt8])
+}
+
+/// A column: the only place that states its name, its type, its meaning and its value. The CSV header, the NDJSON members, the
+/// SQL scripts and Documentation/Export.md have them from here.
+struct Column<Row>: Sendable {
+    let name: StaticString
+    let kind: ColumnKind
+    /// One sentence.
+    let meaning: String
+    /// Nil where the row has no value.
+    let value: @Sendable (Row) -> ColumnValue?
+
+    private init(
+        _ name: StaticString, _ kind: ColumnKind, _ meaning: String, _ value: @escaping @Sendable (Row) -> ColumnValue?
+    ) {
+        self.name = name
+        self.kind = kind
+        self.meaning = meaning
+        self.value = value
+    }
+
+    static func text(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> String?
+    ) -> Column {
+        Column(name, .text, meaning) { value($0).map { .text($0) } }
+    }
+
+    /// A value of Apple's that is text.
+    static func text<Value: OpenEnum>(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Value?
+    ) -> Column where Value.RawValue == String {
+        Column(name, .text, meaning) { value($0).map { .text($0.rawValue) } }
+    }
+
+    static func integer(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Int64?
+    ) -> Column {
+        Column(name, .integer, meaning) { value($0).map { .integer($0) } }
+    }
+
+    static func integer(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Int32?
+    ) -> Column {
+        Column(name, .integer, meaning) { value($0).map { .integer(Int64($0)) } }
+    }
+
+    static func integer(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Int?
+    ) -> Column {
+        Column(name, .integer, meaning) { value($0).map { .integer(Int64($0)) } }
+    }
+
+    /// A value of Apple's that is a number.
+    static func integer<Value: OpenEnum>(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Value?
+    ) -> Column where Value.RawValue == Int32 {
+        Column(name, .integer, meaning) { value($0).map { .integer(Int64($0.rawValue)) } }
+    }
+
+    static func boolean(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Bool?
+    ) -> Column {
+        Column(name, .boolean, meaning) { value($0).map { .boolean($0) } }
+    }
+
+    static func date(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Int64?
+    ) -> Column {
+        Column(name, .date, meaning) { value($0).map { .integer($0) } }
+    }
+
+    static func json(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> [UInt8]?
+    ) -> Column {
+        Column(name, .json, meaning) { value($0).map { .json($0) } }
+    }
+
+    /// A JSON array of strings; none if it would be empty.
+    static func texts(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> [String]
+    ) -> Column {
+        json(name, meaning) { row in
+            let texts = value(row)
+            guard !texts.isEmpty else { return nil }
+            var writer = JSONWriter()
+            writer.beginArray()
+            for text in texts { writer.string(text) }
+            writer.endArray()
+            return writer.finish()
+        }
+    }
+}
+
+/// A table of an export.
+struct Table<Row>: Sendable {
+    /// The name of the table, and of its file without the extension.
+    let name: String
+    /// One sentence.
+    let meaning: String
+    let columns: [Column<Row>]
+
+    var outline: TableOutline {
+        TableOutline(
+            name: name, meaning: meaning,
+            columns: columns.map { TableOutline.Column(name: "\($0.name)", kind: $0.kind, meaning: $0.meaning) })
+    }
+}
+
+/// A table without its rows.
+package struct TableOutline: Sendable {
+    package struct Column: Sendable {
+        package let name: String
+        package let kind: ColumnKind
+        package let meaning: String
+    }
+
+    package let name: String
+    package let meaning: String
+    package let columns: [Column]
+}
+
+extension Payload {
+    /// The members that have no column, and those that this package does not know, as a JSON object; nil if there are none.
+    func membersWithoutColumn(_ fields: FieldSet<Field>) -> [UInt8]? {
+        var copy = self
+        var visitor = MembersWithoutColumn(columns: fields.bits)
+        copy.visit(&visitor)
+        guard visitor.hasOthers || !unknownMembers.isEmpty else { return nil }
+        var writer = JSONWriter()
+        copy.write(to: &writer)
+        return writer.finish()
+    }
+}
+
+/// Some fields of a payload.
+struct FieldSet<Field: PayloadField>: Sendable {
+    fileprivate let bits: UInt64
+
+    /// The fields with these names.
+    init(named names: some Sequence<String>) {
+        let names = Set(names)
+        bits = Field.allCases.reduce(0) { names.contains("\($1.name)") ? $0 | 1 << UInt64($1.rawValue & 63) : $0 }
+    }
+}
+
+/// Removes the members that have columns.
+private struct MembersWithoutColumn: PayloadVisitor {
+    let columns: UInt64
+    var hasOthers = false
+
+    mutating func member<Value: PayloadValue>(
+        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+    ) {
+        if columns & 1 << UInt64(field.rawValue & 63) != 0 {
+            value = nil
+        } else if value != nil {
+            hasOthers = true
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import AppStoreModels
+import Foundation
+import Migration
+import ProductCatalog
+import Purchases
+import TestSupport
+import Testing
+import TransactionStore
+import TransactionStoreConformance
+
+@Suite("The tables of an export")
+struct ExportedTableTests {
+    private typealias Samples = ExportSamples
+
+    @inline(never)
+    private func exported(_ format: TableExport.Format = .csv) async throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        try await Samples.withStore { store in _ = try await Samples.export(format).run(store, to: folder.path) }
+        return folder
+    }
+
+    /// Every customer as the resolver has it.
+    @inline(never)
+    private func customers(_ store: any CompleteTransactionStore) async throws -> [Customer] {
+        var customers: [Customer] = []
+        for scope in try await store.scopes() {
+            try await store.forEachCustomer(in: scope) { customers.append($0) }
+        }
+        return customers
+    }
+
+    @Test("CSV and NDJSON have the same values")
+    func formats() async throws {
+        let (csv, ndjson) = (try await exported(.csv), try await exported(.ndjson))
+        for outline in ExportedTables.outlines {
+            let (left, right) = (try ExportedRows(outline.name, in: csv), try ExportedRows(outline.name, in: ndjson))
+            #expect(!left.rows.isEmpty, "\(outline.name)")
+            #expect(left.rows == right.rows, "\(outline.name)")
+        }
+    }
+
+    @Test("transactions has each resolved transaction once, field by field")
+    func transactions() async throws {
+        let folder = try TemporaryFolder()
+        try await Samples.withStore { store in
+            _ = try await Samples.export(.csv).run(store, to: folder.path)
+            let table = try ExportedRows("transactions", in: folder)
+            var places = table.rows[...]
+            for customer in try await customers(store) {
+                for stored in customer.transactions {
+                    let next = places.popFirst()
+                    let row = try #require(next)
+                    #expect(row["customer"] == customer.key)
+                    #expect(row["environment"] == customer.scope.environment.rawValue)
+                    #expect(row["asOf"] == stored.origins.newestDate.map { String($0) })
+                    #expect(row["evidence"] == (stored.isSigned ? "signed" : "recorded"))
+                    #expect(row["cancellationDate"] == stored.legacy.cancellationDate.map { String($0) })
+                    let texts = stored.payload.texts()
+                    for field in TransactionField.allCases where field != .signedDate {
+                        let (name, value) = ("\(field.name)", texts[Int(field.rawValue)])
+                        guard table.columns.contains(name) else {
+                            #expect(
+                                value == nil || row["more"]?.contains("\"\(name)\":\(value ?? "")") == true, "\(name)")
+                            continue
+                        }
+                        // These the catalog may add.
+                        if value == nil, field == .type || field == .subscriptionGroupIdentifier { continue }
+                        #expect(row[name] == value, "\(name)")
+                    }
+                }
+            }
+            #expect(places.isEmpty)
+            #expect(Set(table["transactionId"]).count == table.rows.count)
+            #expect(try table.row("transactionId", "101")["documents"] == #"["appStoreServerAPI"]"#)
+            #expect(try table.row("transactionId", "800")["documents"] == #"["receipt","recordedReply"]"#)
+            // Of the catalog.
+            #expect(try table.row("transactionId", "201")["subscriptionGroupIdentifier"] == "20456789")
+            #expect(try table.row("transactionId", "600")["subscriptionGroupIdentifier"] == nil)
+        }
+    }
+
+    @Test("An upgrade is no refund, and a cancellation that only unsigned documents state is in a column of its own")
+    func cancellations() async throws {
+        let table = try ExportedRows("transactions", in: try await exported())
+        let upgraded = try table.row("transactionId", "200")
+        #expect(upgraded["isUpgraded"] == "true" && upgraded["revocationDate"] == nil)
+        #expect(upgraded["cancellationDate"] == String(Samples.june + 10 * Samples.day))
+        #expect(try table.row("transactionId", "300")["revocationDate"] == String(Samples.june + 4 * Samples.day))
+        let recorded = try table.row("transactionId", "800")
+        #expect(recorded["recordedCancellationDate"] == String(Samples.june + 22 * Samples.day))
+        #expect(recorded["revocationDate"] == nil && recorded["cancellationDate"] == nil)
+    }
+
+    @Test("subscriptions and entitlements are those of the resolver at the date of the export")
+    func subscriptions() async throws {
+        let folder = try TemporaryFolder()
+        try await Samples.withStore { store in
+            _ = try await Samples.export(.csv).run(store, to: folder.path)
+            let subscriptions = try ExportedRows("subscriptions", in: folder)
+            let entitlements = try ExportedRows("entitlements", in: folder)
+            let products = try catalog(Samples.products)
+            var (standings, all): ([SubscriptionStanding], [Entitlement]) = ([], [])
+            for customer in try await customers(store) {
+                let history = customer.purchaseHistory(catalog: products)
+                standings += history.subscriptions(at: Samples.date)
+                all += history.entitlements(at: Samples.date)
+            }
+            func dates(_ dates: [Int64?]) -> [String] { dates.map { $0.map { String($0) } ?? "" } }
+            #expect(subscriptions["originalTransactionId"] == standings.map { $0.originalTransactionId ?? "" })
+            #expect(subscriptions["status"] == standings.map(\.status.name))
+            #expect(subscriptions["periodStart"] == dates(standings.map(\.periodStart)))
+            #expect(subscriptions["accessEnds"] == dates(standings.map(\.accessEnds)))
+            #expect(subscriptions["isCurrent"] == standings.map { String($0.isCurrent) })
+            #expect(entitlements["status"] == all.map { $0.status?.name ?? "unknown" })
+            #expect(entitlements["productId"] == all.map { $0.productId ?? "" })
+            #expect(entitlements["changesAt"] == dates(all.map(\.changesAt)))
+            #expect(entitlements["hasAccess"] == all.map { String($0.hasAccess) })
+            let grace = try subscriptions.row("originalTransactionId", "500")
+            #expect(grace["status"] == "billingGracePeriod" && grace["expirationIntent"] == "2")
+            #expect(grace["gracePeriodExpiresDate"] == String(Samples.june + 51 * Samples.day))
+            let active = try subscriptions.row("originalTransactionId", "100")
+            #expect(
+                active["status"] == "active" && active["autoRenewStatus"] == "1" && active["productId"] == "premium")
+        }
+    }
+
+    @Test("terms follow each other over all documents of a customer; without a catalog there are none")
+    func terms() async throws {
+        let folder = try await exported()
+        let terms = try ExportedRows("terms", in: folder)
+        #expect(terms["transactionId"] == ["601", "600"])
+        #expect(try terms.row("transactionId", "601")["termStart"] == terms.row("transactionId", "600")["termEnd"])
+        #expect(terms["isStacked"] == ["true", "false"])
+        let club = try ExportedRows("entitlements", in: folder).row("entitlement", "club")
+        #expect(try club["accessEnds"] == terms.row("transactionId", "601")["termEnd"])
+        let plain = try TemporaryFolder()
+        try await Samples.withStore { store in
+            let summary = try await TableExport(format: .csv, date: Samples.date).run(store, to: plain.path)
+            #expect(summary.tables.first { $0.name == "terms" }?.rows == 0)
+        }
+        #expect(
+            try ExportedRows("transactions", in: plain).row("transactionId", "201")["subscriptionGroupIdentifier"]
+                == nil)
+    }
+
+    @Test("renewal_infos and app_transactions have what the documents state")
+    func renewalsAndApps() async throws {
+        let folder = try await exported()
+        let renewal = try ExportedRows("renewal_infos", in: folder).row("originalTransactionId", "100")
+        #expect(renewal["autoRenewProductId"] == "premium" && renewal["autoRenewStatus"] == "1")
+        #expect(renewal["renewalPrice"] == "9990" && renewal["evidence"] == "signed")
+        #expect(renewal["eligibleWinBackOfferIds"] == #"["come-back","return"]"#)
+        #expect(renewal["asOf"] == String(Samples.june + 31 * Samples.day) && renewal["more"] == nil)
+        let apps = try ExportedRows("app_transactions", in: folder)
+        #expect(apps["originalApplicationVersion"] == ["1.0"] && apps["originalPlatform"] == ["iOS"])
+        #expect(apps["originalPurchaseDate"] == [String(Samples.june - 400 * Samples.day)])
+        // What has no column is not lost.
+        #expect(apps["more"] == [#"{"deviceVerificationNonce":"nonce"}"#])
+    }
+
+    @Test("customers and their identities, one key each, count what the other tables have")
+    func customerTables() async throws {
+        let folder = try await exported()
+        let customers = try ExportedRows("customers", in: folder)
+        let identities = try ExportedRows("customer_identities", in: folder)
+        #expect(Set(customers["customer"]).count == customers.rows.count)
+        #expect(Set(identities["customer"]) == Set(customers["customer"]))
+        for table in ["transactions", "subscriptions", "entitlements"] {
+            let rows = try ExportedRows(table, in: folder)["customer"]
+            for customer in customers.rows {
+                #expect(customer[table] == String(rows.count { $0 == customer["customer"] }), "\(table)")
+            }
+        }
+        let key = try #require(identities.rows.first { $0["value"] == "100" }?["customer"])
+        let known = identities.rows.filter { $0["customer"] == key }
+        #expect(known.map { $0["value"] } == ["100", "600", "601", "704", Samples.token])
+        let customer = try customers.row("customer", key)
+        #expect(customer["asOf"] == String(Samples.june + 31 * Samples.day) && customer["hasAccess"] == "true")
+        let recorded = try #require(identities.rows.first { $0["value"] == "400" }?["customer"])
+        #expect(try customers.row("customer", recorded)["recordedTransactions"] == "1")
+        #expect(identities["kind"].contains("receiptDigest"))
+    }
+
+    @Test("to_ask_apple is ordered by what an answer could change, over all customers")
+    func questions() async throws {
+        let table = try ExportedRows("to_ask_apple", in: try await exported())
+        let reasons = table["reason"]
+        let order = OpenQuestion.Reason.allCases.map(\.name)
+        #expect(reasons == reasons.sorted { (order.firstIndex(of: $0) ?? 0) < (order.firstIndex(of: $1) ?? 0) })
+        #expect(Set(reasons) == Set(order))
+        func purchases(_ reason: String) -> [String] {
+            table.rows.filter { $0["reason"] == reason }.map { $0["originalTransactionId"] ?? "" }
+        }
+        #expect(purchases("unconfirmedCancellation") == ["800"])
+        #expect(purchases("unexplainedCancellation") == ["300"])
+        #expect(purchases("unsigned") == ["400"])
+        #expect(purchases("notCurrent").contains("400") && !purchases("notCurrent").contains("100"))
+        let missing = try #require(table.rows.last { $0["originalTransactionId"] == "100" }?["missingFields"])
+        #expect(missing.contains(#""price""#) && !missing.contains(#""type""#))
+    }
+
+    @Test("Hostile names stay what they are, and one field")
+    func hostile() async throws {
+        let table = try ExportedRows("transactions", in: try await exported())
+        #expect(try table.row("transactionId", "700")["productId"] == Samples.hostile)
+    }
+}

@@ -1,0 +1,254 @@
+import AppStoreModels
+import Foundation
+import Migration
+import PostgreSQLTransactionStore
+import Purchases
+import TestDatabase
+import TestSupport
+import Testing
+import TransactionStore
+import TransactionStoreConformance
+
+@Suite("Exports")
+struct TableExportTests {
+    private typealias Samples = ExportSamples
+
+    /// Customers from a seed: subscriptions that change their product, are canceled and are stated by several documents.
+    @inline(never)
+    private static func randomSets(_ generator: inout SeededGenerator) -> [FactSet] {
+        (0..<40).flatMap { number -> [FactSet] in
+            let original = String(5_000 + number * 10)
+            return (0..<Int.random(in: 1...5, using: &generator)).flatMap { place -> [FactSet] in
+                let product = generator.chance(30) ? "premium" : "basic"
+                let start = Int64(place) * 30 - (generator.chance(20) ? 5 : 0)
+                return (0..<Int.random(in: 1...3, using: &generator)).map { _ -> FactSet in
+                    let source = FactSource.allCases[Int.random(in: 0..<6, using: &generator)]
+                    let fact = Samples.period(
+                        String(5_000 + number * 10 + place), original, product, from: start, source: source,
+                        at: Int64.random(in: start...start + 40, using: &generator),
+                        cancelled: generator.chance(20) ? start + 3 : nil
+                    ) { $0.price = generator.chance(50) ? 990 : nil }
+                    return StoreSamples.set(
+                        fact, scope: generator.chance(80) ? StoreSamples.scope : Samples.sandbox,
+                        renewals: [StoreSamples.renewal(original, source: source, at: fact.origin.signedDate)])
+                }
+            }
+        }
+    }
+
+    @Test("are equal byte for byte, whatever the order of the documents")
+    func order() async throws {
+        var generator = SeededGenerator(seed: 7)
+        let sets = Samples.sets + Self.randomSets(&generator)
+        let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
+        try await Samples.withStore(sets) { _ = try await Samples.export(.csv).run($0, to: first.path) }
+        try await Samples.withStore(sets.shuffled(using: &generator)) {
+            _ = try await Samples.export(.csv).run($0, to: second.path)
+        }
+        #expect(try first.files() == second.files())
+    }
+
+    @Test(
+        "are equal byte for byte from SQLite and PostgreSQL, and psql loads them",
+        .enabled(if: PostgreSQLServer.shared != nil, "LEGACY_RECEIPTS_POSTGRES is not set"))
+    func engines() async throws {
+        var generator = SeededGenerator(seed: 8)
+        let sets = Samples.sets + Self.randomSets(&generator)
+        let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
+        try await Samples.withStore(sets) { _ = try await Samples.export(.csv).run($0, to: first.path) }
+        let server = try #require(PostgreSQLServer.shared)
+        let schema = "export_" + UUID().uuidString.lowercased().filter { $0 != "-" }
+        let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .init(schema: schema))
+        for set in sets.shuffled(using: &generator) { _ = try await store.apply([set]) }
+        let summary = try await Samples.export(.csv).run(store, to: second.path)
+        try await store.close()
+        #expect(try first.files() == second.files())
+        try server.sql("DROP SCHEMA \(schema) CASCADE; CREATE SCHEMA \(schema)")
+        defer { _ = try? server.sql("DROP SCHEMA \(schema) CASCADE") }
+        let psql = Process()
+        psql.executableURL = URL(filePath: "/usr/bin/env")
+        psql.currentDirectoryURL = second.url
+        psql.environment = ProcessInfo.processInfo.environment.merging(["PGOPTIONS": "--search_path=\(schema)"]) { $1 }
+        psql.arguments = ["psql", server.url, "-Xq", "-f", "postgresql.sql"]
+        try psql.run()
+        psql.waitUntilExit()
+        #expect(psql.terminationStatus == 0)
+        for table in summary.tables {
+            #expect(try server.sql("SELECT count(*) FROM \(schema).\(table.name)") == String(table.rows))
+        }
+        let active = "SELECT count(*) FROM \(schema).subscriptions WHERE hasAccess AND accessEnds IS NOT NULL"
+        let rows = try ExportedRows("subscriptions", in: second).rows
+        #expect(try server.sql(active) == String(rows.count { $0["hasAccess"] == "true" }))
+    }
+
+    @Test("that change nothing leave each file alone; the summary names what changed")
+    func unchanged() async throws {
+        let folder = try TemporaryFolder()
+        func inodes() throws -> [String: UInt64] {
+            var inodes: [String: UInt64] = [:]
+            for name in try folder.files().keys where name != "export.json" {
+                let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name))
+                inodes[name] = (attributes[.systemFileNumber] as? NSNumber)?.uint64Value
+            }
+            return inodes
+        }
+        try await Samples.withStore { store in
+            let export = try Samples.export(.ndjson)
+            let first = try await export.run(store, to: folder.path)
+            #expect(first.tables.allSatisfy { $0.isChanged })
+            let (files, before) = (try folder.files(), try inodes())
+            let second = try await export.run(store, to: folder.path)
+            #expect(second.tables.allSatisfy { !$0.isChanged })
+            #expect(second.tables.map(\.rows) == first.tables.map(\.rows))
+            #expect(try folder.files() == files)
+            #expect(try inodes() == before)
+            _ = try await store.apply([
+                StoreSamples.set(
+                    renewals: [StoreSamples.renewal("100", product: "basic", at: Samples.june + 40 * Samples.day)])
+            ])
+            let third = try await export.run(store, to: folder.path)
+            let changed = third.tables.filter(\.isChanged).map(\.name)
+            #expect(changed == ["subscriptions", "renewal_infos", "customers"])
+            let after = try inodes()
+            for (name, inode) in before {
+                let isChanged = changed.contains(String(name.dropLast(".ndjson".count)))
+                #expect((after[name] != inode) == isChanged, "\(name)")
+            }
+        }
+    }
+
+    /// A store that fails, or is canceled, in the middle.
+    private struct Failing: CustomerDirectory {
+        let store: any CompleteTransactionStore
+        let failure: any Error
+
+        func scopes() async throws -> [StoreScope] { try await store.scopes() }
+
+        func customers(
+            in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
+        ) async throws -> [Customer] {
+            if identity != nil { throw failure }
+            return try await store.customers(in: scope, after: nil, limit: 2)
+        }
+    }
+
+    @Test("that fail keep the files of the export before, and leave nothing else")
+    func failure() async throws {
+        let (folder, empty) = (try TemporaryFolder(), try TemporaryFolder())
+        try await Samples.withStore { store in
+            _ = try await Samples.export(.csv).run(store, to: folder.path)
+            let before = try folder.files()
+            let lost = Failing(store: store, failure: TransactionStoreError(.unavailable, "gone"))
+            await #expect(throws: TransactionStoreError(.unavailable, "")) {
+                try await Samples.export(.csv).run(lost, to: folder.path)
+            }
+            let canceled = Failing(store: store, failure: CancellationError())
+            await #expect(throws: CancellationError.self) {
+                try await Samples.export(.ndjson).run(canceled, to: folder.path)
+            }
+            #expect(try folder.files() == before)
+            await #expect(throws: TransactionStoreError.self) {
+                try await Samples.export(.csv).run(lost, to: empty.path)
+            }
+            #expect(try empty.files().isEmpty)
+        }
+    }
+
+    @Test("go on after one that was killed while the files took their places")
+    func killed() async throws {
+        let folder = try TemporaryFolder()
+        try await Samples.withStore { store in
+            _ = try await Samples.export(.csv).run(store, to: folder.path)
+            let whole = try folder.files()
+            try FileManager.default.moveItem(
+                atPath: folder.file("export.json"), toPath: folder.file("export.json.partial"))
+            try folder.write("transactions.csv.partial", "half")
+            try folder.write("customers.csv", "old")
+            let summary = try await Samples.export(.csv).run(store, to: folder.path)
+            #expect(summary.tables.filter(\.isChanged).map(\.name) == ["customers"])
+            #expect(try folder.files() == whole)
+        }
+    }
+
+    @Test("that cannot put a file into its place can be repeated")
+    func obstacle() async throws {
+        let folder = try TemporaryFolder()
+        try await Samples.withStore { store in
+            _ = try await Samples.export(.csv).run(store, to: folder.path)
+            let whole = try folder.files()
+            try FileManager.default.removeItem(atPath: folder.file("customers.csv"))
+            try FileManager.default.createDirectory(
+                atPath: folder.file("customers.csv"), withIntermediateDirectories: false)
+            await #expect(throws: ExportError.self) { try await Samples.export(.csv).run(store, to: folder.path) }
+            #expect(!FileManager.default.fileExists(atPath: folder.file("export.json")))
+            try FileManager.default.removeItem(atPath: folder.file("customers.csv"))
+            _ = try await Samples.export(.csv).run(store, to: folder.path)
+            #expect(try folder.files() == whole)
+        }
+    }
+
+    @Test("replace the tables of another format, and no other files")
+    func otherFormat() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("notes.txt", "mine")
+        try await Samples.withStore { store in
+            _ = try await Samples.export(.csv).run(store, to: folder.path)
+            _ = try await Samples.export(.ndjson).run(store, to: folder.path)
+        }
+        let names = Set(try folder.files().keys)
+        #expect(names == Set(ExportedTables.outlines.map { "\($0.name).ndjson" } + ["export.json", "notes.txt"]))
+    }
+
+    @Test("refuse a folder with files that no export wrote")
+    func foreignFiles() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("transactions.ndjson", "of a migration")
+        try await Samples.withStore { store in
+            for format in TableExport.Format.allCases {
+                let error = await #expect(throws: ExportError.self) {
+                    try await Samples.export(format).run(store, to: folder.path)
+                }
+                #expect(error?.code == .outputConflict)
+                #expect(error?.message.contains("transactions.ndjson is not the file of an export") == true)
+            }
+        }
+        #expect(try folder.files() == ["transactions.ndjson": Array("of a migration".utf8)])
+    }
+
+    @Test("never write through a link")
+    func links() async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        let target = try other.write("target", "untouched")
+        for name in ["transactions.csv.partial", "export.json"] {
+            try FileManager.default.createSymbolicLink(atPath: folder.file(name), withDestinationPath: target)
+        }
+        try await Samples.withStore { _ = try await Samples.export(.csv).run($0, to: folder.path) }
+        #expect(try other.files() == ["target": Array("untouched".utf8)])
+        #expect(try !ExportedRows("transactions", in: folder).rows.isEmpty)
+    }
+
+    @Test("into what is not a folder are an error that names it")
+    func notAFolder() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("file", "")
+        try await Samples.withStore { store in
+            for path in [file, "\(file)/tables"] {
+                let error = await #expect(throws: ExportError.self) {
+                    try await Samples.export(.csv).run(store, to: path)
+                }
+                #expect(error?.code == .output)
+                #expect(error?.message.contains(path) == true)
+            }
+        }
+    }
+
+    @Test("of an empty store have tables without rows")
+    func empty() async throws {
+        let folder = try TemporaryFolder()
+        try await Samples.withStore([]) { store in
+            let summary = try await Samples.export(.csv).run(store, to: folder.path)
+            #expect(summary.tables.allSatisfy { $0.rows == 0 })
+        }
+        #expect(try ExportedRows("customers", in: folder).rows.isEmpty)
+    }
+}
