@@ -85,4 +85,7 @@ public enum EntitlementObstacle: String, Sendable, CaseIterable {
     case noStatus
     /// A reply lists periods, and the date of the request is unknown.
     case unknownMoment
+    /// The purchases of a reply cannot be read: a value is malformed, a purchase has no transaction id of its own or no purchase
+    /// date, or there are more than 10,000 entries. What the reply grants is unknown.
+    case unreadablePurchases
 }

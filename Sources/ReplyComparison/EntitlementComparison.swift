@@ -3,9 +3,8 @@ package import AppStoreModels
 /// Whether Apple's reply and ours grant the same access, purchase by purchase.
 ///
 /// The cause of a difference (``DifferenceKind``) does not matter: a refund that only Apple's database has is still a wrong grant.
-/// A purchase is identified by its product and original transaction id. It is active at the date of Apple's reply if one of its
-/// entries is neither canceled nor expired, or in its grace period. For a transaction in both lists, `latest_receipt_info` counts.
-/// If a reply has that list, only its periods count (Reference.md V3.5). With another status than 0, no purchase is active.
+/// A purchase is identified by its product and original transaction id. `ReplyPurchases` decides which purchases each reply
+/// grants at the date of Apple's reply, by the rules of entitlements. With another status than 0, no purchase is granted.
 public struct EntitlementComparison: Sendable, Hashable {
     /// The reason why the two cannot be compared; nil if they can.
     public let obstacle: EntitlementObstacle?
@@ -19,7 +18,7 @@ public struct EntitlementComparison: Sendable, Hashable {
     /// Whether a client would grant something by one of the replies and not by the other.
     public var isDifferent: Bool { grantedByOursOnly + grantedByAppleOnly > 0 }
 
-    init(apples: JSONObject, ours: JSONObject, moment: Int64?, maximumDifferences: Int) {
+    init(apples: JSONObject, ours: JSONObject, _ purchases: ListedPurchases, maximumDifferences: Int) {
         guard let appleStatus = ReplyStatus.number(apples), let ourStatus = ReplyStatus.number(ours) else {
             self.init(obstacle: .noStatus)
             return
@@ -28,9 +27,13 @@ public struct EntitlementComparison: Sendable, Hashable {
             self.init(obstacle: .temporaryFailure)
             return
         }
-        let apple = ReplyGrants(apples, status: appleStatus, moment: moment)
-        let our = ReplyGrants(ours, status: ourStatus, moment: moment)
-        guard moment != nil || !(apple.hasPeriods || our.hasPeriods) else {
+        guard let applePurchases = purchases.apples, let ourPurchases = purchases.ours else {
+            self.init(obstacle: .unreadablePurchases)
+            return
+        }
+        let apple = ReplyGrants(applePurchases, status: appleStatus)
+        let our = ReplyGrants(ourPurchases, status: ourStatus)
+        guard purchases.moment != nil || !(apple.hasPeriods || our.hasPeriods) else {
             self.init(obstacle: .unknownMoment)
             return
         }
@@ -51,11 +54,6 @@ public struct EntitlementComparison: Sendable, Hashable {
         grantedByOursOnly = byOurs.count
         grantedByAppleOnly = byApple.count
         differences = Array((byOurs + byApple).prefix(max(0, maximumDifferences)))
-    }
-
-    /// The date of Apple's reply, from the reply or the context; milliseconds since 1970-01-01T00:00:00Z.
-    static func moment(_ apples: JSONObject, _ context: ComparisonContext) -> Int64? {
-        apples["receipt"]?["request_date_ms"]?.wholeNumber ?? context.now
     }
 
     /// Writes one JSON object.

@@ -102,6 +102,7 @@ extension EntitlementObstacle {
         case .temporaryFailure: "a temporary failure of Apple's"
         case .noStatus: "a reply without a status"
         case .unknownMoment: "an unknown date"
+        case .unreadablePurchases: "unreadable purchases"
         }
     }
 }

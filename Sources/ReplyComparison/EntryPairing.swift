@@ -20,10 +20,10 @@ struct EntryPairing {
         let ours = ours.map { $0.object ?? JSONObject(members: []) }
         let keys: [(JSONObject) -> String?] = [
             { entry in
-                ListedPurchase.text(entry[id]).map { $0 + "\u{0}" + (ListedPurchase.text(entry["product_id"]) ?? "") }
+                (entry[id]?.id).map { $0 + "\u{0}" + (entry["product_id"]?.id ?? "") }
             },
-            { ListedPurchase.text($0[id]) },
-            { entry in entry[id] == nil ? ListedPurchase.text(entry["product_id"]) : nil },
+            { $0[id]?.id },
+            { entry in entry[id] == nil ? entry["product_id"]?.id : nil },
         ]
         var partner = [Int?](repeating: nil, count: apples.count)
         var isTaken = [Bool](repeating: false, count: ours.count)
@@ -31,7 +31,7 @@ struct EntryPairing {
             var waiting: [String: [Int]] = [:]
             for index in ours.indices.reversed() where !isTaken[index] {
                 // An entry without an id may be any of its product: replies before the end of 2017 (V3.6).
-                let name = pass == 2 ? ListedPurchase.text(ours[index]["product_id"]) : key(ours[index])
+                let name = pass == 2 ? ours[index]["product_id"]?.id : key(ours[index])
                 if let name { waiting[name, default: []].append(index) }
             }
             for index in apples.indices where partner[index] == nil {

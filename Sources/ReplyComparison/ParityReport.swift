@@ -54,9 +54,10 @@ public struct ParityReport: Sendable {
     }
 
     /// Whether the replies give no reason against a cut-over: at least one pair could be compared and none failed, nowhere
-    /// are we wrong, and every pair grants the same.
+    /// are we wrong, and every pair grants the same. A pair whose purchases cannot be read may grant anything.
     public var hasParity: Bool {
         counts.weAreWrong == 0 && failed == 0 && entitlement.pairsDiffering == 0 && entitlement.pairsCompared > 0
+            && entitlement.obstacles[.unreadablePurchases] == nil
     }
 
     public mutating func add(_ comparison: ReplyComparison, place: String) {

@@ -32,6 +32,7 @@ struct ReplyComparer {
     let apples: JSONObject
     let ours: JSONObject
     let context: ComparisonContext
+    let purchases: ListedPurchases
     let tally: ComparisonTally
 
     var facts: RequestFacts? { context.facts }
@@ -229,12 +230,11 @@ extension ReplyComparer {
                 isInReceipt ? .purchaseOfReceipt : .purchaseNotInReceipt, path, entry, isApples: true)
         }
         let listed = Set(pairing.pairs.compactMap { $0.0["original_transaction_id"]?.string })
-        let shown = pairing.onlyOurs.isEmpty ? nil : shown([one])
         for entry in pairing.onlyOurs {
             let isOlderRenewal = entry["original_transaction_id"]?.string.map { listed.contains($0) } ?? false
             let rule: ComparisonRule =
                 facts?.excludesOldTransactions == true && isOlderRenewal
-                ? .excludeOldTransactions : listingRule(.object(entry), shown, otherwise: .purchaseNotListed)
+                ? .excludeOldTransactions : listingRule(.object(entry), otherwise: .purchaseNotListed)
             entryDifference(rule, path, entry, isApples: false)
         }
         if pairing.pairs.count > 1, !pairing.isSameOrder {
@@ -251,10 +251,7 @@ extension ReplyComparer {
             report(isEmpty ? .nullOrAbsent : missingListRule, path, nil, apples, nil, isKnown: true)
         case (nil, let ours?):
             let isEmpty = ours.isNull || ours.array?.isEmpty == true
-            // Without the list, what Apple's reply shows is the receipt itself.
-            let receipt = apples["receipt"]
-            let shown = shown([receipt?["in_app"] ?? receipt, apples["latest_expired_receipt_info"]])
-            let rule = listingRule(ours, shown, otherwise: unlistedRule)
+            let rule = listingRule(ours, otherwise: unlistedRule)
             report(isEmpty ? .addition : rule, path, nil, nil, ours, isKnown: true)
         default: report(.shape, path, nil, one, other, isKnown: true)
         }
@@ -268,17 +265,10 @@ extension ReplyComparer {
     /// ``ComparisonRule/activeNotListed`` where an entry of ours is a subscription that runs, and Apple's reply has neither
     /// its transaction nor a running one of the subscription. In production Apple forgets nothing: then it is not this
     /// customer's.
-    private func listingRule(
-        _ ours: JSONValue, _ shown: ShownPurchases?, otherwise: ComparisonRule
-    ) -> ComparisonRule {
-        guard isProduction, let shown else { return otherwise }
-        let isUnknown = (ListedPurchase.list(ours) ?? []).contains { shown.isRunning($0) && !shown.knows($0) }
-        return isUnknown ? .activeNotListed : otherwise
-    }
-
-    /// Nil if the date of Apple's reply is unknown.
-    private func shown(_ parts: [JSONValue?]) -> ShownPurchases? {
-        EntitlementComparison.moment(apples, context).map { ShownPurchases(parts, at: $0) }
+    private func listingRule(_ ours: JSONValue, otherwise: ComparisonRule) -> ComparisonRule {
+        guard isProduction else { return otherwise }
+        let entries = ours.object.map { [$0] } ?? ours.array?.compactMap(\.object) ?? []
+        return entries.contains { purchases.isUnknownToApple($0) } ? .activeNotListed : otherwise
     }
 
     /// iOS 6 replies have no environment (4).
@@ -321,7 +311,7 @@ extension ReplyComparer {
             let rule =
                 isSubmitted
                 ? .signedFieldDiffers
-                : listingRule(.object(our), shown([one, apples["receipt"]]), otherwise: .purchaseNotInReceipt)
+                : listingRule(.object(our), otherwise: .purchaseNotInReceipt)
             return report(rule, path + ".transaction_id", Redaction.id(id), id, our["transaction_id"], isKnown: true)
         }
         members(
@@ -403,28 +393,5 @@ extension ReplyComparer {
             if let entry = entry.object, let id = entry["transaction_id"]?.string { byId[id] = entry }
         }
         return byId
-    }
-}
-
-/// The purchases in a part of Apple's reply, with constant-time lookup.
-private struct ShownPurchases {
-    private let moment: Int64
-    private let transactions: Set<String>
-    /// The original transactions of the subscriptions that run.
-    private let running: Set<String>
-
-    init(_ parts: [JSONValue?], at moment: Int64) {
-        self.moment = moment
-        let purchases = parts.flatMap { ListedPurchase.list($0) ?? [] }
-        transactions = Set(purchases.compactMap(\.transactionId))
-        running = Set(
-            purchases.filter { $0.hasPeriod && $0.isActive(at: moment) }.compactMap(\.key.originalTransactionId))
-    }
-
-    func isRunning(_ purchase: ListedPurchase) -> Bool { purchase.hasPeriod && purchase.isActive(at: moment) }
-
-    func knows(_ purchase: ListedPurchase) -> Bool {
-        let isListed = purchase.transactionId.map { transactions.contains($0) } ?? false
-        return isListed || (purchase.key.originalTransactionId.map { running.contains($0) } ?? false)
     }
 }

@@ -85,13 +85,14 @@ public struct ReplyComparison: Sendable {
         }
         guard let reply = (try? JSONValue.parse(ours))?.object else { throw ReplyComparisonError.ourReplyUnreadable }
         let tally = ComparisonTally(maximumDifferences: context.maximumDifferences)
-        let comparer = ReplyComparer(apples: apples, ours: reply, context: context, tally: tally)
+        let purchases = ListedPurchases(apples: apples, ours: reply, context: context)
+        let comparer = ReplyComparer(
+            apples: apples, ours: reply, context: context, purchases: purchases, tally: tally)
         comparer.compare()
         askedAt = comparer.requestDate
         receiptName = context.facts?.receiptName
         entitlement = EntitlementComparison(
-            apples: apples, ours: reply, moment: EntitlementComparison.moment(apples, context),
-            maximumDifferences: context.maximumDifferences)
+            apples: apples, ours: reply, purchases, maximumDifferences: context.maximumDifferences)
         appleStatus = apples["status"]?.integer
         ourStatus = reply["status"]?.integer
         counts = tally.counts

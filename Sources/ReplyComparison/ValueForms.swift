@@ -70,18 +70,6 @@ struct GMTText: Equatable {
     /// Year, month, day, hour, minute, second: 14 in all.
     private let digits: [UInt8]
 
-    /// Since 1970-01-01T00:00:00Z; nil if there is no such day or time.
-    var milliseconds: Int64? {
-        func number(_ range: Range<Int>) -> Int64 {
-            digits[range].reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
-        }
-        let (month, day) = (number(4..<6), number(6..<8))
-        let (hour, minute, second) = (number(8..<10), number(10..<12), number(12..<14))
-        guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60 else { return nil }
-        let days = CivilDay(year: number(0..<4), month: month, day: day).daysSince1970
-        return (days * 86_400 + hour * 3_600 + minute * 60 + second) * 1_000
-    }
-
     /// `2020-07-22 17:39:08 Etc/GMT` and the other ways to write it (RFC 3339).
     init?(_ text: String) {
         var rest = Array(text.utf8)[...]

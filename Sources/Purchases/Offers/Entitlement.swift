@@ -113,15 +113,9 @@ extension PurchaseHistory {
     }
 
     private func subscriptionEntitlements(at now: Int64) -> [Entitlement] {
-        struct Key: Hashable {
-            let id: String?
-            let isShared: Bool
-        }
-        return SubscriptionTimeline.all(of: self).flatMap { timeline -> [Entitlement] in
-            let begun = timeline.spans.filter { $0.start <= now }
-            let subscriptions = Dictionary(grouping: begun) { Key(id: $0.entry.subscriptionId, isShared: $0.isShared) }
-            let groups =
-                timeline.group == nil ? Self.connected(Array(subscriptions.values)) : [Array(subscriptions.values)]
+        SubscriptionTimeline.all(of: self).flatMap { timeline -> [Entitlement] in
+            let subscriptions = timeline.subscriptions(begunBy: now)
+            let groups = timeline.group == nil ? Self.connected(subscriptions) : [subscriptions]
             return groups.compactMap { subscriptions in
                 let standings = subscriptions.compactMap { standing($0, at: now) }.sorted(by: isBetter)
                 guard let best = standings.first else { return nil }
@@ -167,7 +161,7 @@ extension PurchaseHistory {
     private func product(_ id: String?) -> Product { id.flatMap { products[$0] } ?? Product() }
 
     /// - Parameter spans: of one subscription, all of them begun.
-    private func standing(_ spans: [SubscriptionPeriodSpan], at now: Int64) -> SubscriptionStanding? {
+    func standing(_ spans: [SubscriptionPeriodSpan], at now: Int64) -> SubscriptionStanding? {
         // An upgraded period of the same moment as its successor is over at once; the successor stands behind it.
         guard let last = spans.indices.max(by: { (spans[$0].end, $0) < (spans[$1].end, $1) }) else { return nil }
         let span = spans[last]
@@ -248,6 +242,18 @@ extension PurchaseHistory {
     }
 
     private func singlePurchaseEntitlements(at now: Int64) -> [Entitlement] {
+        var purchases: [Subject: [SinglePurchase]] = [:]
+        for purchase in singlePurchases() where purchase.date <= now {
+            let productId = purchase.entry.transaction.productId
+            let name = purchase.type == .nonRenewingSubscription ? purchase.product.entitlement : nil
+            let subject = Subject(type: purchase.type, isEntitlement: name != nil, name: name ?? productId ?? "")
+            purchases[subject, default: []].append(purchase)
+        }
+        return purchases.sorted { $0.key.order < $1.key.order }.compactMap { entitlement($0.value, at: now) }
+    }
+
+    /// The purchases that do not renew, consumables left out, each with its restored copies; in no order.
+    func singlePurchases() -> [SinglePurchase] {
         struct Key: Hashable {
             let id: String?
             let productId: String?
@@ -265,19 +271,10 @@ extension PurchaseHistory {
         }
         // A restored transaction is the purchase that it restores.
         let copies = Dictionary(grouping: others) { Key(id: $0.subscriptionId, productId: $0.transaction.productId) }
-        var purchases: [Subject: [SinglePurchase]] = [:]
-        for (key, copies) in copies {
-            let product = self.product(key.productId)
+        return copies.compactMap { key, copies in
             let type = copies.lazy.compactMap { productType(of: $0) }.first
-            guard let purchase = SinglePurchase(copies, type: type, product: product),
-                purchase.date <= now
-            else { continue }
-            let name = purchase.type == .nonRenewingSubscription ? product.entitlement : nil
-            let subject = Subject(
-                type: purchase.type, isEntitlement: name != nil, name: name ?? key.productId ?? "")
-            purchases[subject, default: []].append(purchase)
+            return SinglePurchase(copies, type: type, product: product(key.productId))
         }
-        return purchases.sorted { $0.key.order < $1.key.order }.compactMap { entitlement($0.value, at: now) }
     }
 
     /// - Parameter purchases: of one entitlement, all of them made.
@@ -308,7 +305,7 @@ extension PurchaseHistory {
 }
 
 /// A purchase that does not renew, with its restored copies.
-private struct SinglePurchase {
+struct SinglePurchase {
     /// The copy that was made first.
     let entry: PurchaseHistory.Entry
     let copies: [PurchaseHistory.Entry]

@@ -72,6 +72,16 @@ struct SubscriptionTimeline {
         own.filter { $0.start <= now }.max { $0.end < $1.end }
     }
 
+    /// The periods of each subscription that had begun at a time. Own and shared ones are apart.
+    func subscriptions(begunBy now: Int64) -> [[SubscriptionPeriodSpan]] {
+        struct Key: Hashable {
+            let id: String?
+            let isShared: Bool
+        }
+        let begun = spans.filter { $0.start <= now }
+        return Array(Dictionary(grouping: begun) { Key(id: $0.entry.subscriptionId, isShared: $0.isShared) }.values)
+    }
+
     /// By group ascending, the unknown one last.
     static func all(of history: PurchaseHistory) -> [SubscriptionTimeline] {
         let entries = newest(history.entries).filter { $0.transaction.isSubscription }
@@ -123,16 +133,20 @@ struct SubscriptionTimeline {
             if left.end != right.end { return left.end < right.end }
             return Self.id(left.entry) < Self.id(right.entry)
         }
-        // From the last to the first, so that what took the place of an upgraded period is at hand.
+        // From the last to the first, so that what took the place of an upgraded period is at hand: by ownership the next
+        // period, and the next one of another product than that.
         var ends = dated.map(\.end)
-        for place in dated.indices.reversed() where dated[place].entry.transaction.isUpgraded == true {
-            let transaction = dated[place].entry.transaction
-            let successor = dated[(place + 1)...].first {
-                $0.entry.transaction.productId != transaction.productId
-                    && $0.entry.transaction.inAppOwnershipType == transaction.inAppOwnershipType
+        var next: [InAppOwnershipType?: (nearest: Int, other: Int?)] = [:]
+        for place in dated.indices.reversed() {
+            func product(_ place: Int) -> String? { dated[place].entry.transaction.productId }
+            let ownership = dated[place].entry.transaction.inAppOwnershipType
+            let known = next[ownership]
+            let successor = known.flatMap { product($0.nearest) != product(place) ? $0.nearest : $0.other }
+            if dated[place].entry.transaction.isUpgraded == true {
+                // Without its successor no date tells when it was replaced; it gives nothing.
+                ends[place] = min(ends[place], dated[successor ?? place].start)
             }
-            // Without its successor no date tells when it was replaced; it gives nothing.
-            ends[place] = min(ends[place], successor?.start ?? dated[place].start)
+            next[ownership] = (place, successor)
         }
         spans = dated.indices.map {
             SubscriptionPeriodSpan(

@@ -32,7 +32,7 @@ public struct RecordedReply: Sendable {
     /// The receipts that the document embeds, the newest first.
     public let embeddedReceipts: [EmbeddedReceipt]
 
-    let rows: [RecordedRow]
+    private(set) var rows: [RecordedRow]
     let renewals: [MappedRenewalInfo]
     let appTransaction: MappedAppTransaction?
     let context: RecordContext
@@ -57,6 +57,16 @@ extension RecordedReply {
             throw RecordedReplyError(.notJSON, offset: error.offset)
         }
         try self.init(value)
+    }
+
+    /// The reply as clients read it: if it lists the latest transactions, the periods of the submitted receipt that are not in
+    /// that list do not count, because Apple's list has all that the customer still has (Reference.md V3.5). Purchases without
+    /// an end are read in both.
+    var asRead: RecordedReply {
+        guard rows.contains(where: { $0.age == .latest }) else { return self }
+        var read = self
+        read.rows.removeAll { $0.age != .latest && $0.facts.expiresDate != nil }
+        return read
     }
 
     /// Reads a recorded document from JSON that was parsed already.

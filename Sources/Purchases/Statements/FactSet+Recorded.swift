@@ -100,3 +100,33 @@ private struct RecordedDocument {
         parts[index].renewalInfos.append(RenewalInfoFact(payload: info.payload, origin: origin))
     }
 }
+
+extension Customer {
+    /// What one reply states about its customer, resolved. Nothing is filed, so the reply needs neither an app nor an
+    /// environment: replies to iOS 6 receipts have none.
+    ///
+    /// Nil if two purchases cannot be told apart: they have the same transaction id, or none.
+    init?(resolving reply: RecordedReply) {
+        let mapping = ReceiptMapper().map(reply)
+        let origin = FactOrigin(source: .recordedReply, signedDate: mapping.asOf?.date ?? 0)
+        var statements = CustomerStatements(
+            scope: StoreScope(
+                environment: mapping.environment ?? .production,
+                bundleId: mapping.appTransaction?.payload.bundleId ?? ""))
+        statements.transactions = mapping.statements.map {
+            TransactionFact(payload: $0.payload, legacy: $0.legacy, origin: origin)
+        }
+        guard statements.transactions.allSatisfy({ $0.payload.transactionId != nil }) else { return nil }
+        var renewals: [String: StoredRenewalInfo] = [:]
+        for info in mapping.renewalInfos {
+            guard let id = info.payload.originalTransactionId else { continue }
+            renewals[id] = StoredRenewalInfo(payload: info.payload, origins: [origin])
+        }
+        let transactions = statements.resolvedTransactions()
+        guard transactions.count == statements.transactions.count else { return nil }
+        self.init(
+            scope: statements.scope, identities: [], transactions: transactions,
+            renewalInfos: renewals.sorted { $0.key < $1.key }.map(\.value), appTransaction: nil, newestAppReceipt: nil,
+            newestTransactionReceipt: nil)
+    }
+}

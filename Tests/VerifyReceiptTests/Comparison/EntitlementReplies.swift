@@ -44,7 +44,7 @@ enum Granting {
         [
             [
                 "original_transaction_id": "1000", "product_id": "monthly", "auto_renew_status": "1",
-                "grace_period_expires_date_ms": future,
+                "expiration_intent": "2", "is_in_billing_retry_period": "1", "grace_period_expires_date_ms": future,
             ]
         ])
 

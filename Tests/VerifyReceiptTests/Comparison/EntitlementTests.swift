@@ -76,6 +76,30 @@ import VerifyReceipt
             Granting.expired
         ),
         (
+            "a grace period, though billing is not being retried",
+            Granting.graced.with("pending_renewal_info.0.is_in_billing_retry_period", "0"), Granting.expired
+        ),
+        (
+            "an upgrade that only one states, and the dates show in the other",
+            Granting.listing([
+                Granting.period("1002", until: Granting.future, product: "yearly"),
+                Granting.period(
+                    "1001", until: Granting.future,
+                    ["purchase_date_ms": "1710400000000", "is_upgraded": "true"]),
+            ]),
+            Granting.listing([
+                Granting.period("1002", until: Granting.future, product: "yearly"),
+                Granting.period("1001", until: Granting.future, ["purchase_date_ms": "1710400000000"]),
+            ])
+        ),
+        (
+            "a renewal that was billed ahead and has not begun", Granting.expired,
+            Granting.listing([
+                Granting.period("1001", until: Granting.future, ["purchase_date_ms": "1710498099000"]),
+                Granting.period("1000", until: Granting.past),
+            ])
+        ),
+        (
             "a grace period of what was refunded",
             Granting.graced.with("latest_receipt_info.0.cancellation_date_ms", "1710490000000"), Granting.expired
         ),
@@ -108,6 +132,53 @@ import VerifyReceipt
         #expect(try entitlement(Granting.active, stripped).obstacle == .noStatus)
         #expect(try compared(.transaction, .transaction).entitlement.obstacle == .unknownMoment)
         #expect(try compared(Granting.status(21003), Granting.status(21003)).entitlement.obstacle == nil)
+    }
+
+    static let unreadable: [(String, Reply)] = [
+        ("a date in no known form", Granting.active.with("latest_receipt_info.0.expires_date_ms", "soon")),
+        ("a list that is none", Granting.active.with("latest_receipt_info", 5)),
+        ("a purchase without a product", Granting.active.with("latest_receipt_info.0.product_id", nil)),
+        ("a purchase without an id of its own", Granting.active.with("latest_receipt_info.0.transaction_id", nil)),
+        (
+            "one id for two products",
+            Granting.listing([Granting.owned("7"), Granting.owned("7")])
+                .with("latest_receipt_info.1.product_id", "bush")
+        ),
+        (
+            "a period without a beginning",
+            Granting.active.with("latest_receipt_info.0.purchase_date_ms", nil)
+                .with("latest_receipt_info.0.purchase_date", nil)
+        ),
+    ]
+
+    @Test("What an unreadable reply grants is unknown, and its fields are compared", arguments: unreadable.indices)
+    func unreadableReplies(index: Int) throws {
+        let (name, reply) = Self.unreadable[index]
+        for (apples, ours) in [(reply, Granting.expired), (Granting.expired, reply), (reply, reply)] {
+            let comparison = try compared(apples, ours, Self.context)
+            #expect(comparison.entitlement.obstacle == .unreadablePurchases, "\(name)")
+            #expect(!comparison.entitlement.isDifferent && !comparison.fields.isEmpty)
+            var report = ParityReport()
+            report.add(try compared(Granting.active, Granting.active, Self.context), place: "1")
+            #expect(report.hasParity)
+            report.add(comparison, place: "2")
+            #expect(!report.hasParity && report.table().contains("unreadable purchases: 1"), "\(name)")
+        }
+    }
+
+    @Test("More than 10,000 entries are not read") func manyEntries() throws {
+        func reply(_ count: Int) -> Reply {
+            Granting.listing((0..<count).map { ["transaction_id": "\($0 + 1)", "product_id": "tree"] })
+        }
+        // The receipt has one more.
+        let context = ComparisonContext(now: Granting.moment, maximumDifferences: 0)
+        #expect(try compared(reply(10_000), Granting.expired, context).entitlement.obstacle == .unreadablePurchases)
+        #expect(try compared(reply(9_999), Granting.expired, context).entitlement.grantedByAppleOnly == 9_999)
+    }
+
+    @Test("A status without purchases grants nothing, and is readable") func statusAlone() throws {
+        #expect(try entitlement(Granting.status(0), Granting.status(0)).obstacle == nil)
+        #expect(try entitlement(Granting.status(0), Granting.active).grantedByOursOnly == 1)
     }
 
     @Test("The moment is that of Apple's reply, not of the comparison") func moment() throws {
