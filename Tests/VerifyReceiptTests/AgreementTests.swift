@@ -2,255 +2,362 @@ import AppStoreModels
 import ForgedTrust
 import Foundation
 import LegacyReceipts
+import ProductCatalog
 import Purchases
-import ReceiptForge
+import ReplyComparison
 import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// All answers about one purchase agree with each other, and the order in which documents come changes none of them.
+/// All answers about one customer agree with each other and with what was bought, and the order in which documents come changes
+/// none of them.
 ///
-/// The customers are made from a seed. `LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS` makes more of them.
+/// The customers are made from a seed. `LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS` makes more of them; the work is done in batches, each
+/// with stores of its own.
 @Suite struct AgreementTests {
     private static let count =
         ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"].flatMap { Int($0) } ?? 200
+    private static let batchSize = 1_000
 
-    /// A period of a subscription, in days.
-    private struct Period {
-        let id: String
-        let product: String
-        let start: Int64
-        let end: Int64
-        /// When it was refunded, or replaced by another product.
-        var cancelled: Int64?
-        var isUpgraded = false
-    }
-
-    private struct Story {
-        var periods: [Period] = []
-        var original = ""
-        /// Signed receipts, the newest last, and what a notification said of single transactions.
-        var receipts: [[UInt8]] = []
-        var notified: [FactSet] = []
-        /// Whether receipts carry the cancellation of a period that was replaced.
-        var cancelsUpgraded = false
-    }
-
-    private static let start = ForgedInstant(2022, 10, 3, 4, 5, 6)
-    private static let products: [(id: String, days: Int64)] = [
-        ("com.example.orchard.weekly", 7), (monthly, 30), ("com.example.orchard.bimonthly", 60),
-    ]
-
-    private static func story(_ number: Int, _ generator: inout SeededGenerator) throws -> Story {
-        var story = Story()
-        story.cancelsUpgraded = generator.chance(50)
-        let first = 600_000_000_000_000 + number * 1_000
-        story.original = String(first)
-        var day: Int64 = 0
-        var product = Int.random(in: 0..<products.count, using: &generator)
-        for place in 0..<Int.random(in: 1...8, using: &generator) {
-            let length = products[product].days
-            var period = Period(
-                id: String(first + place * 7), product: products[product].id, start: day, end: day + length)
-            let middle = day + Int64.random(in: 1..<length, using: &generator)
-            if generator.chance(20) {
-                period.cancelled = middle
-                period.isUpgraded = true
-                day = middle
-                product = (product + Int.random(in: 1..<products.count, using: &generator)) % products.count
-            } else if generator.chance(12) {
-                period.cancelled = middle
-                day = period.end + Int64.random(in: 1...30, using: &generator)
-            } else {
-                day = period.end
-                if generator.chance(15) {
-                    product = (product + Int.random(in: 1..<products.count, using: &generator)) % products.count
-                }
-            }
-            story.periods.append(period)
-        }
-        // The last one is replaced by nothing.
-        if let last = story.periods.indices.last, story.periods[last].isUpgraded {
-            story.periods[last].isUpgraded = false
-        }
-        for moment in (0..<Int.random(in: 0...2, using: &generator)).map({ _ in
-            Int64.random(in: 0...day, using: &generator)
-        }) {
-            story.receipts.append(try receipt(of: story, at: moment))
-        }
-        story.receipts.append(try receipt(of: story, at: day + 1))
-        for period in story.periods where generator.chance(25) {
-            story.notified.append(notification(of: period, story, at: day))
-        }
-        return story
-    }
-
-    private static func receipt(of story: Story, at day: Int64) throws -> [UInt8] {
-        let known = story.periods.filter { $0.start <= day }
-        let purchases = known.map { period in
-            ForgedPurchase(
-                .autoRenewable, product: period.product, id: period.id, at: start.adding(days: period.start),
-                originalId: story.original, originallyAt: start
-            ).with {
-                $0.expiresDate = .seconds(start.adding(days: period.end))
-                $0.webOrderLineItemId = Int64(period.id).map { $0 + 1 }
-                $0.isInIntroOfferPeriod = false
-                $0.ownershipType = 0
-                guard let cancelled = period.cancelled, cancelled <= day else { return }
-                if period.isUpgraded, !story.cancelsUpgraded { return }
-                $0.cancellationDate = .seconds(start.adding(days: cancelled))
-                $0.cancellationReason = 0
-            }
-        }
-        return try appReceipt(purchases.reversed(), at: start.adding(days: day, hours: 1))
-    }
-
-    private static func notification(of period: Period, _ story: Story, at day: Int64) -> FactSet {
-        let isKnown = period.cancelled.map { $0 <= day } ?? false
-        let isRefunded = isKnown && !period.isUpgraded
-        let payload = JWSTransactionDecodedPayload(
-            originalTransactionId: story.original, transactionId: period.id, bundleId: bundleId,
-            productId: period.product, purchaseDate: start.adding(days: period.start).milliseconds,
-            originalPurchaseDate: start.milliseconds, expiresDate: start.adding(days: period.end).milliseconds,
-            quantity: 1, type: .autoRenewableSubscription, inAppOwnershipType: .purchased,
-            signedDate: start.adding(days: day).milliseconds,
-            revocationReason: isRefunded ? .other : nil,
-            revocationDate: isRefunded ? period.cancelled.map { start.adding(days: $0).milliseconds } : nil,
-            isUpgraded: isKnown && period.isUpgraded ? true : nil, environment: .production)
-        return FactSet(
-            scope: StoreScope(environment: .production, bundleId: bundleId),
-            transactions: [TransactionFact(payload, source: .notificationV2)])
-    }
-
-    private static func withStore(
-        _ body: (SQLiteTransactionStore) async throws -> Void
-    ) async throws {
-        let folder = try TemporaryFolder()
-        let store = try SQLiteTransactionStore.open(
-            path: folder.file("store.sqlite"), options: .init(durability: .normal))
-        try await body(store)
-        try await store.close()
-    }
-
-    private static func statements(_ story: Story, _ verifier: ReceiptVerifier) throws -> [FactSet] {
-        try story.receipts.map { bytes in
-            try unwrap(FactSet(try verifier.verify(ReceiptContainer(stored: bytes)), bytes: bytes))
-        } + story.notified
-    }
-
-    /// What a store says of a customer at the end, without the history of how it came to know.
-    private struct Told: Equatable {
+    /// Every answer about a customer at the end, without the history of how a store came to know.
+    private struct Answers: Equatable {
         var transactions: [String: JWSTransactionDecodedPayload] = [:]
         var legacy: [String: LegacyTransactionFields] = [:]
+        var renewalInfos: [JWSRenewalInfoDecodedPayload] = []
         var ledger: [String: LedgerEntry.Event] = [:]
+        var terms: [String: NonRenewingTerm] = [:]
+        /// By the dates of ``moments(_:)``.
+        var entitlements: [[Entitlement]] = []
+        var winBack: [[OfferVerdict]] = []
+        var introductory: [[OfferVerdict]] = []
+        var promotional: [[PromotionalCandidate]] = []
     }
 
-    private static func told(of story: Story, by store: SQLiteTransactionStore, _ ledger: [LedgerEntry]) async throws
-        -> Told
+    @Test func allAnswersAgreeInAnyOrder() async throws {
+        var generator = SeededGenerator(seed: 12)
+        let catalog = try Shelf.catalog()
+        let verifier = try ReceiptVerifier(trust: try forgedTrust())
+        for first in stride(from: 0, to: Self.count, by: Self.batchSize) {
+            let customers = try (first..<min(first + Self.batchSize, Self.count)).map {
+                try GeneratedCustomer($0, &generator)
+            }
+            try await Self.check(customers, catalog, verifier, &generator)
+        }
+    }
+
+    @inline(never)
+    private static func check(
+        _ customers: [GeneratedCustomer], _ catalog: ProductCatalog, _ verifier: ReceiptVerifier,
+        _ generator: inout SeededGenerator
+    ) async throws {
+        var all: [[FactSet]] = []
+        for customer in customers { all.append(try await statements(customer, verifier)) }
+        // The documents of all customers mixed, one after the other.
+        let mixed = all.flatMap { $0 }.shuffled(using: &generator)
+        let folder = try TemporaryFolder()
+        let stores = try ["first", "second"].map {
+            try SQLiteTransactionStore.open(path: folder.file($0), options: .init(durability: .normal))
+        }
+        for statements in all { _ = try await stores[0].apply(statements) }
+        for statement in mixed { _ = try await stores[1].apply([statement]) }
+        let ledgers = (try await ledger(of: stores[0]), try await ledger(of: stores[1]))
+        let endpoint = try testEndpoint(store: stores[0]) { $0.learnsFromReceipts = false }
+        for (customer, statements) in zip(customers, all) {
+            let identity = CustomerIdentity(.originalTransactionId, customer.purchases.first?.original ?? "")
+            let stored = try unwrap(try await stores[0].customer([identity], in: Shelf.scope))
+            let other = try unwrap(try await stores[1].customer([identity], in: Shelf.scope))
+            let answers = answers(stored, ledgers.0[customer.key] ?? [], customer, catalog)
+            #expect(
+                answers == Self.answers(other, ledgers.1[customer.key] ?? [], customer, catalog),
+                "\(customer.number): the order of the documents matters")
+            let resolved = try unwrap(Customer(resolving: connected(statements.reversed(), to: identity)))
+            #expect(
+                answers == Self.answers(resolved, ledgers.0[customer.key] ?? [], customer, catalog),
+                "\(customer.number): the store and the statements alone differ")
+            expectPurchases(answers, customer)
+            expectLedger(answers, customer)
+            expectOffers(answers, customer)
+            try await expectReply(endpoint, stored, answers, customer)
+            try expectMapping(verifier, customer, catalog)
+        }
+        for store in stores { try await store.close() }
+    }
+
+    /// The statements of all documents; some receipts were answered by verifyReceipt, and the reply was kept.
+    @inline(never)
+    private static func statements(_ customer: GeneratedCustomer, _ verifier: ReceiptVerifier) async throws -> [FactSet]
     {
-        let scope = StoreScope(environment: .production, bundleId: bundleId)
-        let identity = CustomerIdentity(.originalTransactionId, story.original)
-        let customer = try unwrap(try await store.customer([identity], in: scope))
-        var told = Told()
-        for transaction in customer.transactions {
-            let id = transaction.payload.transactionId ?? ""
-            told.transactions[id] = transaction.payload
-            told.legacy[id] = transaction.legacy
+        var statements = try customer.receipts.map { bytes in
+            try unwrap(FactSet(try verifier.verify(ReceiptContainer(stored: bytes)), bytes: bytes))
         }
-        for entry in ledger where entry.event.isState && told.transactions[entry.transactionId] != nil {
-            told.ledger[entry.transactionId] = entry.event
+        if customer.number % 5 == 0, let receipt = customer.receipts.first {
+            let reply = try await testEndpoint().ask(body(receipt), now: GeneratedCustomer.moment(customer.today))
+            statements += [FactSet](recorded: ReceiptMapper().map(try RecordedReply(json: reply.reply.body)))
         }
-        return told
+        return statements + customer.signed
     }
 
-    private static func ledger(of store: SQLiteTransactionStore) async throws -> [LedgerEntry] {
+    /// Without the statements that share no identity with the others: a consumable that only a notification states.
+    private static func connected(_ statements: [FactSet], to identity: CustomerIdentity) -> [FactSet] {
+        var identities: Set = [identity]
+        while let more = statements.first(where: {
+            !identities.isDisjoint(with: $0.identities) && !identities.isSuperset(of: $0.identities)
+        }) {
+            identities.formUnion(more.identities)
+        }
+        return statements.filter { !identities.isDisjoint(with: $0.identities) }
+    }
+
+    /// By customer, in order.
+    @inline(never)
+    private static func ledger(of store: SQLiteTransactionStore) async throws -> [Substring: [LedgerEntry]] {
         var entries: [LedgerEntry] = []
         while true {
             let next = try await store.changes(after: entries.last?.position ?? 0, limit: 10_000)
-            guard !next.isEmpty else { return entries }
+            guard !next.isEmpty else { return Dictionary(grouping: entries) { $0.transactionId.dropLast(3) } }
             entries += next
         }
     }
 
-    @Test func storeLedgerReplyAndMappingAgreeInAnyOrder() async throws {
-        var generator = SeededGenerator(seed: 12)
-        let verifier = try ReceiptVerifier(trust: try forgedTrust())
-        let stories = try (0..<Self.count).map { try Self.story($0, &generator) }
-        let all = try stories.map { try Self.statements($0, verifier) }
-        try await Self.withStore { first in
-            try await Self.withStore { second in
-                for statements in all { _ = try await first.apply(statements) }
-                // Everybody's documents mixed, one after the other.
-                for statement in all.flatMap({ $0 }).shuffled(using: &generator) {
-                    _ = try await second.apply([statement])
+    /// During the purchases, now, and later.
+    private static func moments(_ customer: GeneratedCustomer) -> [Int64] {
+        let (today, day) = (customer.today, GeneratedCustomer.day)
+        return [today / 2, today, today + 10 * day, today + 70 * day].map { GeneratedCustomer.moment($0, hours: 12) }
+    }
+
+    private static func answers(
+        _ stored: Customer, _ ledger: [LedgerEntry], _ customer: GeneratedCustomer, _ catalog: ProductCatalog
+    ) -> Answers {
+        var answers = Answers()
+        for transaction in stored.transactions {
+            let id = transaction.payload.transactionId ?? ""
+            answers.transactions[id] = transaction.payload
+            answers.legacy[id] = transaction.legacy
+        }
+        answers.renewalInfos = stored.renewalInfos.map(\.payload)
+        for entry in ledger where entry.event.isState && answers.transactions[entry.transactionId] != nil {
+            answers.ledger[entry.transactionId] = entry.event == .reinstated ? .purchased : entry.event
+        }
+        answers.terms = stored.nonRenewingTerms(catalog)
+        let history = stored.purchaseHistory(catalog: catalog)
+        for now in moments(customer) {
+            answers.entitlements.append(history.entitlements(at: now))
+            answers.winBack.append(Shelf.offers.map { history.eligibility(for: $0, at: now) })
+            answers.introductory.append(
+                Shelf.offers.map { history.introductoryEligibility(group: $0.group, at: now) })
+            answers.promotional.append(history.promotionalCandidates(at: now))
+        }
+        return answers
+    }
+
+    // MARK: What was bought
+
+    /// Transactions, terms and entitlements are what was bought.
+    private static func expectPurchases(_ answers: Answers, _ customer: GeneratedCustomer) {
+        let consumables = Set(customer.purchases.filter { $0.item.type == .consumable }.map(\.id))
+        let bought = Set(customer.purchases.map(\.id))
+        #expect(Set(answers.transactions.keys).union(consumables) == bought, "\(customer.number)")
+        for purchase in customer.purchases {
+            guard let payload = answers.transactions[purchase.id] else { continue }
+            let isCancelled = purchase.isCancelled(at: customer.today)
+            #expect((payload.isUpgraded == true) == (isCancelled && purchase.isUpgraded), "\(purchase.id)")
+            guard purchase.item.type != .consumable else { continue }
+            #expect((payload.revocationDate != nil) == (isCancelled && !purchase.isUpgraded), "\(purchase.id)")
+        }
+        expectTerms(answers, customer)
+        for (now, entitlements) in zip(moments(customer), answers.entitlements) {
+            for entitlement in entitlements { expect(entitlement, customer, at: now) }
+            let listed = Set(entitlements.flatMap { $0.subscriptions.compactMap(\.originalTransactionId) })
+            let begun = customer.purchases.filter { $0.end != nil && GeneratedCustomer.moment($0.start) <= now }
+            #expect(listed == Set(begun.map(\.original)), "\(customer.number)")
+        }
+    }
+
+    private static func expect(_ entitlement: Entitlement, _ customer: GeneratedCustomer, at now: Int64) {
+        guard entitlement.type != .autoRenewableSubscription else {
+            for standing in entitlement.subscriptions {
+                let runs = customer.purchases.contains {
+                    $0.original == standing.originalTransactionId && isRunning($0, at: now)
                 }
-                let ledgers = (try await Self.ledger(of: first), try await Self.ledger(of: second))
-                let entries = (
-                    Dictionary(grouping: ledgers.0) { $0.transactionId.dropLast(3) },
-                    Dictionary(grouping: ledgers.1) { $0.transactionId.dropLast(3) }
-                )
-                let endpoint = try testEndpoint(store: first) { $0.learnsFromReceipts = false }
-                for story in stories {
-                    let key = story.original.dropLast(3)
-                    let told = try await Self.told(of: story, by: first, entries.0[key] ?? [])
-                    let other = try await Self.told(of: story, by: second, entries.1[key] ?? [])
-                    #expect(told == other, "\(story.original): the order of the documents matters")
-                    Self.expectLedger(told, story)
-                    try await Self.expectReply(endpoint, told, story)
-                    try Self.expectMapping(verifier, story)
+                #expect((standing.status == .active) == runs, "\(customer.number): \(standing)")
+            }
+            #expect(entitlement.hasAccess == entitlement.subscriptions.contains(where: \.hasAccess))
+            return
+        }
+        let purchases = customer.purchases.filter { $0.item.id == entitlement.productId && $0.start == $0.known }
+        if entitlement.type == .nonConsumable {
+            let owns = purchases.contains { isRunning($0, at: now) }
+            #expect(entitlement.hasAccess == owns, "\(customer.number): \(entitlement)")
+        } else {
+            let terms = terms(customer)
+            let runs = purchases.compactMap { terms[$0.id] }.contains { $0.lowerBound <= now && now < $0.upperBound }
+            #expect(entitlement.hasAccess == runs, "\(customer.number): \(entitlement)")
+        }
+    }
+
+    private static func isRunning(_ purchase: GeneratedCustomer.Purchase, at now: Int64) -> Bool {
+        GeneratedCustomer.moment(purchase.start) <= now
+            && purchase.accessEnds.map { now < GeneratedCustomer.moment($0) } ?? true
+    }
+
+    /// The terms of non-renewing subscriptions: each begins at its purchase or at the end of the one before, and what was refunded
+    /// extends nothing.
+    private static func terms(_ customer: GeneratedCustomer) -> [String: Range<Int64>] {
+        let length = Shelf.season.days * GeneratedCustomer.day
+        func range(_ start: Int64, _ end: Int64) -> Range<Int64> {
+            GeneratedCustomer.moment(start)..<GeneratedCustomer.moment(end)
+        }
+        var last = Int64.min
+        var terms: [String: Range<Int64>] = [:]
+        for purchase in customer.purchases.filter({ $0.item == Shelf.season }).sorted(by: { $0.start < $1.start }) {
+            if let cancelled = purchase.cancelled {
+                terms[purchase.id] = range(purchase.start, min(cancelled, purchase.start + length))
+            } else {
+                let start = max(purchase.start, last)
+                last = start + length
+                terms[purchase.id] = range(start, last)
+            }
+        }
+        return terms
+    }
+
+    private static func expectTerms(_ answers: Answers, _ customer: GeneratedCustomer) {
+        let expected = terms(customer)
+        #expect(Set(answers.terms.keys) == Set(expected.keys), "\(customer.number)")
+        for (id, term) in answers.terms where term.revocationDate == nil {
+            // Signed transactions have milliseconds, receipts do not.
+            let start = expected[id]?.lowerBound ?? 0
+            #expect(abs(term.start - start) < 1_000, "\(id)")
+        }
+    }
+
+    // MARK: Answers
+
+    /// The last entry of a transaction says what the transaction has become.
+    private static func expectLedger(_ answers: Answers, _ customer: GeneratedCustomer) {
+        for (id, payload) in answers.transactions {
+            let expected: LedgerEntry.Event =
+                payload.isUpgraded == true ? .upgraded : payload.revocationDate != nil ? .revoked : .purchased
+            #expect(answers.ledger[id] == expected, "\(id): the ledger says \(String(describing: answers.ledger[id]))")
+        }
+    }
+
+    /// No offer contradicts the status of the customer's own subscription.
+    private static func expectOffers(_ answers: Answers, _ customer: GeneratedCustomer) {
+        for place in answers.entitlements.indices {
+            for (index, offer) in Shelf.offers.enumerated() {
+                let entitlement = answers.entitlements[place].first { $0.group == offer.group }
+                let own = entitlement?.subscriptions.filter { !$0.isFamilyShared } ?? []
+                let hasAccess = own.contains(where: \.hasAccess)
+                let isUnpaid = own.contains { $0.status == .billingGracePeriod || $0.status == .billingRetry }
+                for verdict in [answers.winBack[place][index], answers.introductory[place][index]] {
+                    let lapsed = verdict.reasons.first { $0.rule == .lapsed }
+                    #expect((lapsed == nil) == own.isEmpty, "\(customer.number)")
+                    #expect((lapsed?.outcome == .failed) == (hasAccess || isUnpaid), "\(customer.number): \(verdict)")
+                    if verdict.eligibility == .eligible { #expect(!hasAccess && !isUnpaid, "\(customer.number)") }
+                }
+                let hadTrial = customer.purchases.contains {
+                    $0.item.group == offer.group && $0.isTrial && !$0.isShared
+                }
+                if hadTrial { #expect(answers.introductory[place][index].eligibility == .notEligible) }
+                let candidate = answers.promotional[place].first { $0.group == offer.group }
+                #expect((candidate == nil) == own.isEmpty, "\(customer.number)")
+                switch candidate?.situation {
+                case .autoRenewOff?, .renewing?: #expect(own.contains { $0.status == .active })
+                case .billingRetry?: #expect(isUnpaid)
+                case .lapsed?, .revoked?: #expect(!hasAccess && !isUnpaid, "\(customer.number)")
+                case .unknown?, nil: break
                 }
             }
         }
     }
 
-    /// The last entry of a transaction says what the transaction has become.
-    private static func expectLedger(_ told: Told, _ story: Story) {
-        for (id, payload) in told.transactions {
-            let event = told.ledger[id]
-            let expected: Set<LedgerEntry.Event> =
-                if payload.isUpgraded == true {
-                    [.upgraded]
-                } else if payload.revocationDate != nil {
-                    [.revoked]
-                } else {
-                    [.purchased, .reinstated]
-                }
-            #expect(event.map { expected.contains($0) } == true, "\(id): the ledger says \(String(describing: event))")
+    /// The reply lists the transactions as the store resolves them, and a client that reads it grants what the entitlements say.
+    @inline(never)
+    private static func expectReply(
+        _ endpoint: VerifyReceiptEndpoint, _ stored: Customer, _ answers: Answers, _ customer: GeneratedCustomer
+    ) async throws {
+        let receipt = body(try unwrap(customer.receipts.last))
+        for now in moments(customer)[1...2] {
+            let reply = try await endpoint.ask(receipt, now: now)
+            #expect(reply.status == 0)
+            let rows = reply.latest ?? []
+            #expect(reply.latest != nil || customer.purchases.allSatisfy { $0.end == nil })
+            // A finished consumable is in no newer receipt.
+            let finished = Set(
+                customer.purchases.filter {
+                    $0.item.type == .consumable && customer.today >= $0.start + Shelf.shelfLife
+                }.map(\.id))
+            #expect(
+                Set(rows.compactMap { $0.text("transaction_id") })
+                    == Set(answers.transactions.keys).subtracting(finished))
+            for row in rows {
+                let id = row.text("transaction_id") ?? ""
+                let payload = try unwrap(answers.transactions[id])
+                #expect((row.text("is_upgraded") == "true") == (payload.isUpgraded == true), "\(id)")
+                let cancelled = payload.revocationDate ?? answers.legacy[id]?.cancellationDate
+                #expect(row.text("cancellation_date_ms") == cancelled.map { String($0) }, "\(id)")
+            }
+            try expectGrants(reply, stored, customer, at: now)
+            guard now == moments(customer)[1] else { continue }
+            let bytes = reply.reply.body
+            let comparison = try ReplyComparison(apples: bytes, ours: bytes, context: ComparisonContext(now: now))
+            #expect(comparison.isIdentical, "\(customer.number)")
+            #expect(comparison.entitlement.obstacle == nil && !comparison.entitlement.isDifferent, "\(customer.number)")
         }
-        #expect(told.transactions.count == story.periods.count)
     }
 
-    private static func expectReply(_ endpoint: VerifyReceiptEndpoint, _ told: Told, _ story: Story) async throws {
-        let reply = try await endpoint.ask(body(try unwrap(story.receipts.last)))
-        #expect(reply.status == 0)
-        let rows = try unwrap(reply.latest)
-        #expect(Set(rows.compactMap { $0.text("transaction_id") }) == Set(told.transactions.keys))
-        for row in rows {
-            let id = row.text("transaction_id") ?? ""
-            let payload = try unwrap(told.transactions[id])
-            #expect((row.text("is_upgraded") == "true") == (payload.isUpgraded == true), "\(id)")
-            let cancelled = payload.revocationDate ?? told.legacy[id]?.cancellationDate
-            #expect(row.text("cancellation_date_ms") == cancelled.map { String($0) }, "\(id)")
+    private static func expectGrants(
+        _ reply: ReadReply, _ stored: Customer, _ customer: GeneratedCustomer, at now: Int64
+    ) throws {
+        let granted = try unwrap(ReplyPurchases(try unwrap(reply.json.object), at: now))
+        var entitled: Set<ReplyPurchases.Key> = []
+        for entitlement in stored.purchaseHistory(catalog: nil).entitlements(at: now) {
+            for standing in entitlement.subscriptions where standing.hasAccess {
+                entitled.insert(
+                    ReplyPurchases.Key(
+                        productId: standing.productId, originalTransactionId: standing.originalTransactionId))
+            }
+            guard entitlement.type != .autoRenewableSubscription else { continue }
+            // A reply states no term, so that only a revocation ends it.
+            let isGranted = granted.keys.contains {
+                $0.productId == entitlement.productId && granted[$0]?.isGranted == true
+            }
+            #expect(isGranted == (entitlement.status != .revoked), "\(customer.number): \(entitlement)")
         }
+        let plans = Set((Shelf.plans + Shelf.otherPlans).map(\.id))
+        let subscribed = granted.keys.filter {
+            plans.contains($0.productId ?? "") && granted[$0]?.isGranted == true
+        }
+        #expect(Set(subscribed) == entitled, "\(customer.number) at \(now)")
     }
 
     /// A migration of one receipt concludes what a store does that knows nothing else.
-    private static func expectMapping(_ verifier: ReceiptVerifier, _ story: Story) throws {
-        for bytes in story.receipts {
+    @inline(never)
+    private static func expectMapping(
+        _ verifier: ReceiptVerifier, _ customer: GeneratedCustomer, _ catalog: ProductCatalog
+    ) throws {
+        for bytes in customer.receipts {
             let verified = try verifier.verify(ReceiptContainer(stored: bytes))
-            let mapped = ReceiptMapper().map(verified)
             let facts = try unwrap(FactSet(verified, bytes: bytes))
-            let customer = try unwrap(Customer(resolving: [facts]))
-            var known: [String: StoredTransaction] = [:]
-            for transaction in customer.transactions { known[transaction.payload.transactionId ?? ""] = transaction }
-            for transaction in mapped.transactions {
+            guard let resolved = Customer(resolving: [facts]) else { continue }
+            let terms = resolved.nonRenewingTerms(catalog)
+            var known: [String: JWSTransactionDecodedPayload] = [:]
+            for transaction in resolved.transactions {
+                known[transaction.payload.transactionId ?? ""] = transaction.payload
+            }
+            for transaction in ReceiptMapper(catalog: catalog).map(verified).transactions {
                 let payload = transaction.payload
-                let stored = try unwrap(known[payload.transactionId ?? ""])
-                #expect(payload.isUpgraded == stored.payload.isUpgraded, "\(payload.transactionId ?? "")")
-                #expect(payload.revocationDate == stored.payload.revocationDate, "\(payload.transactionId ?? "")")
-                #expect(payload.revocationReason == stored.payload.revocationReason, "\(payload.transactionId ?? "")")
+                let id = payload.transactionId ?? ""
+                let stored = try unwrap(known[id])
+                #expect(payload.isUpgraded == stored.isUpgraded, "\(id)")
+                #expect(payload.revocationDate == stored.revocationDate, "\(id)")
+                #expect(payload.revocationReason == stored.revocationReason, "\(id)")
+                #expect(payload.type == stored.type, "\(id)")
+                #expect(transaction.termStart == terms[id]?.start, "\(id)")
+                #expect(payload.expiresDate == terms[id]?.end ?? stored.expiresDate, "\(id)")
             }
         }
     }

@@ -3,6 +3,7 @@ import Foundation
 import LegacyReceipts
 import Purchases
 import ReceiptForge
+import ReplyComparison
 import SQLiteTransactionStore
 import SharedReceipts
 import TestSupport
@@ -25,6 +26,32 @@ import VerifyReceipt
         let legacy: LegacyTransactionFields
         let isSigned: Bool
         var event: LedgerEntry.Event?
+    }
+
+    /// What the rules conclude about one customer.
+    private struct Concluded: Equatable {
+        let entitlements: [[Entitlement]]
+        let promotional: [[PromotionalCandidate]]
+        let introductory: [[OfferVerdict]]
+        let winBack: [[OfferVerdict]]
+
+        init(_ customer: Customer) {
+            let history = customer.purchaseHistory(catalog: nil)
+            let dates = customer.transactions.flatMap { [$0.payload.purchaseDate, $0.payload.expiresDate] }
+            let moments = Set(dates.compactMap { $0 }.suffix(20).map { $0 + 1 } + [requestDate]).sorted()
+            entitlements = moments.map { history.entitlements(at: $0) }
+            promotional = moments.map { history.promotionalCandidates(at: $0) }
+            introductory = moments.map { now in
+                history.subscriptionGroups.map { history.introductoryEligibility(group: $0, at: now) }
+            }
+            winBack = moments.map { now in
+                history.subscriptionGroups.map {
+                    let rules = WinBackRules(minimumPaidMonths: 1, minimumMonthsSince: 1, monthsBetweenOffers: 1)
+                    return history.eligibility(
+                        for: WinBackOffer(offerIdentifier: "return", group: $0, rules: rules), at: now)
+                }
+            }
+        }
     }
 
     private struct Key: Hashable {
@@ -84,10 +111,14 @@ import VerifyReceipt
         }
     }
 
-    private static func told(by store: SQLiteTransactionStore, in scopes: Set<StoreScope>) async throws -> [Key: Told] {
+    private static func told(
+        by store: SQLiteTransactionStore, in scopes: Set<StoreScope>
+    ) async throws -> (transactions: [Key: Told], customers: [Key: Concluded]) {
         var told: [Key: Told] = [:]
+        var concluded: [Key: Concluded] = [:]
         for scope in scopes {
             try await store.forEachCustomer(in: scope) { customer in
+                concluded[Key(scope: scope, id: customer.identities.first?.value ?? "")] = Concluded(customer)
                 for transaction in customer.transactions {
                     let key = Key(scope: scope, id: transaction.payload.transactionId ?? "")
                     #expect(told[key] == nil, "\(key.id) belongs to two customers")
@@ -99,7 +130,7 @@ import VerifyReceipt
         var position: Int64 = 0
         while true {
             let entries = try await store.changes(after: position, limit: 10_000)
-            guard let last = entries.last else { return told }
+            guard let last = entries.last else { return (told, concluded) }
             for entry in entries where entry.event.isState {
                 told[Key(scope: entry.scope, id: entry.transactionId)]?.event = entry.event
             }
@@ -130,15 +161,21 @@ import VerifyReceipt
         let scopes = Set(statements.map(\.scope))
         try await withStore { first in
             for statement in statements { _ = try await first.apply([statement]) }
-            let told = try await told(by: first, in: scopes)
+            let (told, concluded) = try await told(by: first, in: scopes)
             var generator = SeededGenerator(seed: seed)
             for _ in 0..<3 {
                 let other = try await withStore { second in
                     for statement in statements.shuffled(using: &generator) { _ = try await second.apply([statement]) }
                     return try await Self.told(by: second, in: scopes)
                 }
-                #expect(Set(told.keys) == Set(other.keys))
-                for (key, one) in told { #expect(one == other[key], "\(key.id): the order of the documents matters") }
+                #expect(Set(told.keys) == Set(other.transactions.keys))
+                for (key, one) in told {
+                    #expect(one == other.transactions[key], "\(key.id): the order of the documents matters")
+                }
+                #expect(Set(concluded.keys) == Set(other.customers.keys))
+                for (key, one) in concluded {
+                    #expect(one == other.customers[key], "\(key.id): the order of the documents matters")
+                }
             }
             for (key, one) in told { expectLedger(one, key.id) }
             for receipt in receipts {
@@ -188,7 +225,7 @@ import VerifyReceipt
         }
     }
 
-    /// The reply lists purchases as the store tells them.
+    /// The reply lists purchases as the store tells them, and grants what the entitlements say.
     private static func expectReply(
         _ receipt: Receipt, _ told: [Key: Told], _ store: SQLiteTransactionStore, _ trust: TrustPolicy
     ) async throws {
@@ -196,14 +233,52 @@ import VerifyReceipt
         var configuration = EndpointConfiguration(trust: trust)
         configuration.learnsFromReceipts = false
         let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)
-        let reply = try await endpoint.ask(
-            body(receipt.bytes), at: facts.scope.environment == .production ? .production : .sandbox)
-        for row in reply.latest ?? [] {
-            guard let id = row.text("transaction_id"), let one = told[Key(scope: facts.scope, id: id)], one.isSigned
-            else { continue }
-            #expect((row.text("is_upgraded") == "true") == (one.payload.isUpgraded == true), "\(receipt.name) \(id)")
-            let cancelled = one.payload.revocationDate ?? one.legacy.cancellationDate
-            #expect(row.text("cancellation_date_ms") == cancelled.map { String($0) }, "\(receipt.name) \(id)")
+        let environment: EndpointEnvironment = facts.scope.environment == .production ? .production : .sandbox
+        for now in [requestDate, (facts.receipt?.signedDate ?? 0) + 1_000] {
+            let reply = try await endpoint.ask(body(receipt.bytes), at: environment, now: now)
+            for row in reply.latest ?? [] {
+                guard let id = row.text("transaction_id"), let one = told[Key(scope: facts.scope, id: id)], one.isSigned
+                else { continue }
+                let place = "\(receipt.name) \(id)"
+                #expect((row.text("is_upgraded") == "true") == (one.payload.isUpgraded == true), "\(place)")
+                let cancelled = one.payload.revocationDate ?? one.legacy.cancellationDate
+                #expect(row.text("cancellation_date_ms") == cancelled.map { String($0) }, "\(place)")
+            }
+            guard let customer = try await store.customer(facts.identities, in: facts.scope) else { continue }
+            try expectGrants(reply, customer, receipt, at: now)
+        }
+    }
+
+    /// A reply to an app receipt grants what the entitlements say of the customer's signed purchases, one to a transaction receipt
+    /// nothing else.
+    private static func expectGrants(
+        _ reply: ReadReply, _ customer: Customer, _ receipt: Receipt, at now: Int64
+    ) throws {
+        let bytes = reply.reply.body
+        let comparison = try ReplyComparison(apples: bytes, ours: bytes, context: ComparisonContext(now: now))
+        #expect(comparison.isIdentical && !comparison.entitlement.isDifferent, "\(receipt.name)")
+        #expect(comparison.entitlement.obstacle == nil, "\(receipt.name)")
+        guard reply.status == 0 else { return }
+        let listed = try unwrap(ReplyPurchases(try unwrap(reply.json.object), at: now))
+        var history = customer.purchaseHistory(catalog: nil)
+        history.entries.removeAll { !$0.isSigned }
+        let entitlements = history.entitlements(at: now)
+        let subscribed = Set(
+            entitlements.flatMap(\.subscriptions).filter(\.hasAccess).map {
+                ReplyPurchases.Key(productId: $0.productId, originalTransactionId: $0.originalTransactionId)
+            })
+        let owned = Set(
+            entitlements.filter { $0.subscriptions.isEmpty && $0.status != .revoked }.compactMap(\.productId))
+        let consumables = Set(
+            history.entries.filter { $0.transaction.type == .consumable }.compactMap(\.transaction.productId))
+        let granted = listed.keys.filter { listed[$0]?.isGranted == true && !consumables.contains($0.productId ?? "") }
+        for key in granted {
+            #expect(subscribed.contains(key) || owned.contains(key.productId ?? ""), "\(receipt.name) \(key) at \(now)")
+        }
+        guard case .app = receipt.verified.payload else { return }
+        for key in subscribed { #expect(listed[key]?.isGranted == true, "\(receipt.name) \(key) at \(now)") }
+        for product in owned {
+            #expect(granted.contains { $0.productId == product }, "\(receipt.name) \(product) at \(now)")
         }
     }
 

@@ -1,0 +1,374 @@
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import ProductCatalog
+import Purchases
+import ReceiptForge
+import TestSupport
+
+/// What the generated customers buy.
+enum Shelf {
+    struct Item: Hashable {
+        let id: String
+        let type: ProductType
+        /// The length of a period or term, in days.
+        var days: Int64 = 0
+        var group: String?
+        var level: Int?
+    }
+
+    static let group = "20600001"
+    static let otherGroup = "20600002"
+    static let scope = StoreScope(environment: .production, bundleId: bundleId)
+
+    /// One subscription group.
+    static let plans = [
+        Item(id: "com.example.orchard.weekly", type: .autoRenewableSubscription, days: 7, group: group, level: 3),
+        Item(id: monthly, type: .autoRenewableSubscription, days: 30, group: group, level: 1),
+        Item(id: "com.example.orchard.bimonthly", type: .autoRenewableSubscription, days: 60, group: group, level: 1),
+    ]
+    static let otherPlans = [
+        Item(id: "com.example.orchard.press", type: .autoRenewableSubscription, days: 30, group: otherGroup, level: 1),
+        Item(id: "com.example.orchard.mill", type: .autoRenewableSubscription, days: 90, group: otherGroup, level: 2),
+    ]
+    static let season = Item(id: "com.example.orchard.season", type: .nonRenewingSubscription, days: 30)
+    static let unlock = Item(id: tree, type: .nonConsumable)
+    static let apples = Item(id: "com.example.orchard.apples", type: .consumable)
+    /// How long receipts list a consumable.
+    static let shelfLife = 5 * GeneratedCustomer.day
+
+    static func catalog() throws -> ProductCatalog {
+        try ProductCatalog(
+            entries: (plans + otherPlans + [season, unlock, apples]).map { item in
+                var entry = CatalogEntry(subject: .productId(item.id), source: CatalogSource(file: "test"))
+                entry.type = item.type
+                entry.subscriptionGroupIdentifier = item.group
+                entry.level = item.level
+                let length = SubscriptionPeriod(value: Int(item.days), unit: .day)
+                if item.type == .nonRenewingSubscription { entry.duration = length }
+                if item.group != nil { entry.period = length }
+                return entry
+            })
+    }
+
+    static let offers = [group, otherGroup].map {
+        WinBackOffer(
+            offerIdentifier: "return", group: $0,
+            rules: WinBackRules(
+                minimumPaidMonths: 1, minimumMonthsSince: 0, maximumMonthsSince: 24, monthsBetweenOffers: 2))
+    }
+}
+
+/// A customer made from a seed: what was bought, and documents that state it. The last receipt lists all that was bought, so that
+/// what the documents resolve to is what was bought.
+struct GeneratedCustomer {
+    /// One transaction. Dates are seconds since ``start``, so that they do not coincide.
+    struct Purchase {
+        let item: Shelf.Item
+        let id: String
+        let original: String
+        let start: Int64
+        /// When a receipt or a notification can list it first: copies appear when they are restored.
+        var known: Int64
+        let originalStart: Int64
+        /// The expiry of a subscription.
+        var end: Int64?
+        /// When it was refunded or revoked, or replaced by another product.
+        var cancelled: Int64?
+        var isUpgraded = false
+        /// When the App Store took the refund back.
+        var reversed: Int64?
+        var isShared = false
+        var isRenewal = false
+        var isTrial = false
+        /// Names the period, also of its copies.
+        var order: Int64 = 0
+        /// What receipts cut off.
+        var milliseconds: Int64 = 0
+
+        /// When the access ends by what was bought; nil if never.
+        var accessEnds: Int64? {
+            let cancellation = reversed == nil ? cancelled : nil
+            return [end, cancellation].compactMap { $0 }.min()
+        }
+
+        func isCancelled(at date: Int64) -> Bool {
+            guard let cancelled, cancelled <= date else { return false }
+            return reversed.map { date < $0 } ?? true
+        }
+    }
+
+    static let start = ForgedInstant(2022, 10, 3, 4, 5, 6)
+    static let day: Int64 = 86_400
+
+    let number: Int
+    private(set) var purchases: [Purchase] = []
+    /// The subscriptions that fail to bill at the end of their last period, by original transaction id: the length of the grace
+    /// period.
+    private(set) var failing: [String: Int64] = [:]
+    /// The date of the last receipt.
+    private(set) var today: Int64 = 0
+    /// In the order of their dates.
+    private(set) var receipts: [[UInt8]] = []
+    /// Notifications and answers of the App Store Server API.
+    private(set) var signed: [FactSet] = []
+    private let cancelsUpgraded: Bool
+    private var nextId: Int
+
+    var key: Substring { (purchases.first?.id ?? "").dropLast(3) }
+
+    /// Milliseconds since 1970.
+    static func moment(_ date: Int64, hours: Int64 = 0) -> Int64 {
+        start.adding(hours: hours, seconds: date).milliseconds
+    }
+
+    init(_ number: Int, _ generator: inout SeededGenerator) throws {
+        self.number = number
+        nextId = 600_000_000_000_000 + number * 1_000
+        cancelsUpgraded = generator.chance(50)
+        subscribe(Shelf.plans, &generator)
+        if generator.chance(30) { subscribe(Shelf.otherPlans, &generator) }
+        if generator.chance(30) {
+            subscribe(generator.chance(50) ? Shelf.plans : Shelf.otherPlans, isShared: true, &generator)
+        }
+        let last = purchases.map { $0.end ?? $0.start }.max() ?? 0
+        today = max(Self.day, last + Int64.random(in: -20 * Self.day...80 * Self.day, using: &generator))
+        // What begins later was not bought yet.
+        purchases.removeAll { $0.start > today }
+        for place in purchases.indices where purchases[place].cancelled ?? 0 > today {
+            (purchases[place].cancelled, purchases[place].isUpgraded) = (nil, false)
+        }
+        for place in purchases.indices where purchases[place].reversed ?? 0 > today { purchases[place].reversed = nil }
+        buyOnce(&generator)
+        restore(&generator)
+        try issueDocuments(&generator)
+    }
+
+    private mutating func id() -> String {
+        defer { nextId += 7 }
+        return String(nextId)
+    }
+
+    // MARK: Buying
+
+    private mutating func subscribe(
+        _ plans: [Shelf.Item], isShared: Bool = false, _ generator: inout SeededGenerator
+    ) {
+        var date = isShared ? Int64.random(in: 0...60 * Self.day, using: &generator) : 0
+        let first = date
+        var plan = Int.random(in: 0..<plans.count, using: &generator)
+        let original = String(nextId)
+        var isRenewal = false
+        func another(_ generator: inout SeededGenerator) -> Int {
+            (plan + Int.random(in: 1..<plans.count, using: &generator)) % plans.count
+        }
+        let count = Int.random(in: 1...8, using: &generator)
+        for place in 0..<count {
+            let length = plans[plan].days * Self.day
+            var period = Purchase(
+                item: plans[plan], id: id(), original: original, start: date, known: date, originalStart: first,
+                end: date + length, isShared: isShared, isRenewal: isRenewal,
+                milliseconds: Int64.random(in: 0...999, using: &generator))
+            period.order = Int64(period.id).map { $0 + 1 } ?? 0
+            period.isTrial = place == 0 && !isShared && generator.chance(25)
+            isRenewal = true
+            let middle = date + Int64.random(in: 1..<length, using: &generator)
+            let isLast = place == count - 1
+            switch Int.random(in: 0..<100, using: &generator) {
+            case 0..<20 where !isLast:
+                // An upgrade, or a crossgrade that takes effect at once.
+                (period.cancelled, period.isUpgraded, isRenewal) = (middle, true, false)
+                date = middle
+                plan = another(&generator)
+            case 20..<32:
+                // A refund, or the end of Family Sharing.
+                period.cancelled = middle
+                if !isShared, generator.chance(20) { period.reversed = middle + Self.day }
+                isRenewal = false
+                date += length + Int64.random(in: 1...30 * Self.day, using: &generator)
+            case 32..<42:
+                // A lapse.
+                isRenewal = false
+                date += length + Int64.random(in: 1...100 * Self.day, using: &generator)
+            case 42..<50:
+                // Billing recovers late.
+                date += length + Int64.random(in: 1...30 * Self.day, using: &generator)
+            case 50..<65:
+                // A downgrade or crossgrade at renewal.
+                date += length
+                plan = another(&generator)
+            default: date += length
+            }
+            purchases.append(period)
+            if isLast, period.cancelled == nil, !isShared, generator.chance(40) {
+                failing[original] = generator.chance(50) ? 16 * Self.day : 0
+            }
+        }
+    }
+
+    private mutating func buyOnce(_ generator: inout SeededGenerator) {
+        func buy(
+            _ item: Shelf.Item, isShared: Bool = false, refunds percent: Int, _ generator: inout SeededGenerator
+        ) {
+            let date = Int64.random(in: 0..<today, using: &generator)
+            let id = id()
+            var purchase = Purchase(
+                item: item, id: id, original: id, start: date, known: date, originalStart: date, isShared: isShared,
+                milliseconds: Int64.random(in: 0...999, using: &generator))
+            if generator.chance(percent) {
+                purchase.cancelled = Int64.random(in: (date + 1)...today, using: &generator)
+            }
+            purchases.append(purchase)
+        }
+        if generator.chance(50) { buy(Shelf.unlock, refunds: 20, &generator) }
+        if generator.chance(20) { buy(Shelf.unlock, isShared: true, refunds: 20, &generator) }
+        for _ in 0..<max(0, Int.random(in: -2...3, using: &generator)) { buy(Shelf.season, refunds: 15, &generator) }
+        if generator.chance(30) { buy(Shelf.apples, refunds: 10, &generator) }
+    }
+
+    /// Copies of earlier transactions under new ids.
+    private mutating func restore(_ generator: inout SeededGenerator) {
+        for purchase in purchases where purchase.item.type != .consumable && generator.chance(8) {
+            guard purchase.item.type != .nonRenewingSubscription else { continue }
+            let known = Int64.random(in: purchase.known...today, using: &generator)
+            let isSubscription = purchase.end != nil
+            var copy = Purchase(
+                item: purchase.item, id: id(), original: purchase.original,
+                start: isSubscription ? purchase.start : known, known: known, originalStart: purchase.originalStart,
+                end: purchase.end, cancelled: purchase.cancelled, isUpgraded: purchase.isUpgraded,
+                reversed: purchase.reversed, isShared: purchase.isShared, milliseconds: purchase.milliseconds)
+            copy.order = purchase.order
+            copy.isTrial = purchase.isTrial
+            copy.isRenewal = purchase.isRenewal
+            purchases.append(copy)
+        }
+    }
+
+    // MARK: Documents
+
+    private mutating func issueDocuments(_ generator: inout SeededGenerator) throws {
+        let dates = (0..<Int.random(in: 0...2, using: &generator)).map { _ in
+            Int64.random(in: 0...today, using: &generator)
+        }
+        for date in dates.sorted() + [today] { receipts.append(try receipt(at: date)) }
+        for purchase in purchases {
+            if generator.chance(25) {
+                notify(purchase, at: Int64.random(in: purchase.known...today, using: &generator), &generator)
+            }
+            // Receipts do not state that a refund was taken back.
+            if let reversed = purchase.reversed { notify(purchase, at: max(reversed, purchase.known), &generator) }
+        }
+        for original in failing.keys.sorted() {
+            guard let last = purchases.last(where: { $0.original == original }), let end = last.end, end <= today
+            else { continue }
+            notify(last, at: Int64.random(in: end...today, using: &generator), &generator)
+        }
+        if generator.chance(20) {
+            let date = Int64.random(in: 0...today, using: &generator)
+            let known = purchases.filter { $0.known <= date }
+            signed.append(
+                FactSet(
+                    scope: Shelf.scope,
+                    transactions: known.map { TransactionFact(payload($0, at: date), source: .appStoreServerAPI) },
+                    renewalInfos: Set(known.filter { $0.end != nil }.map(\.original)).sorted().compactMap {
+                        renewalInfo($0, at: date).map { RenewalInfoFact($0, source: .appStoreServerAPI) }
+                    }))
+        }
+    }
+
+    private mutating func notify(_ purchase: Purchase, at date: Int64, _ generator: inout SeededGenerator) {
+        let info = purchase.end == nil || generator.chance(20) ? nil : renewalInfo(purchase.original, at: date)
+        signed.append(
+            FactSet(
+                scope: Shelf.scope,
+                transactions: [TransactionFact(payload(purchase, at: date), source: .notificationV2)],
+                renewalInfos: info.map { [RenewalInfoFact($0, source: .notificationV2)] } ?? []))
+    }
+
+    func receipt(at date: Int64) throws -> [UInt8] {
+        let known = purchases.filter {
+            $0.known <= date && ($0.item.type != .consumable || date < $0.start + Shelf.shelfLife)
+        }
+        let forged = known.map { purchase in
+            ForgedPurchase(
+                purchase.item.type.attribute, product: purchase.item.id, id: purchase.id,
+                at: Self.start.adding(seconds: purchase.start), originalId: purchase.original,
+                originallyAt: Self.start.adding(seconds: purchase.originalStart)
+            ).with {
+                $0.ownershipType = purchase.isShared ? 1 : 0
+                if let end = purchase.end {
+                    $0.expiresDate = .seconds(Self.start.adding(seconds: end))
+                    $0.webOrderLineItemId = purchase.order
+                    $0.isInIntroOfferPeriod = false
+                    $0.isTrialPeriod = purchase.isTrial
+                }
+                guard let cancelled = purchase.cancelled, purchase.isCancelled(at: date) else { return }
+                if purchase.isUpgraded, !cancelsUpgraded { return }
+                $0.cancellationDate = .seconds(Self.start.adding(seconds: cancelled))
+                $0.cancellationReason = 0
+            }
+        }
+        return try appReceipt(forged.reversed(), at: Self.start.adding(hours: 1, seconds: date))
+    }
+
+    /// The transaction as the App Store signs it at a time.
+    private func payload(_ purchase: Purchase, at date: Int64) -> JWSTransactionDecodedPayload {
+        func exact(_ date: Int64) -> Int64 { Self.moment(date) + purchase.milliseconds }
+        let isCancelled = purchase.isCancelled(at: date)
+        let isRevoked = isCancelled && !purchase.isUpgraded
+        return JWSTransactionDecodedPayload(
+            originalTransactionId: purchase.original, transactionId: purchase.id,
+            webOrderLineItemId: purchase.order == 0 ? nil : String(purchase.order), bundleId: bundleId,
+            productId: purchase.item.id, subscriptionGroupIdentifier: purchase.item.group,
+            purchaseDate: exact(purchase.start), originalPurchaseDate: Self.moment(purchase.originalStart),
+            expiresDate: purchase.end.map(exact), quantity: 1, type: purchase.item.type,
+            inAppOwnershipType: purchase.isShared ? .familyShared : .purchased,
+            signedDate: Self.moment(date, hours: 2),
+            revocationReason: isRevoked ? .other : nil, revocationDate: isRevoked ? purchase.cancelled.map(exact) : nil,
+            isUpgraded: isCancelled && purchase.isUpgraded ? true : nil,
+            offerType: purchase.isTrial ? .introductory : nil,
+            offerDiscountType: purchase.isTrial ? .freeTrial : nil, environment: .production,
+            transactionReason: purchase.isRenewal ? .renewal : .purchase, currency: "USD",
+            price: purchase.isTrial ? 0 : 4_990)
+    }
+
+    /// The renewal information of a subscription as the App Store signs it at a time.
+    private func renewalInfo(_ original: String, at date: Int64) -> JWSRenewalInfoDecodedPayload? {
+        let periods = purchases.filter { $0.original == original && $0.known == $0.start }
+        guard let last = periods.last(where: { $0.start <= date }), let end = last.end else { return nil }
+        var info = JWSRenewalInfoDecodedPayload()
+        info.originalTransactionId = original
+        info.productId = last.item.id
+        info.autoRenewProductId = last.item.id
+        info.signedDate = Self.moment(date, hours: 2)
+        info.environment = .production
+        let next = periods.first { $0.start > date }
+        info.autoRenewStatus = next?.isRenewal == true || failing[original] != nil ? .on : .off
+        info.isInBillingRetryPeriod = false
+        guard date >= end || last.isCancelled(at: date) else { return info }
+        let isFailing = next == nil && failing[original] != nil && date < end + 60 * Self.day
+        if isFailing || next?.isRenewal == true, !last.isCancelled(at: date) {
+            info.isInBillingRetryPeriod = true
+            info.expirationIntent = .billingError
+            if isFailing, let grace = failing[original], date < end + grace {
+                info.gracePeriodExpiresDate = Self.moment(end + grace)
+            }
+        } else {
+            info.autoRenewStatus = .off
+            info.expirationIntent = .cancelled
+        }
+        return info
+    }
+}
+
+extension ProductType {
+    fileprivate var attribute: ForgedPurchase.ProductType? {
+        switch self {
+        case .autoRenewableSubscription: .autoRenewable
+        case .nonConsumable: .nonConsumable
+        case .nonRenewingSubscription: .nonRenewing
+        case .consumable: .consumable
+        default: nil
+        }
+    }
+}
