@@ -1,7 +1,7 @@
 /// The cause of a difference between Apple's reply and ours.
 public enum DifferenceKind: String, Sendable, CaseIterable, Comparable {
     /// The receipt or the store contains the value and our reply does not, or our reply has a value without a source.
-    case weAreWrong
+    case mismatch
     /// The value comes from Apple's database and from nowhere else, or from the moment of asking.
     case serverState
     /// The same meaning in another form, or a member that Apple sends without documenting it.
@@ -10,7 +10,7 @@ public enum DifferenceKind: String, Sendable, CaseIterable, Comparable {
     /// As tables and messages say it.
     public var title: String {
         switch self {
-        case .weAreWrong: "we are wrong"
+        case .mismatch: "mismatch"
         case .serverState: "only their database can know"
         case .formatting: "formatting"
         }
@@ -104,7 +104,7 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
         switch self {
         case .status, .signedFieldDiffers, .signedFieldMissing, .inventedField, .shape, .creationDateAttribute,
             .purchaseOfReceipt, .encodedOrder, .missingList, .excludeOldTransactions, .activeNotListed:
-            .weAreWrong
+            .mismatch
         case .temporaryFailure, .accountState, .renewedOrRefunded, .databaseField, .notInReceipt, .changedSinceReceipt,
             .purchaseNotInReceipt, .purchaseNotListed, .listWithoutSubscription, .reissuedReceipt, .requestDate,
             .unknownField:

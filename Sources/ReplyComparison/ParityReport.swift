@@ -21,7 +21,7 @@ public struct ParityReport: Sendable {
     /// Pairs without any difference.
     public private(set) var identicalPairs = 0
     /// Pairs that could be compared, that grant the same, and that have no difference of the kind
-    /// ``DifferenceKind/weAreWrong``.
+    /// ``DifferenceKind/mismatch``.
     public private(set) var pairsWithoutFault = 0
     /// Which pairs grant differently.
     public private(set) var entitlement: EntitlementTally
@@ -34,7 +34,7 @@ public struct ParityReport: Sendable {
     public private(set) var fields: [String: ParityCounts] = [:]
     public private(set) var statuses: [Statuses: Int] = [:]
     public private(set) var rules: [ComparisonRule: Int] = [:]
-    /// The first differences: all of "we are wrong" up to the limit, of the others one for each member and rule.
+    /// The first differences: all of "mismatch" up to the limit, of the others one for each member and rule.
     public private(set) var examples: [Example] = []
     /// Records that were no pairs.
     public private(set) var skipped = 0
@@ -56,7 +56,7 @@ public struct ParityReport: Sendable {
     /// Whether the replies give no reason against a cut-over: at least one pair could be compared and none failed, nowhere
     /// are we wrong, and every pair grants the same. A pair whose purchases cannot be read may grant anything.
     public var hasParity: Bool {
-        counts.weAreWrong == 0 && failed == 0 && entitlement.pairsDiffering == 0 && entitlement.pairsCompared > 0
+        counts.mismatch == 0 && failed == 0 && entitlement.pairsDiffering == 0 && entitlement.pairsCompared > 0
             && entitlement.obstacles[.unreadablePurchases] == nil
     }
 
@@ -64,7 +64,7 @@ public struct ParityReport: Sendable {
         pairs += 1
         if comparison.isIdentical { identicalPairs += 1 }
         let grantsTheSame = comparison.entitlement.obstacle == nil && !comparison.entitlement.isDifferent
-        if comparison.counts.weAreWrong == 0, grantsTheSame { pairsWithoutFault += 1 }
+        if comparison.counts.mismatch == 0, grantsTheSame { pairsWithoutFault += 1 }
         entitlement.add(comparison, place: place)
         noteOrder(comparison)
         counts += comparison.counts
@@ -77,7 +77,7 @@ public struct ParityReport: Sendable {
             rules[difference.rule, default: 0] += 1
             guard examples.count < maximumExamples else { continue }
             let isNew = seen.insert(difference.path + " " + difference.rule.rawValue).inserted
-            if isNew || difference.kind == .weAreWrong {
+            if isNew || difference.kind == .mismatch {
                 examples.append(Example(place: place, difference: difference))
             }
         }
@@ -111,7 +111,7 @@ public struct ParityReport: Sendable {
 
     /// A table for people: a line per member, then the sums.
     public func table() -> String {
-        let head = ["field", "equal", "we are wrong", "only their database", "formatting"]
+        let head = ["field", "equal", "mismatch", "only their database", "formatting"]
         var rows = fields.sorted { $0.key < $1.key }.map { [$0.key] + Self.cells($0.value) }
         rows.append(["all fields"] + Self.cells(counts))
         var widths = head.map(\.count)
@@ -136,7 +136,7 @@ public struct ParityReport: Sendable {
     }
 
     private static func cells(_ counts: ParityCounts) -> [String] {
-        [counts.equal, counts.weAreWrong, counts.serverState, counts.formatting].map(String.init)
+        [counts.equal, counts.mismatch, counts.serverState, counts.formatting].map(String.init)
     }
 
     /// One JSON object.

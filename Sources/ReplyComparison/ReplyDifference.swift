@@ -37,26 +37,26 @@ public struct ParityCounts: Sendable, Hashable {
     public var equalDerivable = 0
     /// Equal, although only Apple's database or the moment of asking determines it.
     public var equalServerState = 0
-    public var weAreWrong = 0
+    public var mismatch = 0
     public var serverState = 0
     public var formatting = 0
 
     public init() {}
 
     public var equal: Int { equalDerivable + equalServerState }
-    public var differing: Int { weAreWrong + serverState + formatting }
+    public var differing: Int { mismatch + serverState + formatting }
 
     public static func += (left: inout Self, right: Self) {
         left.equalDerivable += right.equalDerivable
         left.equalServerState += right.equalServerState
-        left.weAreWrong += right.weAreWrong
+        left.mismatch += right.mismatch
         left.serverState += right.serverState
         left.formatting += right.formatting
     }
 
     mutating func count(_ kind: DifferenceKind) {
         switch kind {
-        case .weAreWrong: weAreWrong += 1
+        case .mismatch: mismatch += 1
         case .serverState: serverState += 1
         case .formatting: formatting += 1
         }
@@ -66,7 +66,7 @@ public struct ParityCounts: Sendable, Hashable {
         writer.beginObject()
         writer.member("equalDerivable", equalDerivable)
         writer.member("equalServerState", equalServerState)
-        writer.member("weAreWrong", weAreWrong)
+        writer.member("mismatch", mismatch)
         writer.member("serverState", serverState)
         writer.member("formatting", formatting)
         writer.endObject()

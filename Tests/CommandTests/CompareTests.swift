@@ -35,7 +35,7 @@ import Testing
         try folder.write("pairs.ndjson", Array(try pair("production-sha256", #"{"status":21003}"#).utf8))
         let outcome = try await compare(folder, ["pairs.ndjson"])
         #expect(outcome.status == 1)
-        #expect(outcome.output.contains("we are wrong:"))
+        #expect(outcome.output.contains("mismatch:"))
         #expect(outcome.output.contains(": status: Apple: 21003, ours: 0 (status)"))
     }
 
@@ -47,7 +47,7 @@ import Testing
         #expect(outcome.output.contains("\nentitlement: 1 pair grants differently\n"))
         #expect(outcome.output.contains("\nentitlement differs:\n"))
         #expect(outcome.output.contains("granted by ours only, Apple's reply has status 21010 (status)"))
-        #expect(!outcome.output.contains("we are wrong:"))
+        #expect(!outcome.output.contains("mismatch:"))
     }
 
     @Test func temporaryFailuresAloneMeasureNothing() async throws {
@@ -76,7 +76,7 @@ import Testing
             folder, ["--json", "-"], input: Array(try pair("production-sha256", #"{"status":21003}"#).utf8))
         let object = try outcome.object()
         #expect(object["pairs"] as? Int == 1 && outcome.status == 1)
-        #expect((object["counts"] as? [String: Any])?["weAreWrong"] as? Int == 1)
+        #expect((object["counts"] as? [String: Any])?["mismatch"] as? Int == 1)
     }
 
     @Test func noSecretAndNoReceiptIsPrinted() async throws {
@@ -136,10 +136,10 @@ import Testing
         let object = try outcome.object()
         #expect(object["pairs"] as? Int == 6)
         // Two names that the author of one recording replaced in the reply and not in the receipt.
-        #expect((object["counts"] as? [String: Any])?["weAreWrong"] as? Int == 2)
+        #expect((object["counts"] as? [String: Any])?["mismatch"] as? Int == 2)
         let fields = try #require(object["fields"] as? [String: [String: Any]])
-        #expect(fields["receipt.bid"]?["weAreWrong"] as? Int == 1)
-        #expect(fields["receipt.product_id"]?["weAreWrong"] as? Int == 1)
+        #expect(fields["receipt.bid"]?["mismatch"] as? Int == 1)
+        #expect(fields["receipt.product_id"]?["mismatch"] as? Int == 1)
         #expect(fields["latest_receipt_info[]"] == nil)
         // The same recording: its product has another name in the reply.
         let entitlement = try #require(object["entitlement"] as? [String: Any])

@@ -148,7 +148,7 @@ final class ServerMetrics: Sendable {
     func count(_ comparison: ComparisonSummary) {
         let counts = comparison.counts
         let kinds = [
-            ("equal", counts.equal), ("we_are_wrong", counts.weAreWrong), ("server_state", counts.serverState),
+            ("equal", counts.equal), ("mismatch", counts.mismatch), ("server_state", counts.serverState),
             ("formatting", counts.formatting),
         ]
         for (kind, count) in kinds where count > 0 { shadowFields.add(kind, amount: count) }

@@ -15,7 +15,7 @@ struct CompareCommand: AsyncParsableCommand {
         discussion: """
             Sends each recorded request to the endpoint that `serve` runs, with the clock set to the time of the \
             recorded reply. For each field it prints how often the replies are equal, and the reason for each \
-            difference: we are wrong, only their database can know, or formatting. For each product it also prints \
+            difference: mismatch, only their database can know, or formatting. For each product it also prints \
             whether a client would grant access by one reply and not by the other ("entitlement"). The output contains \
             no replies. It shows receipts, account tokens and device identifiers as the first 12 digits of their \
             SHA-256.
@@ -37,8 +37,8 @@ struct CompareCommand: AsyncParsableCommand {
             endpoint gets everything that Apple has.
 
             EXIT STATUS:
-              0  we are wrong nowhere, and both replies of every pair grant the same
-              1  we are wrong somewhere, pairs grant differently or are not comparable,
+              0  there is no mismatch, and both replies of every pair grant the same
+              1  there is a mismatch, pairs grant differently or are not comparable,
                  or Apple's replies are all temporary failures
               2  usage, input or output error, or no pair in the input
 

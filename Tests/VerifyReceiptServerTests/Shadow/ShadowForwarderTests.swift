@@ -151,7 +151,7 @@ private struct DeafPort {
         }
         #expect(counters.recorded == 1 && counters.recordFailures == 0)
         let summary = try #require(told.withLock { $0 }.first)
-        #expect(summary.counts.weAreWrong == 1 && summary.appleStatus == 0 && summary.ourStatus == 0)
+        #expect(summary.counts.mismatch == 1 && summary.appleStatus == 0 && summary.ourStatus == 0)
         let lines = try record().split(separator: "\n")
         let first = try #require(lines.first)
         let object = try JSONSerialization.jsonObject(with: Data(first.utf8))
@@ -159,7 +159,7 @@ private struct DeafPort {
         #expect(lines.count == 1)
         #expect(line["time"] as? Int64 == 1_717_243_200_789 && line["receipt"] as? String == "3f1c00ff3f1c")
         let difference = try #require((line["differences"] as? [[String: Any]])?.first)
-        #expect(difference["path"] as? String == "environment" && difference["kind"] as? String == "weAreWrong")
+        #expect(difference["path"] as? String == "environment" && difference["kind"] as? String == "mismatch")
         #expect(difference["apple"] as? String == "Sandbox" && difference["ours"] as? String == "Production")
         try await live.stop()
     }
@@ -176,7 +176,7 @@ private struct DeafPort {
         #expect(counters.incomparable == 0)
         let summary = try #require(told.withLock { $0 }.first)
         #expect(summary.entitlement.grantedByOursOnly == 1 && summary.entitlement.grantedByAppleOnly == 0)
-        #expect(summary.counts.weAreWrong == 0)
+        #expect(summary.counts.mismatch == 0)
         let object = try JSONSerialization.jsonObject(with: Data(try record().utf8))
         let entitlement = try #require((object as? [String: Any])?["entitlement"] as? [String: Any])
         #expect(entitlement["grantedByOursOnly"] as? Int == 1)

@@ -39,7 +39,7 @@ import VerifyReceipt
     @Test("Without learning, the renewal is granted by Apple only") func none() async throws {
         let report = try await report([pair(at: Self.days[0])], .none)
         #expect(report.entitlement.pairsGrantedByAppleOnly == 1 && report.entitlement.pairsGrantedByOursOnly == 0)
-        #expect(report.counts.weAreWrong == 0 && report.pairsWithoutFault == 0 && !report.hasParity)
+        #expect(report.counts.mismatch == 0 && report.pairsWithoutFault == 0 && !report.hasParity)
         let example = try unwrap(report.entitlement.examples.first)
         #expect(example.receiptName?.count == 12 && example.difference.productId == monthly)
         #expect(example.difference.originalTransactionId == "530001234567000" && example.difference.reason == .expired)

@@ -48,9 +48,9 @@ import VerifyReceipt
     }
 
     private func expectNoFault(_ report: ParityReport) {
-        let faults = report.examples.filter { $0.difference.kind == .weAreWrong && !isReplacedName($0) }
+        let faults = report.examples.filter { $0.difference.kind == .mismatch && !isReplacedName($0) }
         #expect(faults.isEmpty, "\(faults)")
-        #expect(report.counts.weAreWrong == report.examples.filter(isReplacedName).count)
+        #expect(report.counts.mismatch == report.examples.filter(isReplacedName).count)
         #expect(report.pairs == 6)
     }
 
@@ -102,7 +102,7 @@ import VerifyReceipt
         report.addSkipped(place: "record 4", reason: "no reply")
         report.addFailed(place: "record 5", error: .appleReplyUnreadable)
         #expect(report.pairs == 4 && report.identicalPairs == 1 && report.pairsWithoutFault == 1)
-        #expect(report.counts.weAreWrong == 3 && report.counts.serverState == 3)
+        #expect(report.counts.mismatch == 3 && report.counts.serverState == 3)
         #expect(report.examples.map(\.difference.rule).filter { $0 == .signedFieldDiffers }.count == 3)
         #expect(report.examples.map(\.difference.rule).filter { $0 == .reissuedReceipt }.count == 1)
         #expect(report.rules == [.signedFieldDiffers: 3, .reissuedReceipt: 3])

@@ -159,8 +159,8 @@ struct ComparisonCase: CustomTestStringConvertible, Sendable {
         #expect(comparison.counts.differing == 1)
     }
 
-    @Test("We are wrong", arguments: wrongCases) func wrong(test: ComparisonCase) throws {
-        try expect(test, .weAreWrong)
+    @Test("Mismatch", arguments: wrongCases) func wrong(test: ComparisonCase) throws {
+        try expect(test, .mismatch)
     }
 
     @Test("Only their database can know", arguments: databaseCases) func database(test: ComparisonCase) throws {
