@@ -23,7 +23,7 @@ public enum DifferenceKind: String, Sendable, CaseIterable, Comparable {
 
 /// Why a difference is of its kind. The sections are those of Reference.md.
 public enum ComparisonRule: String, Sendable, CaseIterable {
-    // We are wrong.
+    // Mismatches.
     /// The statuses differ and nothing but the request decides between them (V2).
     case status
     /// The receipt states another value (V3.2, V3.5, V4).
