@@ -53,8 +53,8 @@ public struct ParityReport: Sendable {
         entitlement = EntitlementTally(maximumExamples: maximumExamples)
     }
 
-    /// Whether the replies give no reason against a cut-over: at least one pair could be compared and none failed, nowhere
-    /// are we wrong, and every pair grants the same. A pair whose purchases cannot be read may grant anything.
+    /// Whether the replies give no reason against a cut-over: at least one pair could be compared and none failed, no
+    /// field is a mismatch, and every pair grants the same. A pair whose purchases cannot be read may grant anything.
     public var hasParity: Bool {
         counts.mismatch == 0 && failed == 0 && entitlement.pairsDiffering == 0 && entitlement.pairsCompared > 0
             && entitlement.obstacles[.unreadablePurchases] == nil

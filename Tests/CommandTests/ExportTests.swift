@@ -138,8 +138,8 @@ struct ExportTests {
         try folder.write("migrated/transactions.ndjson", "{}")
         for (arguments, message) in [
             (["--store", "sqlite:missing.sqlite"], "There is no file missing.sqlite"),
-            (["--store", "mysql://x"], "No engine has the scheme mysql"),
-            (["--at", "yesterday"], "'yesterday' is no date"),
+            (["--store", "mysql://x"], "Unknown scheme mysql"),
+            (["--at", "yesterday"], "'yesterday' is not a date"),
             (["--to", "file"], "file is not a folder"), (["--to", ""], "The path of the folder is empty"),
             (["--to", "migrated"], "migrated/transactions.ndjson is not the file of an export"),
             (["--format", "xml"], "'ndjson' and 'csv'"), (["--catalog", "missing.yaml"], "missing.yaml"),

@@ -105,7 +105,7 @@ struct OffersTests {
                 "version: 1\nwinBackOffers:\n  a:\n    paidMonths: 3",
                 "offers.yaml:4: winBackOffers.a.group: group is missing"
             ),
-            (yaml + "\n    paid: 3", "the key \"paid\" is not known"),
+            (yaml + "\n    paid: 3", "unknown key \"paid\""),
             (yaml.replacing("maximum: 24", with: "maximum: 2"), "maximum must be more than minimum"),
             (yaml + "\n    priority: low", "offers.yaml:13: winBackOffers.sooner.priority: priority must be high or"),
             (yaml.replacing("paidMonths: 3", with: "paidMonths: 9999"), "must be 0 to 1200"),

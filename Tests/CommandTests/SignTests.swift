@@ -111,7 +111,7 @@ struct SignTests {
         for (json, message) in [
             ("{", "it is not JSON"), ("{}", "operation is missing"),
             (#"{"operation":"CANCEL"}"#, "the operation CANCEL"),
-            (#"{"operation":"CREATE_ONE_TIME_CHARGE","version":"2"}"#, "version has a value"),
+            (#"{"operation":"CREATE_ONE_TIME_CHARGE","version":"2"}"#, "version has an unexpected value"),
             (#"{"operation":"CREATE_ONE_TIME_CHARGE","version":"1"}"#, "is missing"),
         ] {
             try folder.write("bad.json", json.utf8)

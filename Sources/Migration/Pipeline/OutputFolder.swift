@@ -81,7 +81,7 @@ private final class FolderLock {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // Not every file system supports locks.
         if descriptor >= 0, lockFile(descriptor) != 0, errno == EWOULDBLOCK {
-            close(descriptor)
+            // The deinitializer closes the descriptor.
             throw MigrationError(
                 .output, path: path, "Another migration is writing into the output folder \(path) at this moment.")
         }

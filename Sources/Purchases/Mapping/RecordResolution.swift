@@ -90,12 +90,11 @@ extension MappedTransaction {
                 &transaction.payload.environment, context.environment, .environment, context.environmentProvenance)
         }
         for field in FieldMask(presentIn: &transaction.payload) {
+            let place = places[transaction.sources.kind(of: field)]
             provenance.record(
                 field,
-                transaction.sources.concluded.first { $0.field == field }?.provenance
-                    ?? transaction.sources.kind(of: field).flatMap { places[$0] }.map {
-                        statements[$0].provenance(of: field)
-                    } ?? .absent)
+                transaction.sources.conclusion(about: field)
+                    ?? place.map { statements[$0].provenance(of: field) } ?? .absent)
         }
         payload = transaction.payload
     }

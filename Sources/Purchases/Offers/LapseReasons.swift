@@ -50,6 +50,8 @@ extension PurchaseHistory {
             .max { ($0.signedDate ?? .min) < ($1.signedDate ?? .min) }
         guard let newest, newest.isAbout(periodFrom: span.start, to: span.end, signedDate: newest.signedDate)
         else { return nil }
+        // What was said after the next period began is about that one.
+        if let nextStart = span.nextStart, newest.signedDate ?? .min >= nextStart { return nil }
         return newest
     }
 }

@@ -39,6 +39,10 @@ private struct ResolvedHistory {
                 statesOffers: transaction.origins.contains { $0.source.kind == .signedTransaction }
                     || transaction.legacy.isTrialPeriod != nil)
             entry.isSigned = transaction.isSigned
+            // Of a subscription without an expiry nothing tells the status: so it counts as a product of unknown type.
+            if case .inferred(.webOrderLineItemMeansAutoRenewable) = transaction.sources.conclusion(about: .type) {
+                entry.transaction.type = nil
+            }
             if let term = transaction.payload.transactionId.flatMap({ terms[$0] }), let end = term.end {
                 entry.term = PurchaseHistory.Term(start: term.start, end: end)
             }

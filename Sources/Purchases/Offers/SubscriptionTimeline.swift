@@ -8,6 +8,8 @@ struct SubscriptionPeriodSpan {
     /// The expiry, or before it a refund or the beginning of the period that an upgrade put in its place. Not part of it.
     let end: Int64
     let seats: PeriodSeats
+    /// When the next period of the subscription begins; nil for the last one.
+    let nextStart: Int64?
 
     var transaction: JWSTransactionDecodedPayload { entry.transaction }
     var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
@@ -148,10 +150,25 @@ struct SubscriptionTimeline {
             }
             next[ownership] = (place, successor)
         }
-        spans = dated.indices.map {
-            SubscriptionPeriodSpan(
-                entry: dated[$0].entry, start: dated[$0].start, end: ends[$0], seats: dated[$0].seats)
+        var spans: [SubscriptionPeriodSpan] = []
+        // The starts of the two periods that were seen last, by subscription: several can begin at the same time.
+        var later: [String: (start: Int64, afterIt: Int64?)] = [:]
+        for place in dated.indices.reversed() {
+            let (entry, start, _, seats) = dated[place]
+            var nextStart: Int64?
+            if let id = entry.subscriptionId {
+                if let known = later[id], known.start == start {
+                    nextStart = known.afterIt
+                } else {
+                    nextStart = later[id]?.start
+                    later[id] = (start, nextStart)
+                }
+            }
+            spans.append(
+                SubscriptionPeriodSpan(
+                    entry: entry, start: start, end: ends[place], seats: seats, nextStart: nextStart))
         }
+        self.spans = spans.reversed()
         self.undated = undated
     }
 

@@ -41,8 +41,8 @@ public struct StoredTransaction: Sendable {
     public func source(of field: TransactionField) -> FieldSource? {
         var payload = payload
         guard FieldMask(presentIn: &payload).contains(field) else { return nil }
-        if let conclusion = sources.concluded.first(where: { $0.field == field }) {
-            switch conclusion.provenance {
+        if let conclusion = sources.conclusion(about: field) {
+            switch conclusion {
             case .inferred(let rule): return .inferred(rule)
             case .catalogue(let entry): return .catalog(entry)
             default: return nil

@@ -18,7 +18,7 @@ struct FieldSources: Sendable {
     let base: FactKind
     private var receipt: FieldMask = []
     private var recorded: FieldMask = []
-    private(set) var concluded: [(field: TransactionField, provenance: Provenance)] = []
+    private var concluded: [(field: TransactionField, provenance: Provenance)] = []
 
     init(base: FactKind) { self.base = base }
 
@@ -60,9 +60,13 @@ struct FieldSources: Sendable {
         concluded.append((field, provenance()))
     }
 
-    /// The kind of document that states a field; nil for a conclusion.
-    func kind(of field: TransactionField) -> FactKind? {
-        if concluded.contains(where: { $0.field == field }) { return nil }
+    /// Where a field has its value from that no document states; nil if a document states it.
+    func conclusion(about field: TransactionField) -> Provenance? {
+        concluded.first { $0.field == field }?.provenance
+    }
+
+    /// The kind of document that states a field, unless it was concluded.
+    func kind(of field: TransactionField) -> FactKind {
         if receipt.contains(field) { return .receipt }
         return recorded.contains(field) ? .recorded : base
     }

@@ -25,7 +25,7 @@ import Testing
         var sets = [try unwrap(FactSet(MappingSupport.verified(receipt), bytes: []))]
         if let renewal {
             let json = """
-                {"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.app","request_date_ms":"\(1_001 * day)"},
+                {"status":0,"environment":"Production","receipt":{"receipt_type":"Production","bundle_id":"com.example.app","request_date_ms":"\(1_001 * day)"},
                 "pending_renewal_info":[{"original_transaction_id":"1",\(renewal)}]}
                 """
             sets += [FactSet](recorded: ReceiptMapper().map(try RecordedReply(json: Array(json.utf8))))
@@ -71,9 +71,24 @@ import Testing
         #expect(try history([period("1", 980, 1_000)]).entitlements(at: 1_005 * day).first?.status == .expired)
     }
 
+    @Test func aRenewalInfoSaysNothingAboutEarlierPeriods() throws {
+        let retry = "\"is_in_billing_retry_period\":\"1\""
+        let history = try history([period("1", 900, 910), period("2", 980, 1_000)], renewal: retry)
+        #expect(history.entitlements(at: 915 * day).first?.status == .expired)
+        #expect(history.entitlements(at: 1_005 * day).first?.status == .billingRetry)
+    }
+
     @Test func aFreeSubscriptionOfAReceiptNeverExpires() throws {
         let free = try entitlement(period("1", 10, nil, type: .freeSubscription), at: 100_000)
         #expect(free?.status == .active && free?.accessEnds == nil)
+    }
+
+    @Test func withoutAnExpiryTheStatusIsUnknown() throws {
+        let purchase = InAppPurchase(
+            productId: "basic", transactionId: "1", purchaseDate: 10 * day, originalTransactionId: "1",
+            webOrderLineItemId: 77)
+        let unknown = try entitlement(purchase, at: 15)
+        #expect(unknown != nil && unknown?.status == nil && unknown?.hasAccess == false)
     }
 
     @Test func aRestoredPeriodDatedAfterItsExpiryIsNotTheNewest() throws {

@@ -44,6 +44,7 @@ struct CodingTests {
         legacy.cancellationReason = .max
         legacy.inAppOwnershipType = .familyShared
         legacy.itemId = "7"
+        legacy.productType = 4
         assertComplete(legacy)
         var model = ModelStore()
         // Of the signed kind, so that joining takes nothing away; the flags come from a receipt.
