@@ -81,7 +81,7 @@ extension StoredTransaction {
         legacy.isTrialPeriod = receipt?.isTrialPeriod ?? recorded?.isTrialPeriod
         legacy.isInIntroOfferPeriod = receipt?.isInIntroOfferPeriod ?? recorded?.isInIntroOfferPeriod
         legacy.itemId = receipt?.itemId ?? recorded?.itemId
-        legacy.productType = receipt?.productType
+        legacy.productType = receipt?.productType ?? recorded?.productType
         legacy.setOffers(places, payload, receipt: receipt, recorded: recorded)
 
         let cancellation = Cancellation(places, facts, receipt: receipt, recorded: recorded)
