@@ -20,7 +20,7 @@ struct TermWriter {
             """
             SELECT DISTINCT t.original_transaction_id
             FROM identities i CROSS JOIN term_bases t ON t.scope_id = i.scope_id AND t.original_transaction_id = i.value
-            WHERE i.customer_id = ?1 AND i.kind = 1
+            WHERE EXISTS (SELECT 1 FROM term_bases) AND i.customer_id = ?1 AND i.kind = 1
             """)
         findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)
         findBases = try SQLStatement(

@@ -42,7 +42,7 @@ actor MemoryPlace {
     private var notifications: Set<[UInt8]> = []
     private var ledger: [Entry] = []
     private var histories: [TransactionKey: LedgerHistory] = [:]
-    /// What the terms of non-renewing subscriptions rest on, by customer.
+    /// What the terms of non-renewing subscriptions rest on, by customer; nil for a customer who never had one.
     private var termBases: [Int: [String: Int64]] = [:]
     private var unclaimedSeats: Set<[String]> = []
     private var acknowledged: [String: Int64] = [:]
@@ -76,7 +76,8 @@ actor MemoryPlace {
         for original in originals {
             try record(Filing(scope: set.scope, original: original), changed: changed[original] ?? [])
         }
-        try recordTerms(of: customer, set.scope)
+        let hasTerms = set.transactions.contains { $0.payload.type == .nonRenewingSubscription }
+        if hasTerms || termBases[customer] != nil { try recordTerms(of: customer, set.scope) }
         try recordSeats(set)
         for fact in set.renewalInfos {
             let filing = Filing(scope: set.scope, original: fact.payload.originalTransactionId ?? "")
@@ -111,7 +112,9 @@ actor MemoryPlace {
     }
 
     private func move(_ other: Int, to customer: Int) {
-        termBases[customer, default: [:]].merge(termBases.removeValue(forKey: other) ?? [:]) { $1 }
+        if let bases = termBases.removeValue(forKey: other) {
+            termBases[customer, default: [:]].merge(bases) { $1 }
+        }
         for identity in identities.removeValue(forKey: other) ?? [] {
             customers[identity] = customer
             identities[customer, default: []].append(identity)
