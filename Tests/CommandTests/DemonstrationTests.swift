@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// README shows what tools/demo.sh prints, shortened: `…` stands for the rest of a line, a line of its own for any lines.
-@Suite("README's sample output", .timeLimit(.minutes(5)))
+@Suite("README's sample output", .timeLimit(.minutes(10)))
 struct DemonstrationTests {
     private static let root: URL? = {
         var folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()

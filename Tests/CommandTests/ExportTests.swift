@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransactionStore
 
-@Suite("export", .timeLimit(.minutes(2)))
+@Suite("export", .timeLimit(.minutes(10)))
 struct ExportTests {
     private func export(_ arguments: String..., in folder: Folder) async throws -> Outcome {
         try await Command.run(["export", "--store", "sqlite:store.sqlite"] + arguments, in: folder)

@@ -2,7 +2,7 @@ import Foundation
 import ReceiptForge
 import Testing
 
-@Suite("inspect", .timeLimit(.minutes(2)))
+@Suite("inspect", .timeLimit(.minutes(10)))
 struct InspectTests {
     @Test("A genuine receipt: 0, every attribute, purchase, certificate and check")
     func genuine() async throws {

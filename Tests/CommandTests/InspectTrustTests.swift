@@ -2,7 +2,7 @@ import Foundation
 import ReceiptForge
 import Testing
 
-@Suite("inspect: trust and device", .timeLimit(.minutes(2)))
+@Suite("inspect: trust and device", .timeLimit(.minutes(10)))
 struct InspectTrustTests {
     @Test("--trust-root takes DER and PEM, and every certificate of a PEM file")
     func trustRoot() async throws {

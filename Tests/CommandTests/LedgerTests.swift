@@ -5,7 +5,7 @@ import SQLiteTransactionStore
 import Testing
 import TransactionStore
 
-@Suite("ledger", .timeLimit(.minutes(2)))
+@Suite("ledger", .timeLimit(.minutes(10)))
 struct LedgerTests {
     private func ledger(_ arguments: String..., in folder: Folder) async throws -> Outcome {
         var all = ["ledger"] + arguments

@@ -2,7 +2,7 @@ import Foundation
 import ReceiptForge
 import Testing
 
-@Suite("migrate: what is chosen", .timeLimit(.minutes(2)))
+@Suite("migrate: what is chosen", .timeLimit(.minutes(10)))
 struct MigrateChoiceTests {
     /// One receipt of production, one of the sandbox, one of Xcode, one of a Mac app.
     private static func mixed() throws -> Folder {

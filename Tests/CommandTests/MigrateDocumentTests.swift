@@ -4,7 +4,7 @@ import SharedReceipts
 import Testing
 
 /// Records that hold more than one document, and what is told about every column.
-@Suite("migrate: every document of a record", .timeLimit(.minutes(5)))
+@Suite("migrate: every document of a record", .timeLimit(.minutes(10)))
 struct MigrateDocumentTests {
     private static let outputs = ["transactions.ndjson", "app-transactions.ndjson", "renewal-infos.ndjson"]
 

@@ -6,7 +6,7 @@ import Testing
 import TransactionStore
 
 /// `migrate --enrich` against the App Store that `sandbox` plays, both run as commands.
-@Suite("migrate: enrich", .timeLimit(.minutes(3)), .enabled(if: Command.hasProgram("curl")))
+@Suite("migrate: enrich", .timeLimit(.minutes(10)), .enabled(if: Command.hasProgram("curl")))
 struct MigrateEnrichTests {
     private static let scope = StoreScope(environment: .sandbox, bundleId: "com.example.app")
     private static let products = """

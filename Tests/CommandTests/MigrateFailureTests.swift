@@ -2,7 +2,7 @@ import Foundation
 import ReceiptForge
 import Testing
 
-@Suite("migrate: failures leave nothing that could be taken for whole", .timeLimit(.minutes(5)))
+@Suite("migrate: failures leave nothing that could be taken for whole", .timeLimit(.minutes(10)))
 struct MigrateFailureTests {
     @Test("Files of an earlier migration are not touched without --overwrite, and replaced with it")
     func overwrite() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import ReceiptForge
 import Testing
 
-@Suite("migrate: inputs", .timeLimit(.minutes(2)))
+@Suite("migrate: inputs", .timeLimit(.minutes(10)))
 struct MigrateInputTests {
     @Test("Files and folders in any number; hidden files are passed over")
     func filesAndFolders() async throws {

@@ -3,7 +3,7 @@ import ReceiptForge
 import TestSupport
 import Testing
 
-@Suite("migrate: output", .timeLimit(.minutes(5)))
+@Suite("migrate: output", .timeLimit(.minutes(10)))
 struct MigrateOutputTests {
     /// More records than a batch has, good and bad ones, so that batches finish out of order.
     private static func large() throws -> Folder {

@@ -6,7 +6,7 @@ import SQLiteTransactionStore
 import Testing
 import TransactionStore
 
-@Suite("migrate: store", .timeLimit(.minutes(5)))
+@Suite("migrate: store", .timeLimit(.minutes(10)))
 struct MigrateStoreTests {
     private static let scope = StoreScope(environment: .production, bundleId: "com.example.orchard")
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TransactionStore
 
-@Suite("offers", .timeLimit(.minutes(3)))
+@Suite("offers", .timeLimit(.minutes(10)))
 struct OffersTests {
     static let winBack = [
         "--kind", "win-back", "--offer-id", "come-back", "--group", StoredPurchases.group, "--paid-months", "3",

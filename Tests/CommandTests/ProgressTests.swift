@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("migrate: progress", .timeLimit(.minutes(2)))
+@Suite("migrate: progress", .timeLimit(.minutes(10)))
 struct ProgressTests {
     /// Feeds standard input slower than the interval of reports.
     private static let slow = """

@@ -26,7 +26,7 @@ private enum Real {
     static func path(_ entry: Entry) throws -> String { try #require(folder).appending(path: entry.file).path }
 }
 
-@Suite("Real receipts", .enabled(if: Real.folder != nil), .timeLimit(.minutes(5)))
+@Suite("Real receipts", .enabled(if: Real.folder != nil), .timeLimit(.minutes(10)))
 struct RealReceiptTests {
     private static let genuine = ["production", "sandbox", "ios6"]
 

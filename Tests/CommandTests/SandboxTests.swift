@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("sandbox", .timeLimit(.minutes(2)))
+@Suite("sandbox", .timeLimit(.minutes(10)))
 struct SandboxTests {
     private static let products = """
         {"identifier": "A1B2C3D4", "version": {"major": 3, "minor": 0}, "products": [], "settings": {},

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("sign", .timeLimit(.minutes(3)))
+@Suite("sign", .timeLimit(.minutes(10)))
 struct SignTests {
     private static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
     private static let nonce = "20fba8a0-2b80-4a7d-a17f-85c1854727f8"

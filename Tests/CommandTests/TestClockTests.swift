@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What depends on time, stepped: `serve` and `notifications backfill` beside a `sandbox` whose clock has run ahead.
-@Suite("test clock", .timeLimit(.minutes(3)), .enabled(if: Command.hasProgram("curl")))
+@Suite("test clock", .timeLimit(.minutes(10)), .enabled(if: Command.hasProgram("curl")))
 struct TestClockTests {
     private static let products = """
         {"identifier": "A1B2C3D4", "version": {"major": 3, "minor": 0}, "products": [], "settings": {},

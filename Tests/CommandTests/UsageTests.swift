@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Usage, help, version, completions", .timeLimit(.minutes(2)))
+@Suite("Usage, help, version, completions", .timeLimit(.minutes(10)))
 struct UsageTests {
     @Test(
         "The help of every command exits with 0, has examples, and fits into 80 columns",

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import TransactionStore
 
-@Suite("Threads that may wait", .timeLimit(.minutes(2)))
+@Suite("Threads that may wait", .timeLimit(.minutes(10)))
 struct BlockingThreadsTests {
     private static let processors = ProcessInfo.processInfo.activeProcessorCount
 

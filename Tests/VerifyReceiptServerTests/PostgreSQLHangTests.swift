@@ -9,7 +9,7 @@ import VerifyReceiptServer
 
 /// All processes of the database are suspended while the server is under load: connections stay open, and nothing comes.
 @Suite(
-    "PostgreSQL hangs seen through the server", .timeLimit(.minutes(5)),
+    "PostgreSQL hangs seen through the server", .timeLimit(.minutes(10)),
     .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
 struct PostgreSQLHangTests {
     private typealias Hang = ServerTests.StoreHang

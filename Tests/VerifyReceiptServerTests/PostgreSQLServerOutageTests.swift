@@ -10,7 +10,7 @@ import VerifyReceiptServer
 
 /// The database is stopped and started again while the server is under load.
 @Suite(
-    "PostgreSQL outages seen through the server", .timeLimit(.minutes(5)),
+    "PostgreSQL outages seen through the server", .timeLimit(.minutes(10)),
     .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
 struct PostgreSQLServerOutageTests {
     /// What the clients saw.

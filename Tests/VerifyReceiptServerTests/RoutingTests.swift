@@ -5,7 +5,7 @@ import VerifyReceiptServer
 
 /// Everything that opens sockets runs one after the other: the machine has few cores, and a test must not be slow because
 /// of another.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct ServerTests {}
 
 extension ServerTests {

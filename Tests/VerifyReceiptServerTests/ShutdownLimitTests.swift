@@ -6,7 +6,7 @@ import Testing
 import VerifyReceiptServer
 
 /// A store that hangs does not keep the process.
-@Suite(.timeLimit(.minutes(2))) struct ShutdownLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct ShutdownLimitTests {
     /// What a request that waits for such a store is: neither told to stop nor cancelled it ends.
     private final class Hanging: Service {
         private let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)

@@ -9,7 +9,7 @@ import TransactionStore
 import VerifyReceipt
 
 /// What a store that takes nothing in, or not soon, does to answers and to what they rest on.
-@Suite(.timeLimit(.minutes(2))) struct LearningTests {
+@Suite(.timeLimit(.minutes(10))) struct LearningTests {
     /// A spool in a folder of its own, and what the writer reported.
     private final class Spooling: Sendable {
         let spool: SQLiteFactSpool

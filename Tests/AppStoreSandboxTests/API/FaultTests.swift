@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What goes wrong on request.
-@Suite(.timeLimit(.minutes(2))) struct FaultTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultTests {
     /// How a client sees each kind, and that the request after it is answered.
     @Test(
         "A fault is what a client of the App Store sees, for as many requests as it says",

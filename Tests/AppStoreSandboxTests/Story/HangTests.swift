@@ -16,7 +16,7 @@ private final class Counter: Sendable {
 }
 
 /// An App Store that takes requests and answers none.
-@Suite(.timeLimit(.minutes(3))) struct HangTests {
+@Suite(.timeLimit(.minutes(10))) struct HangTests {
     /// More than the slots of the server and than the failures that open the breaker, and fewer than the connections that
     /// the shared HTTP client keeps to one host.
     private static let clients = 6

@@ -6,7 +6,7 @@ import Testing
 import TransactionStore
 import TransactionStoreConformance
 
-@Suite("Look-ups that share a connection", .timeLimit(.minutes(5)))
+@Suite("Look-ups that share a connection", .timeLimit(.minutes(10)))
 struct SQLiteLookUpTests {
     private typealias Samples = StoreSamples
 

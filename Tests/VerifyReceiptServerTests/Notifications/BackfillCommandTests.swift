@@ -7,7 +7,7 @@ import Testing
 import TransactionStore
 
 /// `legacy-receipts notifications backfill` as a process, against a server on this machine.
-@Suite(.timeLimit(.minutes(5))) struct BackfillCommandTests {
+@Suite(.timeLimit(.minutes(10))) struct BackfillCommandTests {
     private struct Outcome {
         let status: Int32
         let output: String

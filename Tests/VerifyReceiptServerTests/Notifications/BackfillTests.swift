@@ -10,7 +10,7 @@ import VerifyReceipt
 import VerifyReceiptServer
 
 /// Reading Notification History from a server on this machine.
-@Suite(.timeLimit(.minutes(5))) struct BackfillTests {
+@Suite(.timeLimit(.minutes(10))) struct BackfillTests {
     static let key = P256.Signing.PrivateKey().pemRepresentation
     static let original = "530001234567000"
 

@@ -64,7 +64,7 @@ private struct DeafPort {
     func release() { close(descriptor) }
 }
 
-@Suite("Shadow mode", .timeLimit(.minutes(2))) struct ShadowForwarderTests {
+@Suite("Shadow mode", .timeLimit(.minutes(10))) struct ShadowForwarderTests {
     private static let secret = "0123456789abcdef0123456789abcdef"
     private static let receipt = "TUlJVFNFQ1JFVFJFQ0VJUFQ="
     private static let request = Array(#"{"receipt-data":"\#(receipt)","password":"\#(secret)"}"#.utf8)

@@ -8,7 +8,7 @@ import VerifyReceipt
 import VerifyReceiptServer
 
 /// A store that cannot be written to for a while, seen by clients and by operators.
-@Suite("The spool seen through the server", .timeLimit(.minutes(5)))
+@Suite("The spool seen through the server", .timeLimit(.minutes(10)))
 struct SpoolTests {
     /// A bulk load, a backup, a second program: it writes and does not end.
     @Test func aStoreThatAnotherProgramHoldsLosesNothing() async throws {
