@@ -91,7 +91,7 @@ struct LatestTransactions {
         }
     }
 
-    /// Applies ``UpgradeRule`` to the merged facts of the submitted document and the store.
+    /// Applies `UpgradeRule` to the merged facts of the submitted document and the store.
     private mutating func concludeUpgrades() {
         let upgrades = UpgradeRule.upgrades(count: entries.count) {
             entries[$0].expiresDate == nil ? nil : entries[$0].productId

@@ -31,7 +31,7 @@ struct TransactionEntry {
     /// ``term`` and ``seats`` are set only if ``EndpointConfiguration/AdditionalMembers`` requests them.
     var term: NonRenewingTerm?
     var seats: Int64?
-    /// What the documents of this entry state for ``UpgradeRule``. Initially a receipt's statement; merging other
+    /// What the documents of this entry state for `UpgradeRule`. Initially a receipt's statement; merging other
     /// documents changes it.
     var statement = UpgradeRule.Statement(isSigned: true)
 
