@@ -108,8 +108,8 @@ extension StoredTransaction {
         } else if payload.type == .autoRenewableSubscription {
             rule = .transactionIdDiffersFromOriginal
         } else {
-            // A receipt always has the marks of a subscription, a row that somebody kept may have lost them: of that one
-            // it is not known whether it was restored or renewed.
+            // A receipt always states what marks a subscription. A recorded row can lack it, so that it is unknown whether
+            // the row was restored or renewed.
             if payload.type != nil || isSigned { notes.add(.restored) }
             guard payload.type != nil else { return }
             rule = .onlySubscriptionsRenew

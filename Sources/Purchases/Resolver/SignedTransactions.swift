@@ -84,8 +84,7 @@ package struct SignedTransactions {
             ? verified[0].receipt.transactions : mapper.resolve(statements, .receipt)
     }
 
-    /// The purchase as the receipts of the record state it together, if it is this receipt that speaks of it; nil if another
-    /// one does.
+    /// The purchase, resolved from all receipts of the record; nil if another receipt is the one that decides about it.
     package func transaction(_ identity: PurchaseIdentity, of receipt: SignedReference) -> MappedTransaction? {
         guard let speaker = speakers[identity], speaker.reference.sha256 == receipt.sha256 else { return nil }
         return transactions[speaker.place]

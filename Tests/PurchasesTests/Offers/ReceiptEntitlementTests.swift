@@ -4,7 +4,7 @@ import Purchases
 import TestSupport
 import Testing
 
-/// Entitlements of customers of whom only legacy documents are known.
+/// Entitlements that are resolved from legacy documents alone.
 @Suite struct ReceiptEntitlementTests {
     private func period(
         _ id: String, _ start: Int64, _ end: Int64?, product: String = "basic", original: String = "1",
