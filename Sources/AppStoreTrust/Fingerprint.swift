@@ -49,6 +49,11 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(words.1)
     }
 
+    /// The 32 bytes of the hash.
+    public var bytes: [UInt8] {
+        [words.0, words.1, words.2, words.3].flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
+    }
+
     /// 64 lowercase hexadecimal digits.
     public var description: String {
         String(unsafeUninitializedCapacity: 64) { buffer in

@@ -128,4 +128,4 @@ public enum LedgerLimits {
 }
 
 /// What every engine is.
-public typealias CompleteTransactionStore = TransactionStore & DeliveryLedger & CustomerDirectory
+public typealias CompleteTransactionStore = TransactionStore & DeliveryLedger & CustomerDirectory & MigrationStore

@@ -1,0 +1,141 @@
+internal import LegacyReceipts
+public import Purchases
+
+/// What a migration keeps in a store besides facts: how far it came, the caller's own users, and what it could not migrate.
+/// Every engine implements it.
+///
+/// Every method throws ``TransactionStoreError`` and nothing else.
+public protocol MigrationStore: Sendable {
+    /// Adds one step of a migration. It is durable when this method returns, and applied completely or not at all. The facts
+    /// are applied like those of ``TransactionStore/apply(_:)``. Applying a step again changes nothing.
+    func apply(_ step: MigrationStep) async throws -> AppliedFacts
+
+    /// How far a migration came; nil if the store does not know it.
+    /// - Parameter migration: ``MigrationCheckpoint/migration``.
+    func checkpoint(of migration: String) async throws -> MigrationCheckpoint?
+
+    /// The receipts with these keys that a migration has verified, in any order. Unknown keys are left out.
+    /// - Parameter keys: ``VerifiedReceipt/key``, any number.
+    func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt]
+
+    /// The users of customers, ordered by identity and then by ``UserClaim/key``.
+    /// - Parameter identities: those of any number of customers.
+    func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim]
+
+    /// The records that were not migrated, ordered by ``QuarantinedRecord/key``; empty at the end.
+    /// - Parameters:
+    ///   - key: the key of the last record of the page before; nil for the beginning.
+    ///   - limit: 1 to 1,000. Other values are clamped to this range. A page may be shorter if its records are long.
+    func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord]
+}
+
+/// One step of a migration: the content of some consecutive records, and the position after them.
+public struct MigrationStep: Sendable {
+    /// What the documents state.
+    public var facts: [FactSet]
+    /// Which of the caller's users the records name.
+    public var users: [UserClaim]
+    /// The receipts that were verified.
+    public var receipts: [VerifiedReceipt]
+    /// The records and documents that were not migrated.
+    public var quarantined: [QuarantinedRecord]
+    /// Keys of quarantined records that are migrated now. They are removed before ``quarantined`` is added.
+    public var released: [[UInt8]]
+    /// The position after the step; nil if the step is not part of a sequence.
+    public var checkpoint: MigrationCheckpoint?
+
+    public init(
+        facts: [FactSet] = [], users: [UserClaim] = [], receipts: [VerifiedReceipt] = [],
+        quarantined: [QuarantinedRecord] = [], released: [[UInt8]] = [], checkpoint: MigrationCheckpoint? = nil
+    ) {
+        self.facts = facts
+        self.users = users
+        self.receipts = receipts
+        self.quarantined = quarantined
+        self.released = released
+        self.checkpoint = checkpoint
+    }
+}
+
+/// How far a migration came. A store keeps the one with the most records for each migration.
+public struct MigrationCheckpoint: Hashable, Sendable {
+    /// The name of the migration: 64 hexadecimal digits, the SHA-256 of its inputs and of the options that matter to its result.
+    public let migration: String
+    /// The number of records before the position.
+    public let records: Int64
+    /// SHA-256 of these records, to detect that an input has changed; 32 bytes.
+    public let digest: [UInt8]
+    /// What the migration counted so far. Only the migration can read it.
+    public let state: [UInt8]
+
+    public init(migration: String, records: Int64, digest: [UInt8], state: [UInt8]) {
+        self.migration = migration
+        self.records = records
+        self.digest = digest
+        self.state = state
+    }
+}
+
+/// One of the caller's users, as a record names it beside a purchase.
+public struct UserClaim: Hashable, Sendable {
+    public let scope: StoreScope
+    /// The purchase: an original transaction id, or an identity of the customer if the document has no purchase.
+    public let identity: CustomerIdentity
+    /// The caller's id of the user, exactly as in the record.
+    public let userId: String
+    /// A JSON object with the columns that the caller wants to keep, names in order; empty if there are none.
+    public let carried: String
+
+    public init(scope: StoreScope, identity: CustomerIdentity, userId: String, carried: String = "") {
+        self.scope = scope
+        self.identity = identity
+        self.userId = userId
+        self.carried = carried
+    }
+
+    /// SHA-256 of the user id and the carried columns, 32 bytes. A store has one claim for each scope, identity and key.
+    public var key: [UInt8] {
+        // The length tells where the one text ends and the other begins.
+        Fingerprint(of: Array("\(userId.utf8.count):".utf8) + Array(userId.utf8) + Array(carried.utf8)).bytes
+    }
+}
+
+/// A receipt that a migration has verified and whose facts the store has. It need not be verified again.
+public struct VerifiedReceipt: Hashable, Sendable {
+    /// SHA-256 of the trust policy and of the receipt without transport encoding, 32 bytes.
+    public let key: [UInt8]
+    public let scope: StoreScope
+    /// The kind of receipt.
+    public let form: KnownReceipt.Form
+    /// The identities that the receipt states.
+    public let identities: [CustomerIdentity]
+
+    public init(key: [UInt8], scope: StoreScope, form: KnownReceipt.Form, identities: [CustomerIdentity]) {
+        self.key = key
+        self.scope = scope
+        self.form = form
+        self.identities = identities
+    }
+}
+
+/// A record, or one document of a record, that was not migrated.
+public struct QuarantinedRecord: Hashable, Sendable {
+    /// SHA-256 of ``line``, 32 bytes.
+    public let key: [UInt8]
+    /// A line of `quarantine.ndjson`: a JSON object with the reason, the place and the original bytes, without a line feed.
+    public let line: [UInt8]
+
+    public init(line: [UInt8]) {
+        key = Fingerprint(of: line).bytes
+        self.line = line
+    }
+}
+
+/// The limits of the arguments of a ``MigrationStore``, which are the same for all engines.
+public enum MigrationLimits {
+    /// The number of records to read for `limit`: 1 to 1,000.
+    public static func records(_ limit: Int) -> Int { max(1, min(limit, 1_000)) }
+    /// A page of ``MigrationStore/quarantine(after:limit:)`` ends after this number of bytes, unless the first line alone is
+    /// longer.
+    public static let pageBytes = 16 * 1_024 * 1_024
+}
