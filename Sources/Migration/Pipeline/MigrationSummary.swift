@@ -81,29 +81,56 @@ public struct MigrationSummary: Sendable, Equatable {
 
     init() {}
 
+    /// A member of the summary's JSON.
+    private enum Member {
+        case number(String, any WritableKeyPath<MigrationSummary, Int> & Sendable)
+        /// A number that follows from the others.
+        case derived(String, any KeyPath<MigrationSummary, Int> & Sendable)
+        case group(String, any WritableKeyPath<MigrationSummary, [String: Int]> & Sendable)
+        case paths(String)
+    }
+
+    /// All members in the order of the output.
+    private static let layout: [Member] = [
+        .number("recordsRead", \.recordsRead),
+        .number("migrated", \.migrated),
+        .number("quarantined", \.quarantined),
+        .number("documentsQuarantined", \.documentsQuarantined),
+        .derived("documentsNotRead", \.documentsNotRead),
+        .number("transactions", \.transactions),
+        .number("appTransactions", \.appTransactions),
+        .number("renewalInfos", \.renewalInfos),
+        .group("migratedByKind", \.migratedByKind),
+        .group("quarantinedByKind", \.quarantinedByKind),
+        .group("quarantinedByReason", \.quarantinedByReason),
+        .group("documentsQuarantinedByReason", \.documentsQuarantinedByReason),
+        .paths("members"),
+        .group("migratedByEnvironment", \.migratedByEnvironment),
+        .group("transactionsByStanding", \.transactionsByStanding),
+        .number("confirmedByEmbeddedReceipt", \.confirmedByEmbeddedReceipt),
+        .group("embeddedReceiptsByOutcome", \.embeddedReceiptsByOutcome),
+        .group("transactionsByType", \.transactionsByType),
+        .group("transactionsByYear", \.transactionsByYear),
+        .group("transactionsByProduct", \.transactionsByProduct),
+        .group("transactionFieldsNotCarried", \.transactionFieldsNotCarried),
+        .group("appTransactionFieldsNotCarried", \.appTransactionFieldsNotCarried),
+        .group("notes", \.notes),
+        .number("inputs", \.inputs),
+        .number("bytesRead", \.bytesRead),
+        .number("blankLines", \.blankLines),
+        .number("emptyInputs", \.emptyInputs),
+    ]
+
     mutating func add(_ other: MigrationSummary) {
-        recordsRead += other.recordsRead
-        migrated += other.migrated
-        quarantined += other.quarantined
-        transactions += other.transactions
-        appTransactions += other.appTransactions
-        renewalInfos += other.renewalInfos
-        confirmedByEmbeddedReceipt += other.confirmedByEmbeddedReceipt
-        Self.add(other.transactionsByStanding, to: &transactionsByStanding)
-        Self.add(other.embeddedReceiptsByOutcome, to: &embeddedReceiptsByOutcome)
-        Self.add(other.migratedByKind, to: &migratedByKind)
-        Self.add(other.quarantinedByKind, to: &quarantinedByKind)
-        Self.add(other.migratedByEnvironment, to: &migratedByEnvironment)
-        Self.add(other.quarantinedByReason, to: &quarantinedByReason)
-        Self.add(other.transactionsByType, to: &transactionsByType)
-        Self.add(other.transactionsByYear, to: &transactionsByYear)
-        Self.add(other.transactionFieldsNotCarried, to: &transactionFieldsNotCarried)
-        Self.add(other.appTransactionFieldsNotCarried, to: &appTransactionFieldsNotCarried)
-        Self.add(other.notes, to: &notes)
-        documentsQuarantined += other.documentsQuarantined
-        Self.add(other.documentsQuarantinedByReason, to: &documentsQuarantinedByReason)
-        addMembers(other.members)
-        addProducts(other.transactionsByProduct)
+        for member in Self.layout {
+            switch member {
+            case .number(_, let path): self[keyPath: path] += other[keyPath: path]
+            case .derived: break
+            case .group(_, \.transactionsByProduct): addProducts(other.transactionsByProduct)
+            case .group(_, let path): Self.add(other[keyPath: path], to: &self[keyPath: path])
+            case .paths: addMembers(other.members)
+            }
+        }
     }
 
     /// The choice of paths does not depend on the number of jobs.
@@ -135,51 +162,53 @@ public struct MigrationSummary: Sendable, Equatable {
 
     /// The summary as JSON, laid out for people, keys in a fixed order, ending with a line feed.
     public func json() -> [UInt8] {
-        var text = "{\n"
-        func line(_ name: String, _ value: Int) { text += "  \"\(name)\": \(value),\n" }
-        func group(_ name: String, _ counts: [String: Int], isLast: Bool = false) {
-            text += "  \"\(name)\": {"
-            let lines = counts.sorted { $0.key < $1.key }.map { "\n    \(Self.quoted($0.key)): \($0.value)" }
-            text += lines.joined(separator: ",") + (lines.isEmpty ? "}" : "\n  }") + (isLast ? "\n" : ",\n")
+        let lines = Self.layout.map { member in
+            switch member {
+            case .number(let name, let path): "  \"\(name)\": \(self[keyPath: path])"
+            case .derived(let name, let path): "  \"\(name)\": \(self[keyPath: path])"
+            case .group(let name, let path): "  \"\(name)\": " + Self.object(self[keyPath: path].mapValues { "\($0)" })
+            case .paths(let name):
+                "  \"\(name)\": "
+                    + Self.object(
+                        members.mapValues { counts in
+                            let fates = counts.sorted { $0.key < $1.key }.map { "\(Self.quoted($0.key)): \($0.value)" }
+                            return "{\(fates.joined(separator: ", "))}"
+                        })
+            }
         }
-        line("recordsRead", recordsRead)
-        line("migrated", migrated)
-        line("quarantined", quarantined)
-        line("documentsQuarantined", documentsQuarantined)
-        line("documentsNotRead", documentsNotRead)
-        line("transactions", transactions)
-        line("appTransactions", appTransactions)
-        line("renewalInfos", renewalInfos)
-        group("migratedByKind", migratedByKind)
-        group("quarantinedByKind", quarantinedByKind)
-        group("quarantinedByReason", quarantinedByReason)
-        group("documentsQuarantinedByReason", documentsQuarantinedByReason)
-        text += "  \"members\": {"
-        let paths = members.sorted { $0.key < $1.key }.map { path, counts in
-            let fates = counts.sorted { $0.key < $1.key }.map { "\(Self.quoted($0.key)): \($0.value)" }
-            return "\n    \(Self.quoted(path)): {\(fates.joined(separator: ", "))}"
-        }
-        text += paths.joined(separator: ",") + (paths.isEmpty ? "},\n" : "\n  },\n")
-        group("migratedByEnvironment", migratedByEnvironment)
-        group("transactionsByStanding", transactionsByStanding)
-        line("confirmedByEmbeddedReceipt", confirmedByEmbeddedReceipt)
-        group("embeddedReceiptsByOutcome", embeddedReceiptsByOutcome)
-        group("transactionsByType", transactionsByType)
-        group("transactionsByYear", transactionsByYear)
-        group("transactionsByProduct", transactionsByProduct)
-        group("transactionFieldsNotCarried", transactionFieldsNotCarried)
-        group("appTransactionFieldsNotCarried", appTransactionFieldsNotCarried)
-        group("notes", notes)
-        line("inputs", inputs)
-        line("bytesRead", bytesRead)
-        line("blankLines", blankLines)
-        text += "  \"emptyInputs\": \(emptyInputs)\n}\n"
-        return Array(text.utf8)
+        return Array("{\n\(lines.joined(separator: ",\n"))\n}\n".utf8)
+    }
+
+    /// An object with a line for each member, in the order of the names.
+    private static func object(_ values: [String: String]) -> String {
+        let lines = values.sorted { $0.key < $1.key }.map { "\n    \(quoted($0.key)): \($0.value)" }
+        return "{" + lines.joined(separator: ",") + (lines.isEmpty ? "}" : "\n  }")
     }
 
     private static func quoted(_ text: String) -> String {
         var writer = JSONWriter()
         writer.string(text)
         return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// Reads what ``json()`` wrote. Members that are missing count as 0.
+    init(_ object: JSONObject) {
+        func counts(_ value: JSONValue?) -> [String: Int] {
+            var counts: [String: Int] = [:]
+            for member in value?.object?.members ?? [] {
+                counts[member.key] = member.value.integer.flatMap { Int(exactly: $0) }
+            }
+            return counts
+        }
+        for member in Self.layout {
+            switch member {
+            case .number(let name, let path):
+                self[keyPath: path] = object[name]?.integer.flatMap { Int(exactly: $0) } ?? 0
+            case .derived: break
+            case .group(let name, let path): self[keyPath: path] = counts(object[name])
+            case .paths(let name):
+                for member in object[name]?.object?.members ?? [] { members[member.key] = counts(member.value) }
+            }
+        }
     }
 }
