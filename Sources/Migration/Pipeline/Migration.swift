@@ -34,7 +34,7 @@ public struct Migration: Sendable {
         progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> MigrationSummary {
         try checkOutput(output, isOutside: inputs)
-        try checkInputs(inputs)
+        try options.check(inputs)
         let migrator: RecordMigrator
         do throws(ReceiptError) {
             migrator = try RecordMigrator(options, collectsDocuments: documents != nil)
@@ -44,9 +44,13 @@ public struct Migration: Sendable {
         let folder = try OutputFolder(
             path: output, names: Self.names(options.outputFormat), others: otherNames, overwrites: options.overwrites)
         if options.outputFormat == .csv { try folder.write(TransactionTable.header[...], to: 0) }
-        let source = RecordSource(inputs.map { InputArgument($0) }, options: inputOptions)
+        let source = RecordSource(inputs.map { InputArgument($0) }, options: options.input)
         var summary = MigrationSummary()
-        try await run(migrator, source) { (batch: BatchOutput) async throws(MigrationError) in
+        func next() throws(MigrationError) -> (batch: InputBatch, companion: Void)? {
+            try source.nextBatchUnlessCanceled().map { ($0, ()) }
+        }
+        try await BatchPipeline(migrator: migrator, jobs: options.jobs).run(next) {
+            (batch, _) async throws(MigrationError) in
             if let documents { try await Self.hand(batch.documents, to: documents) }
             for (index, writer) in [
                 batch.transactions, batch.appTransactions, batch.renewalInfos, batch.quarantine,
@@ -90,90 +94,6 @@ public struct Migration: Sendable {
     private var otherNames: [String] {
         let names = Set(Self.names(options.outputFormat))
         return MigrationOptions.OutputFormat.allCases.flatMap(Self.names).filter { !names.contains($0) }
-    }
-
-    private var inputOptions: InputOptions {
-        // Base64 with line breaks and what else a record holds takes less than twice the receipt.
-        let receipt = min(options.limits.maximumSize, Self.maximumRecordSize / 2)
-        return InputOptions(
-            format: InputFormat(rawValue: options.recordFormat.rawValue) ?? .auto, receiptColumn: options.receiptColumn,
-            maximumRecordSize: max(InputLimits.recordSize, 2 * receipt))
-    }
-
-    /// Bytes. No machine has them in memory; sums with it do not overflow.
-    private static let maximumRecordSize = 1 << 40
-
-    /// Reads batches, has up to ``MigrationOptions/jobs`` of them worked on at once, and hands the results over in the
-    /// order of the input. No more batches are in memory than twice the jobs.
-    private func run(
-        _ migrator: RecordMigrator, _ source: RecordSource,
-        _ write: (BatchOutput) async throws(MigrationError) -> Void
-    ) async throws(MigrationError) {
-        let jobs = max(1, options.jobs)
-        if jobs == 1 {
-            // Everything on one thread and in the same memory, again and again.
-            var output = BatchOutput()
-            while let batch = try nextBatch(source) {
-                migrator.migrate(batch, into: &output)
-                try await write(output)
-                output.removeAll()
-                await Task.yield()
-            }
-            return
-        }
-        do {
-            try await withThrowingTaskGroup(of: (Int, BatchOutput).self) { group in
-                var (read, written, running) = (0, 0, 0)
-                var finished: [Int: BatchOutput] = [:]
-                var isExhausted = false
-                while true {
-                    while !isExhausted, running < jobs, read - written < 2 * jobs {
-                        guard let batch = try nextBatch(source) else {
-                            isExhausted = true
-                            break
-                        }
-                        let index = read
-                        group.addTask { (index, migrator.migrate(batch)) }
-                        read += 1
-                        running += 1
-                    }
-                    guard let (index, output) = try await group.next() else { break }
-                    running -= 1
-                    finished[index] = output
-                    while let output = finished.removeValue(forKey: written) {
-                        try await write(output)
-                        written += 1
-                    }
-                }
-            }
-        } catch let error as MigrationError {
-            throw error
-        } catch {
-            throw MigrationError(.input, path: "", "The migration was stopped: \(error).")
-        }
-    }
-
-    private func nextBatch(_ source: RecordSource) throws(MigrationError) -> InputBatch? {
-        if Task.isCancelled { throw Self.interrupted }
-        do throws(InputError) {
-            return try source.nextBatch()
-        } catch {
-            if error.code == .interrupted { throw Self.interrupted }
-            throw MigrationError(.input, path: error.input, error.message)
-        }
-    }
-
-    private static var interrupted: MigrationError {
-        MigrationError(.interrupted, path: "", "The migration was interrupted.")
-    }
-
-    /// Checks the inputs first, so that a wrong name fails before hours of work.
-    private func checkInputs(_ inputs: [String]) throws(MigrationError) {
-        do throws(InputError) {
-            for input in inputs where input != "-" { try SystemCalls.checkReadable(input) }
-        } catch {
-            throw MigrationError(.input, path: error.input, error.message)
-        }
     }
 
     /// An output folder inside an input folder would be read as input; an input that is one of the output files would be

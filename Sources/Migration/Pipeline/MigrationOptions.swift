@@ -71,6 +71,28 @@ public struct MigrationOptions: Sendable {
     }
 }
 
+extension MigrationOptions {
+    /// Bytes. No machine has them in memory; sums with it do not overflow.
+    private static let maximumRecordSize = 1 << 40
+
+    var input: InputOptions {
+        // Base64 with line breaks and what else a record holds takes less than twice the receipt.
+        let receipt = min(limits.maximumSize, Self.maximumRecordSize / 2)
+        return InputOptions(
+            format: InputFormat(rawValue: recordFormat.rawValue) ?? .auto, receiptColumn: receiptColumn,
+            maximumRecordSize: max(InputLimits.recordSize, 2 * receipt))
+    }
+
+    /// Checks the inputs first, so that a wrong name fails before hours of work.
+    func check(_ inputs: [String]) throws(MigrationError) {
+        do throws(InputError) {
+            for input in inputs where input != "-" { try SystemCalls.checkReadable(input) }
+        } catch {
+            throw MigrationError(.input, path: error.input, error.message)
+        }
+    }
+}
+
 /// Why a migration stopped before its end. Problems of single records never stop it; they go to quarantine.
 public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason why the migration stopped, to branch on.
@@ -89,6 +111,13 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         case trust
         /// The receiver of the accepted documents failed, for example a store. Repair it and run the migration again.
         case documents
+        /// The store failed. Repair it and run the migration again; it goes on where it stopped.
+        case store
+        /// An input is not the one that the store has read a part of. Give the same input, or start over.
+        case inputChanged
+        /// The records read are not the sum of the migrated and the quarantined ones: a bug in this program. Report it, and
+        /// do not trust the result.
+        case miscounted
         /// The task was cancelled. Run again.
         case interrupted
     }
