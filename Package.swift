@@ -92,7 +92,7 @@ let package = Package(
             name: "Migration",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
-                "ReplyComparison",
+                "ReplyComparison", crypto,
             ],
             swiftSettings: settings),
         .target(

@@ -12,6 +12,8 @@ struct BatchOutput: Sendable {
     var counts = BatchCounts()
     /// The documents that were accepted, if they are collected.
     var documents: [MigratedDocument] = []
+    /// What the records add to a store, for a migration into one.
+    var additions = StoreAdditions()
 
     mutating func add(_ document: MigratedDocument?) {
         if let document { documents.append(document) }
@@ -25,5 +27,6 @@ struct BatchOutput: Sendable {
         quarantine.removeAll()
         counts = BatchCounts()
         documents.removeAll()
+        additions.removeAll()
     }
 }

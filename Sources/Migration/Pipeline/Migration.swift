@@ -49,7 +49,8 @@ public struct Migration: Sendable {
         func next() throws(MigrationError) -> (batch: InputBatch, companion: Void)? {
             try source.nextBatchUnlessCanceled().map { ($0, ()) }
         }
-        try await BatchPipeline(migrator: migrator, jobs: options.jobs).run(next) {
+        let pipeline = BatchPipeline(work: { migrator.migrate($0, into: &$1) }, jobs: options.jobs)
+        try await pipeline.run(next) {
             (batch, _) async throws(MigrationError) in
             if let documents { try await Self.hand(batch.documents, to: documents) }
             for (index, writer) in [

@@ -40,6 +40,16 @@ struct QuarantineReason: Sendable {
     static let recordedNotAccepted = QuarantineReason(
         "recordedNotAccepted", "notMigrated", "The record is an unsigned document, and these were excluded.")
 
+    static let notFiled = QuarantineReason(
+        "notFiled", "notMigrated",
+        """
+        A store files purchases by app and environment, and the document states no bundle id, no known environment, or no \
+        usable transaction id for at least one of its purchases.
+        """)
+    static let contradictsSignedReceipt = QuarantineReason(
+        "contradictsSignedReceipt", "notMigrated",
+        "At least one row contradicts a receipt of the same record that Apple signed; these rows are not stored.")
+
     static func otherEnvironment(_ environment: String?) -> QuarantineReason {
         QuarantineReason(
             "otherEnvironment", "notMigrated",

@@ -1,6 +1,7 @@
 import AppStoreModels
 import LegacyReceipts
 import Purchases
+import TransactionStore
 
 /// Migrates records one by one: verifies, maps, writes. Holds no state of its own, so that batches can be worked on in
 /// any order and give the same output.
@@ -10,29 +11,33 @@ struct RecordMigrator: Sendable {
     let options: MigrationOptions
     /// Whether accepted documents are handed on whole.
     let collectsDocuments: Bool
+    /// Where the records go to; nil if they go to files.
+    let filing: Filing?
 
-    init(_ options: MigrationOptions, collectsDocuments: Bool = false) throws(ReceiptError) {
+    /// How records are filed in a store.
+    struct Filing: Sendable {
+        let users: UserColumns
+        let verified: VerifiedReceipts
+        /// When the migration began, in milliseconds since 1970-01-01T00:00:00Z.
+        let date: Int64
+    }
+
+    init(
+        _ options: MigrationOptions, collectsDocuments: Bool = false, filing: Filing? = nil
+    ) throws(ReceiptError) {
         self.options = options
-        self.collectsDocuments = collectsDocuments
+        self.collectsDocuments = collectsDocuments || filing != nil
+        self.filing = filing
         verifier = try ReceiptVerifier(trust: options.trust, limits: options.limits)
         mapper = ReceiptMapper(catalog: options.catalog)
     }
 
-    func migrate(_ batch: InputBatch) -> BatchOutput {
-        var output = BatchOutput()
-        migrate(batch, into: &output)
-        return output
-    }
-
     func migrate(_ batch: InputBatch, into output: inout BatchOutput) {
-        for index in 0..<batch.count {
-            let record = batch.record(index)
-            output.counts.read(record)
-            migrate(record, into: &output)
-        }
+        for index in 0..<batch.count { migrate(batch.record(index), into: &output) }
     }
 
-    private func migrate(_ record: InputRecord, into output: inout BatchOutput) {
+    func migrate(_ record: InputRecord, into output: inout BatchOutput) {
+        output.counts.read(record)
         switch record.payload {
         case .receipt(let stored, _): migrate(receipt: stored, of: record, into: &output)
         case .several(let documents): migrate(documents, of: record, into: &output)
@@ -54,10 +59,21 @@ struct RecordMigrator: Sendable {
 
     // MARK: Receipts
 
+    private func container(_ stored: ArraySlice<UInt8>) throws(RefusedReceipt) -> ReceiptContainer {
+        do throws(ReceiptError) {
+            return try ReceiptContainer(stored: stored, limits: options.limits)
+        } catch {
+            throw RefusedReceipt(kind: .notAReceipt, error: error)
+        }
+    }
+
     private func verify(_ stored: ArraySlice<UInt8>) throws(RefusedReceipt) -> VerifiedRecord {
+        try verify(try container(stored))
+    }
+
+    private func verify(_ container: ReceiptContainer) throws(RefusedReceipt) -> VerifiedRecord {
         var kind = RecordKind.notAReceipt
         do throws(ReceiptError) {
-            let container = try ReceiptContainer(stored: stored, limits: options.limits)
             let mapped: MappedReceipt
             var document: MigratedDocument?
             switch container.form {
@@ -82,6 +98,7 @@ struct RecordMigrator: Sendable {
     /// The way of nearly every record.
     private func migrate(receipt stored: ArraySlice<UInt8>, of record: InputRecord, into output: inout BatchOutput) {
         do throws(RefusedReceipt) {
+            if let filing { return try file(receipt: stored, of: record, filing, into: &output) }
             let verified = try verify(stored)
             if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
             output.add(verified.document)
@@ -89,6 +106,45 @@ struct RecordMigrator: Sendable {
             output.counts.migrated(verified.kind, verified.environment)
         } catch {
             quarantine(record, QuarantineReason(error.error), error.kind, into: &output)
+        }
+    }
+
+    /// Files a receipt in a store. A receipt that the store has already is not verified again.
+    private func file(
+        receipt stored: ArraySlice<UInt8>, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
+    ) throws(RefusedReceipt) {
+        let container = try container(stored)
+        let key = filing.verified.key(of: container.bytes)
+        if let known = filing.verified[key] {
+            if let reason = excluded(known.scope.environment, known.scope.bundleId) {
+                return quarantine(record, reason, known.kind, into: &output)
+            }
+            let document = FactSet(scope: known.scope, identities: known.identities)
+            output.additions.users += filing.users.claims(record.carried, on: [document])
+            return output.counts.migrated(known.kind, known.scope.environment)
+        }
+        let verified = try verify(container)
+        if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
+        let sets = verified.document?.facts(importedAt: filing.date) ?? []
+        guard let set = sets.first, let receipt = set.receipt else {
+            return quarantine(record, .notFiled, verified.kind, into: &output)
+        }
+        output.additions.add(sets, record.carried, filing.users)
+        let known = VerifiedReceipt(
+            key: key, scope: set.scope, form: receipt.form, identities: UserColumns.purchases(set.identities))
+        filing.verified.add(known)
+        output.additions.receipts.append(known)
+        output.counts.migrated(verified.kind, set.scope.environment)
+    }
+
+    /// The keys of the receipts that are records of their own, for a question to the store before they are migrated.
+    func receiptKeys(_ records: [InputRecord]) -> [[UInt8]] {
+        guard let filing else { return [] }
+        return records.compactMap { record in
+            guard case .receipt(let stored, _) = record.payload, let container = try? container(stored) else {
+                return nil
+            }
+            return filing.verified.key(of: container.bytes)
         }
     }
 
@@ -117,9 +173,63 @@ struct RecordMigrator: Sendable {
             return
         }
         output.counts.note("replyNotRead", count: read.silent.count)
-        write(read, of: record, into: &output)
+        if let filing {
+            file(&read, of: record, filing, into: &output)
+            guard !read.receipts.isEmpty || !read.recorded.isEmpty else {
+                return quarantine(record, .notFiled, read.refused.first?.kind ?? .unrecognized, into: &output)
+            }
+        } else {
+            write(read, of: record, into: &output)
+        }
         output.counts.migrated(read.kind, read.environment)
         for refused in read.refused { quarantine(refused, of: record, into: &output) }
+    }
+
+    /// Files the documents of a record in a store. Those that cannot be filed are refused.
+    private func file(
+        _ read: inout ReadDocuments, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
+    ) {
+        let signed = SignedTransactions(read.receipts.map(\.verified.signed), mapper)
+        let receipts = read.receipts
+        read.receipts = []
+        for receipt in receipts {
+            let sets = receipt.verified.document?.facts(importedAt: filing.date) ?? []
+            if sets.isEmpty {
+                // A receipt inside a reply goes to quarantine with the reply, or its purchases are in the reply's rows.
+                if let document = receipt.document {
+                    read.refused.append(
+                        RefusedDocument(document: document, kind: receipt.verified.kind, reason: .notFiled))
+                } else {
+                    output.counts.note("embeddedReceiptNotFiled")
+                }
+                continue
+            }
+            output.additions.add(sets, record.carried + receipt.carried, filing.users)
+            read.receipts.append(receipt)
+        }
+        let recorded = read.recorded
+        read.recorded = []
+        for document in recorded {
+            output.counts.add(document.mapping.notes)
+            guard options.acceptsRecorded else {
+                read.refused.append(document.refused(.recordedNotAccepted))
+                continue
+            }
+            var mapping = document.mapping
+            let rows = signed.resolve(mapping)
+            let contradicted = Set(
+                rows.indices.filter { if case .contradicted = rows[$0].confirmation { true } else { false } })
+            mapping.remove(rows: contradicted)
+            if !contradicted.isEmpty { read.refused.append(document.refused(.contradictsSignedReceipt)) }
+            let sets = MigratedDocument.recorded(mapping).facts(importedAt: filing.date)
+            let filed = sets.reduce(0) { $0 + $1.transactions.count }
+            if filed < mapping.transactions.count, contradicted.isEmpty {
+                read.refused.append(document.refused(.notFiled))
+            }
+            guard !sets.isEmpty else { continue }
+            output.additions.add(sets, record.carried + document.document.carried, filing.users)
+            read.recorded.append(document)
+        }
     }
 
     private func read(_ document: InputDocument, into read: inout ReadDocuments, _ counts: inout BatchCounts) {
@@ -130,7 +240,7 @@ struct RecordMigrator: Sendable {
         case .receipt(let stored, _):
             do throws(RefusedReceipt) {
                 read.receipts.append(
-                    ReadReceipt(verified: try verify(stored), carried: document.carried))
+                    ReadReceipt(verified: try verify(stored), carried: document.carried, document: document))
             } catch {
                 refuse(QuarantineReason(error.error), error.kind)
             }
@@ -375,6 +485,15 @@ struct VerifiedRecord {
     }
 }
 
+extension VerifiedReceipt {
+    fileprivate var kind: RecordKind {
+        switch form {
+        case .app: .appReceipt
+        case .transaction: .transactionReceipt
+        }
+    }
+}
+
 private struct RefusedReceipt: Error {
     let kind: RecordKind
     let error: ReceiptError
@@ -432,6 +551,8 @@ private struct TransactionLines {
 private struct ReadReceipt {
     let verified: VerifiedRecord
     let carried: [CarriedColumn]
+    /// Nil for a receipt inside a recorded document.
+    var document: InputDocument?
 }
 
 private struct ReadRecorded {

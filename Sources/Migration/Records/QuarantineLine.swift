@@ -43,6 +43,22 @@ struct QuarantineLine {
             members: recognition.membersOfRecord, table: table, path: path)
     }
 
+    /// The quarantined record at the place where it was read first.
+    func record(receiptColumn: String?) -> InputRecord {
+        record(place: firstPlace, receiptColumn: receiptColumn)
+    }
+
+    private var firstPlace: RecordPlace {
+        let source = object["source"]
+        func number(_ name: String) -> Int? { source?[name]?.integer.flatMap { Int(exactly: $0) } }
+        var position = RecordPlace.Position.file
+        if let line = number("line") { position = .line(line) }
+        if let element = number("element") { position = .element(element) }
+        if let row = number("row") { position = .row(row) }
+        return RecordPlace(
+            input: source?["input"]?.string ?? "", position: position, byteOffset: number("byteOffset") ?? 0)
+    }
+
     private var length: Int {
         guard object["originalIsCut"]?.bool == true, let length = object["source"]?["length"]?.integer else {
             return original.count

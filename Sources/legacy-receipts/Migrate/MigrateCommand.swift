@@ -30,6 +30,10 @@ struct MigrateCommand: AsyncParsableCommand {
             as a user id, are copied to the output. Files end in .partial while they are written. They get their final \
             names when all are complete, summary.json last.
 
+            With --into, no files are written: the documents are merged in a store, each transaction once, together with your \
+            user ids and the quarantined records, and export writes tables of them. Run the same command again after an \
+            interruption: it goes on where it stopped.
+
             With --enrich, migrate then queries the App Store about each customer and puts the answers into the store.
 
             EXIT STATUS:
@@ -45,6 +49,9 @@ struct MigrateCommand: AsyncParsableCommand {
                 --catalog products.yaml --output migrated
               zcat dump.ndjson.gz | legacy-receipts migrate - \\
                 --environment Production --bundle-id com.example.app
+              legacy-receipts migrate dump.csv --into sqlite:purchases.sqlite \\
+                --user-column account_id --carry country
+              legacy-receipts migrate --retry --into sqlite:purchases.sqlite --max-size 20000000
               legacy-receipts migrate dump.ndjson --store sqlite:purchases.sqlite \\
                 --bundle-id com.example.app --enrich --key-id ABCDEFGHIJ \\
                 --issuer-id 99b16628-15e4-4668-972b-eeff55eeff55 --private-key key.p8
@@ -54,7 +61,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "input"), completion: .file())
-    var inputs: [String]
+    var inputs: [String] = []
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The folder to write into.", valueName: "dir"), completion: .directory)
@@ -109,6 +116,28 @@ struct MigrateCommand: AsyncParsableCommand {
             valueName: "url"))
     var store: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Merge the records in this store and write no files: sqlite:PATH or postgres://…", valueName: "url"))
+    var into: String?
+
+    @Option(
+        name: .customLong("user-column"),
+        help: ArgumentHelp(
+            "With --into: the column or member with your id of the user (default: found by its name, such as user_id).",
+            valueName: "name"))
+    var userColumn: String?
+
+    @Option(
+        help: ArgumentHelp("With --into: a column or member to keep beside the user. Repeatable.", valueName: "name"))
+    var carry: [String] = []
+
+    @Flag(help: "With --into: migrate the quarantined records of the store again, and nothing else.")
+    var retry = false
+
+    @Flag(name: .customLong("start-over"), help: "With --into: read everything again, because an input has changed.")
+    var startOver = false
+
     @Flag(help: "Replace the files of an earlier migration in the output folder.")
     var overwrite = false
 
@@ -132,6 +161,17 @@ struct MigrateCommand: AsyncParsableCommand {
         if enrich.isAsked, store == nil || bundleIds.isEmpty {
             throw ValidationError("--enrich needs --store and --bundle-id.")
         }
+        if into == nil {
+            guard userColumn == nil, carry.isEmpty, !retry, !startOver else {
+                throw ValidationError("--user-column, --carry, --retry and --start-over need --into.")
+            }
+        } else if store != nil {
+            throw ValidationError("Give --into or --store, not both.")
+        }
+        guard inputs.isEmpty == retry else {
+            throw ValidationError(
+                retry ? "--retry takes no inputs." : "Name the inputs to read, or - for standard input.")
+        }
         for path in inputs + [output] where path.isEmpty {
             throw ValidationError("A path is empty.")
         }
@@ -139,6 +179,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = try migrationOptions()
+        if let into { return try await migrate(into: into, options) }
         let key = try enrich.key()
         let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
         let loader = try store.map { try StoreLoader(address: $0) }
@@ -170,6 +211,50 @@ struct MigrateCommand: AsyncParsableCommand {
         if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0
             || enriched?.isWhole == false
         {
+            throw ExitStatus.someQuarantined
+        }
+    }
+
+    private func migrate(into address: String, _ options: MigrationOptions) async throws {
+        let migration = StoreMigration(
+            options: StoreMigration.Options(
+                migration: options, userColumn: userColumn, carriedColumns: Set(carry), startsOver: startOver,
+                date: Int64(Date().timeIntervalSince1970 * 1_000)))
+        let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
+        let interruption = Interruption()
+        let summary: StoreMigrationSummary
+        do {
+            let (opened, name) = try StoreOpener.opened(address)
+            defer { reporter.finish() }
+            do {
+                summary = try await interruption.run { [inputs, retry] in
+                    retry
+                        ? try await migration.retry(opened, progress: { reporter.report($0) })
+                        : try await migration.run(inputs: inputs, into: opened, progress: { reporter.report($0) })
+                }
+                try await opened.close()
+            } catch {
+                try? await opened.close()
+                throw error
+            }
+            reporter.finish()
+            try Terminal.output(SummaryText.text(summary, store: name))
+        } catch {
+            if let signal = interruption.signal {
+                Terminal.error(
+                    "Interrupted after \(reporter.records) records. Run the same command to go on where it stopped.")
+                throw ExitCode(128 + signal)
+            }
+            guard let error = error as? MigrationError else { throw error }
+            let advice =
+                switch error.code {
+                case .inputChanged: " To read everything again, add --start-over; what is stored stays."
+                case .store: " Repair it, and run the same command to go on where it stopped."
+                default: ""
+                }
+            throw CommandFailure(error.message + advice)
+        }
+        if summary.records.quarantined + summary.records.documentsQuarantined + summary.records.documentsNotRead > 0 {
             throw ExitStatus.someQuarantined
         }
     }

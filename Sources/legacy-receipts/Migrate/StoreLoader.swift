@@ -16,12 +16,7 @@ actor StoreLoader {
 
     /// - Throws: `CommandFailure` for an invalid address, or a store that cannot be opened.
     init(address: String) throws {
-        do {
-            name = "\(try StoreURL(address))"
-            store = try StoreOpener.open(address)
-        } catch {
-            throw CommandFailure("The store cannot be used: \(error)")
-        }
+        (store, name) = try StoreOpener.opened(address)
     }
 
     /// - Throws: `TransactionStoreError`. Earlier batches stay in the store; loading them again changes nothing.

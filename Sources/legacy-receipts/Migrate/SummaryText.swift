@@ -7,6 +7,44 @@ enum SummaryText {
     private static let maximumReasons = 5
 
     static func text(_ summary: MigrationSummary, output: String) -> String {
+        var rows = records(summary)
+        rows.append(("transactions", summary.transactions))
+        rows += counts(summary.transactionsByStanding)
+        if summary.confirmedByEmbeddedReceipt > 0 {
+            rows.append(("      confirmed by a verified receipt", summary.confirmedByEmbeddedReceipt))
+        }
+        rows += [("app transactions", summary.appTransactions), ("renewal infos", summary.renewalInfos)]
+        var lines = table(rows)
+        lines += ["", "Written to \(Printable.text(output)); all numbers are in summary.json."]
+        if summary.documentsNotRead > 0 { lines.append(notRead(summary)) }
+        if summary.quarantined + summary.documentsQuarantined > 0 {
+            lines.append("quarantine.ndjson contains the quarantined records and the reasons.")
+        }
+        if summary.recordsRead == 0 { lines.append("The input contains no records.") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// The summary of a migration into a store.
+    static func text(_ summary: StoreMigrationSummary, store: String) -> String {
+        let records = summary.records
+        var rows = Self.records(records)
+        rows += [("facts new to the store", summary.applied.changed), ("facts it had", summary.applied.unchanged)]
+        var lines = table(rows)
+        lines.append("")
+        if summary.recordsBefore > 0 {
+            lines.append("\(summary.recordsBefore) of the records were migrated by an earlier run and not again.")
+        }
+        lines.append("Merged in \(Printable.text(store)).")
+        if records.documentsNotRead > 0 { lines.append(notRead(records)) }
+        if records.quarantined + records.documentsQuarantined > 0 {
+            lines.append("The store has the quarantined records and the reasons; migrate --retry reads them again.")
+        }
+        if records.recordsRead == 0 { lines.append("There were no records to read.") }
+        lines.append("Next: legacy-receipts export --store \(Printable.text(store))")
+        return lines.joined(separator: "\n")
+    }
+
+    private static func records(_ summary: MigrationSummary) -> [(label: String, count: Int)] {
         var rows: [(label: String, count: Int)] = [
             ("records read", summary.recordsRead), ("  migrated", summary.migrated),
         ]
@@ -17,25 +55,16 @@ enum SummaryText {
             rows.append(("  documents quarantined", summary.documentsQuarantined))
             rows += counts(summary.documentsQuarantinedByReason)
         }
-        rows.append(("transactions", summary.transactions))
-        rows += counts(summary.transactionsByStanding)
-        if summary.confirmedByEmbeddedReceipt > 0 {
-            rows.append(("      confirmed by a verified receipt", summary.confirmedByEmbeddedReceipt))
-        }
-        rows += [("app transactions", summary.appTransactions), ("renewal infos", summary.renewalInfos)]
+        return rows
+    }
+
+    private static func table(_ rows: [(label: String, count: Int)]) -> [String] {
         let width = rows.reduce(0) { max($0, $1.label.count) }
         let digits = rows.reduce(0) { max($0, String($1.count).count) }
-        var lines = rows.map { row in
+        return rows.map { row in
             let number = String(row.count)
             return row.label.padded(to: width + 2) + String(repeating: " ", count: digits - number.count) + number
         }
-        lines += ["", "Written to \(Printable.text(output)); all numbers are in summary.json."]
-        if summary.documentsNotRead > 0 { lines.append(notRead(summary)) }
-        if summary.quarantined + summary.documentsQuarantined > 0 {
-            lines.append("quarantine.ndjson contains the quarantined records and the reasons.")
-        }
-        if summary.recordsRead == 0 { lines.append("The input contains no records.") }
-        return lines.joined(separator: "\n")
     }
 
     /// The columns to check, so that no document is lost without a message.

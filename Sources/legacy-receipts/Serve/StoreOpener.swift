@@ -23,6 +23,16 @@ enum StoreOpener {
         }
     }
 
+    /// Opens a store, which is made if it is missing, for a command that writes. Also returns its address without a password.
+    /// - Throws: `CommandFailure`.
+    static func opened(_ address: String) throws -> (store: any CompleteTransactionStore, name: String) {
+        do {
+            return (try open(address), "\(try StoreURL(address))")
+        } catch {
+            throw CommandFailure("The store cannot be used: \(error)")
+        }
+    }
+
     /// Opens the spool of `serve`; nil for none.
     ///
     /// - Parameter onDamage: receives the new name of a damaged file and the problem.

@@ -1,0 +1,83 @@
+/// Has batches of records worked on, several at once, and hands the results over in the order of the input.
+struct BatchPipeline {
+    /// Works on a batch.
+    let work: @Sendable (InputBatch, inout BatchOutput) async throws(MigrationError) -> Void
+    /// The number of batches that are worked on at once. No more batches are in memory than twice this number.
+    let jobs: Int
+
+    /// - Parameters:
+    ///   - next: the next batch, with something that goes with it; nil at the end.
+    ///   - write: receives the result of each batch.
+    /// - Throws: what `next` and `write` throw.
+    func run<Companion: Sendable>(
+        _ next: () throws(MigrationError) -> (batch: InputBatch, companion: Companion)?,
+        _ write: (BatchOutput, Companion) async throws(MigrationError) -> Void
+    ) async throws(MigrationError) {
+        if jobs <= 1 {
+            // Everything on one thread and in the same memory, again and again.
+            var output = BatchOutput()
+            while let (batch, companion) = try next() {
+                try await work(batch, &output)
+                try await write(output, companion)
+                output.removeAll()
+                await Task.yield()
+            }
+            return
+        }
+        do {
+            try await withThrowingTaskGroup(of: (Int, BatchOutput).self) { group in
+                var (read, written, running) = (0, 0, 0)
+                var companions: [Int: Companion] = [:]
+                var finished: [Int: BatchOutput] = [:]
+                var isExhausted = false
+                while true {
+                    while !isExhausted, running < jobs, read - written < 2 * jobs {
+                        guard let (batch, companion) = try next() else {
+                            isExhausted = true
+                            break
+                        }
+                        let index = read
+                        companions[index] = companion
+                        group.addTask { [work] in
+                            var output = BatchOutput()
+                            try await work(batch, &output)
+                            return (index, output)
+                        }
+                        read += 1
+                        running += 1
+                    }
+                    guard let (index, output) = try await group.next() else { break }
+                    running -= 1
+                    finished[index] = output
+                    while let output = finished.removeValue(forKey: written),
+                        let companion = companions.removeValue(forKey: written)
+                    {
+                        try await write(output, companion)
+                        written += 1
+                    }
+                }
+            }
+        } catch let error as MigrationError {
+            throw error
+        } catch {
+            throw MigrationError(.input, path: "", "The migration was stopped: \(error).")
+        }
+    }
+}
+
+extension RecordSource {
+    /// The next batch of a migration, which may be canceled between batches.
+    func nextBatchUnlessCanceled() throws(MigrationError) -> InputBatch? {
+        if Task.isCancelled { throw .interrupted }
+        do throws(InputError) {
+            return try nextBatch()
+        } catch {
+            if error.code == .interrupted { throw .interrupted }
+            throw MigrationError(.input, path: error.input, error.message)
+        }
+    }
+}
+
+extension MigrationError {
+    static var interrupted: MigrationError { MigrationError(.interrupted, path: "", "The migration was interrupted.") }
+}

@@ -1,0 +1,157 @@
+import AppStoreModels
+import Crypto
+import LegacyReceipts
+import TransactionStore
+
+/// How far a migration into a store came, and what it counted: the content of its checkpoints.
+struct MigrationProgress: Sendable {
+    /// The end of an input: what was read up to there.
+    struct Mark: Equatable, Sendable {
+        let input: String
+        let records: Int
+        let digest: [UInt8]
+    }
+
+    /// The ends of this many inputs are kept. Of later ones a change is noticed, but not named.
+    static let maximumMarks = 1_000
+
+    var marks: [Mark] = []
+    var summary = MigrationSummary()
+
+    init() {}
+
+    /// The form in a checkpoint.
+    var state: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("inputs")
+        writer.beginArray()
+        for mark in marks {
+            writer.beginObject()
+            writer.member("input", mark.input)
+            writer.member("records", Int64(mark.records))
+            writer.member("sha256", mark.digest.hexadecimal)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.key("summary")
+        writer.raw(summary.json().filter { $0 != 0x0A })
+        writer.endObject()
+        return writer.finish()
+    }
+
+    /// Nil if the bytes are not such a state.
+    init?(state: [UInt8]) {
+        guard let object = try? JSONValue.parse(state[...]).object, let summary = object["summary"]?.object else {
+            return nil
+        }
+        self.summary = MigrationSummary(summary)
+        for mark in object["inputs"]?.array ?? [] {
+            guard let input = mark["input"]?.string,
+                let records = mark["records"]?.integer.flatMap({ Int(exactly: $0) }),
+                let hex = mark["sha256"]?.string, let digest = Fingerprint(hex: hex)
+            else { return nil }
+            marks.append(Mark(input: input, records: records, digest: digest.bytes))
+        }
+    }
+}
+
+/// Reads the records after a checkpoint. The records before it are read too, but only to see that they are the same.
+final class ResumedSource {
+    /// Where the reading is after a batch.
+    struct Position: Sendable {
+        let records: Int
+        let digest: [UInt8]
+        let marks: [MigrationProgress.Mark]
+    }
+
+    private let source: RecordSource
+    private let skipped: Int
+    private let digestOfSkipped: [UInt8]
+    private let known: [MigrationProgress.Mark]
+    private var records = 0
+    private var hash = SHA256()
+    private var marks: [MigrationProgress.Mark] = []
+    private var input: String?
+
+    /// - Parameter checkpoint: where to go on; nil to begin at the beginning.
+    init(_ source: RecordSource, after checkpoint: MigrationCheckpoint?, marks: [MigrationProgress.Mark]) {
+        self.source = source
+        skipped = checkpoint.flatMap { Int(exactly: $0.records) } ?? 0
+        digestOfSkipped = checkpoint?.digest ?? []
+        known = marks
+    }
+
+    /// The next records after the checkpoint, and the position after them; nil at the end.
+    /// - Throws: ``MigrationError/Code-swift.enum/inputChanged`` if the records before the checkpoint are others than they were.
+    func next() throws(MigrationError) -> (batch: InputBatch, companion: Position)? {
+        while let batch = try source.nextBatchUnlessCanceled() {
+            let before = records
+            try read(batch)
+            guard records > skipped else { continue }
+            return (batch.dropping(max(0, skipped - before)), position)
+        }
+        if let input, marks.count < MigrationProgress.maximumMarks {
+            try end(input)
+            self.input = nil
+        }
+        guard records >= skipped else {
+            throw changed(nil, "it has \(records) records now, and \(skipped) of them were migrated")
+        }
+        return nil
+    }
+
+    /// The current position.
+    var position: Position { Position(records: records, digest: digest, marks: marks) }
+
+    private var digest: [UInt8] { Array(hash.finalize()) }
+
+    private func read(_ batch: InputBatch) throws(MigrationError) {
+        for frame in batch.frames {
+            let name = batch.contexts[frame.context].input
+            if let input, input != name { try end(input) }
+            input = name
+            let bytes = batch.storage[frame.kept]
+            withUnsafeBytes(of: (UInt64(bytes.count).littleEndian, UInt64(frame.length).littleEndian)) {
+                hash.update(bufferPointer: $0)
+            }
+            bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
+            records += 1
+            if records == skipped, digest != digestOfSkipped { throw changed(name, "its records are others") }
+        }
+    }
+
+    private func end(_ input: String) throws(MigrationError) {
+        guard marks.count < MigrationProgress.maximumMarks else { return }
+        let mark = MigrationProgress.Mark(input: input, records: records, digest: digest)
+        if marks.count < known.count, records <= skipped {
+            let old = known[marks.count]
+            guard old.records == records, old.digest == mark.digest else {
+                throw changed(old.input, "its records are others")
+            }
+        }
+        marks.append(mark)
+    }
+
+    private func changed(_ input: String?, _ what: String) -> MigrationError {
+        let name = input.map { "The input \($0)" } ?? "The input"
+        return MigrationError(
+            .inputChanged, path: input ?? "",
+            "\(name) is not the one that was migrated up to record \(skipped) before: \(what).")
+    }
+}
+
+extension InputBatch {
+    /// The batch without its first records.
+    fileprivate func dropping(_ count: Int) -> InputBatch {
+        guard count > 0 else { return self }
+        return InputBatch(
+            storage: storage, frames: Array(frames.dropFirst(count)), contexts: contexts, receiptColumn: receiptColumn)
+    }
+}
+
+extension [UInt8] {
+    fileprivate var hexadecimal: String {
+        map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    }
+}

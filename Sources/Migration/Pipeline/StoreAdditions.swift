@@ -1,0 +1,101 @@
+import Crypto
+import LegacyReceipts
+import Purchases
+import Synchronization
+import TransactionStore
+
+/// What some records add to a store.
+struct StoreAdditions: Sendable {
+    var facts: [FactSet] = []
+    var users: [UserClaim] = []
+    var receipts: [VerifiedReceipt] = []
+
+    mutating func removeAll() { self = StoreAdditions() }
+
+    mutating func add(_ other: consuming StoreAdditions) {
+        facts += other.facts
+        users += other.users
+        receipts += other.receipts
+    }
+
+    /// Adds what a document states, and the users that the columns beside it name.
+    mutating func add(_ sets: [FactSet], _ columns: [CarriedColumn], _ users: UserColumns) {
+        facts += sets
+        self.users += users.claims(columns, on: sets)
+    }
+}
+
+extension MigratedDocument {
+    /// What the document states; empty if it cannot be filed under an app and an environment.
+    /// - Parameter date: when the migration began, in milliseconds since 1970-01-01T00:00:00Z. No recorded document is newer.
+    func facts(importedAt date: Int64) -> [FactSet] {
+        switch self {
+        case .appReceipt(let receipt, let bytes): FactSet(receipt, bytes: bytes).map { [$0] } ?? []
+        case .transactionReceipt(let receipt, let bytes): FactSet(receipt, bytes: bytes).map { [$0] } ?? []
+        case .recorded(let mapping): [FactSet](recorded: mapping, importedAt: date)
+        case .transactionId: []
+        }
+    }
+}
+
+/// The receipts that were verified in this run or before, so that a receipt that stands in many records is verified once.
+final class VerifiedReceipts: Sendable {
+    private struct Receipts {
+        var recent: [[UInt8]: VerifiedReceipt] = [:]
+        var older: [[UInt8]: VerifiedReceipt] = [:]
+
+        mutating func add(_ receipt: VerifiedReceipt, maximum: Int) {
+            if recent.count >= maximum / 2 { (older, recent) = (recent, [:]) }
+            recent[receipt.key] = receipt
+        }
+    }
+
+    /// When so many are in memory, those that were not used for the longest time are forgotten.
+    private static let maximum = 50_000
+
+    private let trust: [UInt8]
+    private let receipts = Mutex(Receipts())
+
+    init(trust: TrustPolicy) { self.trust = trust.digest }
+
+    /// The key of a receipt without transport encoding.
+    func key(of bytes: [UInt8]) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(data: trust)
+        hash.update(data: bytes)
+        return Array(hash.finalize())
+    }
+
+    subscript(key: [UInt8]) -> VerifiedReceipt? {
+        receipts.withLock { receipts in
+            if let known = receipts.recent[key] { return known }
+            guard let known = receipts.older[key] else { return nil }
+            receipts.add(known, maximum: Self.maximum)
+            return known
+        }
+    }
+
+    func add(_ receipt: VerifiedReceipt) {
+        receipts.withLock { $0.add(receipt, maximum: Self.maximum) }
+    }
+}
+
+extension TrustPolicy {
+    /// SHA-256 of everything that the policy trusts: a receipt that one policy accepts, another one may not.
+    var digest: [UInt8] {
+        var hash = SHA256()
+        func add(_ fingerprints: Set<Fingerprint>) {
+            for fingerprint in fingerprints.map(\.description).sorted() { hash.update(data: Array(fingerprint.utf8)) }
+            hash.update(data: [0])
+        }
+        func add(_ certificates: [[UInt8]]) { add(Set(certificates.map { Fingerprint(of: $0) })) }
+        add(roots)
+        add(additionalRoots)
+        add(additionalIntermediates)
+        add(transactionReceiptLeaves)
+        add(transactionReceiptIntermediates)
+        add([xcodeCertificate])
+        hash.update(data: [acceptsXcodeReceipts ? 1 : 0])
+        return Array(hash.finalize())
+    }
+}

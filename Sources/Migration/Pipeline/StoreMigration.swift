@@ -1,0 +1,288 @@
+internal import AppStoreModels
+internal import Crypto
+internal import LegacyReceipts
+internal import Purchases
+public import TransactionStore
+
+/// A migration from records into a store, where the documents about a customer are merged: each transaction once, whatever the
+/// number of receipts that state it.
+///
+/// Each record is either migrated or quarantined in the store. What a step of records adds and the position after it are
+/// committed together. After an interruption, the same migration goes on after the last step, and the store is in the end the
+/// same as without an interruption.
+public struct StoreMigration: Sendable {
+    /// How records are filed.
+    public struct Options: Sendable {
+        /// How records are read. The format of the output and `overwrites` do not matter.
+        public var migration: MigrationOptions
+        /// The column or member with the caller's id of the user; nil to find it by its name (`user_id`, `app_user_id`,
+        /// `customer_id` and so on).
+        public var userColumn: String?
+        /// Columns or members that are kept beside the user.
+        public var carriedColumns: Set<String>
+        /// Whether records that were migrated before are migrated again, because an input has changed.
+        public var startsOver: Bool
+        /// The current time, in milliseconds since 1970-01-01T00:00:00Z.
+        public var date: Int64
+
+        public init(
+            migration: MigrationOptions = MigrationOptions(), userColumn: String? = nil,
+            carriedColumns: Set<String> = [], startsOver: Bool = false, date: Int64
+        ) {
+            self.migration = migration
+            self.userColumn = userColumn
+            self.carriedColumns = carriedColumns
+            self.startsOver = startsOver
+            self.date = date
+        }
+    }
+
+    public typealias Store = TransactionStore & MigrationStore
+
+    private let options: Options
+
+    public init(options: Options) { self.options = options }
+
+    /// Migrates files, folders and, for `-`, standard input, into a store.
+    ///
+    /// - Parameters:
+    ///   - inputs: paths of files and folders, and `-` for standard input, in the order in which they are read.
+    ///   - store: the store. The migration does not close it.
+    ///   - progress: called from time to time, not more than once per batch of records.
+    /// - Throws: ``MigrationError``. What was committed before stays, and the same call goes on after it.
+    public func run(
+        inputs: [String], into store: any Store, progress: @Sendable (Migration.Progress) -> Void = { _ in }
+    ) async throws(MigrationError) -> StoreMigrationSummary {
+        try options.migration.check(inputs)
+        var work = try await begin(inputs, store)
+        let source = RecordSource(inputs.map { InputArgument($0) }, options: options.migration.input)
+        let resumed = ResumedSource(source, after: work.checkpoint, marks: work.progress.marks)
+        let migrator = try migrator()
+        let pipeline = BatchPipeline(
+            work: { (batch, output) async throws(MigrationError) in
+                try await Self.migrate(batch.records(), migrator, store, into: &output)
+            }, jobs: options.migration.jobs)
+        do {
+            try await pipeline.run({ () throws(MigrationError) in try resumed.next() }) {
+                (batch, position) async throws(MigrationError) in
+                work.add(batch, position)
+                if work.isStepFull { try await work.commit(to: store) }
+                let summary = work.progress.summary
+                progress(
+                    Migration.Progress(
+                        bytesRead: source.statistics.bytes, records: summary.recordsRead,
+                        quarantined: summary.quarantined))
+            }
+        } catch {
+            // What is complete need not be repeated. The first error is the one to report.
+            if error.code != .store { try? await work.commit(to: store) }
+            throw error
+        }
+        work.finish(source.statistics, resumed.position)
+        try await work.commit(to: store)
+        return try work.result()
+    }
+
+    /// Migrates the quarantined records in a store again, for example with other options. Those that are migrated now leave the
+    /// quarantine.
+    ///
+    /// - Throws: ``MigrationError``. What was committed before stays.
+    public func retry(
+        _ store: any Store, progress: @Sendable (Migration.Progress) -> Void = { _ in }
+    ) async throws(MigrationError) -> StoreMigrationSummary {
+        let migrator = try migrator()
+        var work = Work(migration: nil)
+        var last: [UInt8]?
+        while true {
+            if Task.isCancelled { throw .interrupted }
+            let page = try await Self.stored { try await store.quarantine(after: last, limit: 200) }
+            guard let end = page.last else { break }
+            last = end.key
+            let records = page.compactMap { record in
+                QuarantineLine(record.line[...])?.record(receiptColumn: options.migration.receiptColumn)
+            }
+            guard records.count == page.count else {
+                throw MigrationError(.store, path: "", "The quarantine of the store has a line that cannot be read.")
+            }
+            var output = BatchOutput()
+            try await Self.migrate(records, migrator, store, into: &output)
+            work.step.released += page.map(\.key)
+            work.add(output, nil)
+            try await work.commit(to: store)
+            progress(
+                Migration.Progress(
+                    bytesRead: 0, records: work.progress.summary.recordsRead,
+                    quarantined: work.progress.summary.quarantined))
+        }
+        return try work.result()
+    }
+
+    private func migrator() throws(MigrationError) -> RecordMigrator {
+        let users = UserColumns(user: options.userColumn, carried: options.carriedColumns)
+        do throws(ReceiptError) {
+            return try RecordMigrator(
+                options.migration,
+                filing: RecordMigrator.Filing(
+                    users: users, verified: VerifiedReceipts(trust: options.migration.trust), date: options.date))
+        } catch {
+            throw MigrationError(.trust, path: "", error.message)
+        }
+    }
+
+    private static func migrate(
+        _ records: [InputRecord], _ migrator: RecordMigrator, _ store: any Store, into output: inout BatchOutput
+    ) async throws(MigrationError) {
+        if let verified = migrator.filing?.verified {
+            let unknown = Set(migrator.receiptKeys(records)).filter { verified[$0] == nil }
+            if !unknown.isEmpty {
+                let known = try await stored { try await store.verifiedReceipts(Array(unknown)) }
+                for receipt in known { verified.add(receipt) }
+            }
+        }
+        for record in records { migrator.migrate(record, into: &output) }
+    }
+
+    fileprivate static func stored<Result>(
+        _ body: () async throws -> Result
+    ) async throws(MigrationError) -> Result {
+        do {
+            return try await body()
+        } catch is CancellationError {
+            throw .interrupted
+        } catch {
+            throw MigrationError(.store, path: "", "The store failed: \(error)")
+        }
+    }
+
+    // MARK: Going on
+
+    /// Finds where an earlier run of this migration stopped.
+    private func begin(_ inputs: [String], _ store: any Store) async throws(MigrationError) -> Work {
+        var (attempt, name) = (1, name(inputs, attempt: 1))
+        var checkpoint = try await Self.stored { try await store.checkpoint(of: name) }
+        // Each start from the beginning has a name of its own.
+        while checkpoint != nil {
+            let next = self.name(inputs, attempt: attempt + 1)
+            let newer = try await Self.stored { try await store.checkpoint(of: next) }
+            if newer == nil, !options.startsOver { break }
+            (attempt, name, checkpoint) = (attempt + 1, next, newer)
+        }
+        var work = Work(migration: name)
+        guard let checkpoint else { return work }
+        guard let progress = MigrationProgress(state: checkpoint.state) else {
+            throw MigrationError(
+                .inputChanged, path: "",
+                "The store has a position of this migration that this version cannot read. Start over.")
+        }
+        work.checkpoint = checkpoint
+        work.progress = progress
+        work.recordsBefore = progress.summary.recordsRead
+        return work
+    }
+
+    /// The name of the migration of these inputs with these options.
+    private func name(_ inputs: [String], attempt: Int) -> String {
+        let migration = options.migration
+        var writer = JSONWriter()
+        func list(_ values: [String]) {
+            writer.beginArray()
+            for value in values { writer.string(value) }
+            writer.endArray()
+        }
+        writer.beginArray()
+        writer.integer(attempt)
+        list(inputs.map { $0 == "-" ? $0 : CanonicalPath.of($0) })
+        list([migration.recordFormat.rawValue, "\(migration.limits.maximumSize)", "\(migration.acceptsRecorded)"])
+        list([migration.receiptColumn, options.userColumn].map { $0.map { "=\($0)" } ?? "" })
+        list(options.carriedColumns.sorted())
+        list(migration.environments?.map(\.rawValue).sorted() ?? ["*"])
+        list(migration.bundleIds?.sorted() ?? ["*"])
+        list([Fingerprint(of: migration.trust.digest).description])
+        writer.endArray()
+        return Fingerprint(of: writer.finish()).description
+    }
+
+    /// The step that is being filled, and what was committed before it.
+    private struct Work {
+        /// The name of the migration; nil for one without a position.
+        let migration: String?
+        var checkpoint: MigrationCheckpoint?
+        var progress = MigrationProgress()
+        var recordsBefore = 0
+        var applied = AppliedFacts()
+        var step = MigrationStep()
+        private var position: ResumedSource.Position?
+        private var size = 0
+
+        init(migration: String?) { self.migration = migration }
+
+        /// A step is committed at this many rows, so that work that is repeated after an interruption takes seconds at most.
+        var isStepFull: Bool { size >= 20_000 }
+
+        mutating func add(_ batch: BatchOutput, _ position: ResumedSource.Position?) {
+            let additions = batch.additions
+            step.facts += additions.facts
+            step.users += additions.users
+            step.receipts += additions.receipts
+            for line in batch.quarantine.bytes.split(separator: 0x0A) {
+                step.quarantined.append(QuarantinedRecord(line: Array(line)))
+                size += 1 + line.count / 1_024
+            }
+            let total = batch.counts.total()
+            progress.summary.add(total)
+            size += total.recordsRead + additions.users.count
+            size += additions.facts.reduce(0) { $0 + $1.transactions.count }
+            self.position = position
+        }
+
+        mutating func finish(_ statistics: InputStatistics, _ position: ResumedSource.Position) {
+            progress.summary.inputs = statistics.inputs
+            progress.summary.bytesRead = statistics.bytes
+            progress.summary.blankLines = statistics.blankLines
+            progress.summary.emptyInputs = statistics.emptyInputs
+            self.position = position
+        }
+
+        mutating func commit(to store: any Store) async throws(MigrationError) {
+            guard size > 0 || position != nil || !step.released.isEmpty else { return }
+            if let migration, let position {
+                progress.marks = position.marks
+                step.checkpoint = MigrationCheckpoint(
+                    migration: migration, records: Int64(position.records), digest: position.digest,
+                    state: progress.state)
+            }
+            let step = step
+            let result = try await StoreMigration.stored { try await store.apply(step) }
+            applied.changed += result.changed
+            applied.unchanged += result.unchanged
+            self.step = MigrationStep()
+            size = 0
+            position = nil
+        }
+
+        /// - Throws: ``MigrationError/Code-swift.enum/miscounted``.
+        func result() throws(MigrationError) -> StoreMigrationSummary {
+            let summary = progress.summary
+            guard summary.recordsRead == summary.migrated + summary.quarantined else {
+                throw MigrationError(
+                    .miscounted, path: "",
+                    """
+                    \(summary.recordsRead) records were read, but \(summary.migrated) were migrated and \
+                    \(summary.quarantined) quarantined. This is a bug: please report it.
+                    """)
+            }
+            return StoreMigrationSummary(records: summary, applied: applied, recordsBefore: recordsBefore)
+        }
+    }
+}
+
+/// The numbers of a migration into a store.
+public struct StoreMigrationSummary: Sendable, Equatable {
+    /// The counts of records over all runs that the migration took. Transactions are not counted for each record: the store has
+    /// each of them once.
+    public let records: MigrationSummary
+    /// Facts that were new to the store in this run, and facts that it had.
+    public let applied: AppliedFacts
+    /// How many of the records an earlier run had migrated.
+    public let recordsBefore: Int
+}

@@ -1,0 +1,59 @@
+import AppStoreModels
+import Purchases
+import TransactionStore
+
+/// Finds the caller's user in the columns beside a document.
+struct UserColumns: Sendable {
+    /// The column that holds the id of the user; nil to find it by its name.
+    let user: String?
+    /// The columns that are kept beside the user.
+    let carried: Set<String>
+
+    /// Names of columns that hold the id of a user, in lower case and without separators; the first one counts.
+    private static let names = [
+        "userid", "appuserid", "customuserid", "accountid", "customerid", "memberid", "playerid", "uid", "user",
+    ]
+
+    /// The claims that the columns make on the purchases of a document.
+    func claims(_ columns: [CarriedColumn], on facts: [FactSet]) -> [UserClaim] {
+        guard !columns.isEmpty else { return [] }
+        let userId = userColumn(columns).flatMap(Self.text) ?? ""
+        let kept = columns.filter { carried.contains($0.name) }.sorted { $0.name < $1.name }
+        guard !userId.isEmpty || !kept.isEmpty else { return [] }
+        let text = String(decoding: JSONWriter.carriedColumns(kept), as: UTF8.self)
+        return facts.flatMap { set in
+            Self.purchases(set.identities).map { identity in
+                UserClaim(scope: set.scope, identity: identity, userId: userId, carried: text)
+            }
+        }
+    }
+
+    /// The identities to which a user is attached: the purchases, or all identities of a document without purchases.
+    static func purchases(_ identities: [CustomerIdentity]) -> [CustomerIdentity] {
+        let purchases = identities.filter { $0.kind == .originalTransactionId }
+        return purchases.isEmpty ? identities : purchases
+    }
+
+    private func userColumn(_ columns: [CarriedColumn]) -> CarriedColumn? {
+        if let user { return columns.first { $0.name == user } }
+        var best: (rank: Int, column: CarriedColumn)?
+        for column in columns {
+            let name = String(
+                decoding: column.name.lowercased().utf8.filter { $0 != 0x5F && $0 != 0x2D && $0 != 0x20 }, as: UTF8.self
+            )
+            guard let rank = Self.names.firstIndex(of: name), rank < best?.rank ?? .max else { continue }
+            best = (rank, column)
+        }
+        return best?.column
+    }
+
+    /// The id as text. An object, an array or null is no id.
+    private static func text(_ column: CarriedColumn) -> String? {
+        switch column.value {
+        case .text(let text): return text.isEmpty ? nil : text
+        case .json(let json):
+            guard let first = json.utf8.first, first != 0x5B, first != 0x7B, json != "null" else { return nil }
+            return json
+        }
+    }
+}
