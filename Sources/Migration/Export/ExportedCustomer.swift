@@ -1,6 +1,7 @@
 import AppStoreModels
 import ProductCatalog
 import Purchases
+import TransactionStore
 
 /// A customer at one moment. The rows of all tables are made of it, and it of the resolver alone.
 final class ExportedCustomer: Sendable {
@@ -10,11 +11,15 @@ final class ExportedCustomer: Sendable {
     let subscriptions: [(entitlement: Entitlement, standing: SubscriptionStanding)]
     let terms: [String: NonRenewingTerm]
     let questions: [OpenQuestion]
+    let users: ExportedUsers
     private let history: PurchaseHistory
     private let groups: [String: String]
 
-    /// - Parameter date: the moment, in milliseconds since 1970-01-01T00:00:00Z.
-    init(_ customer: Customer, catalog: ProductCatalog?, at date: Int64) {
+    /// - Parameters:
+    ///   - users: the claims of users on the identities of the customer.
+    ///   - date: the moment, in milliseconds since 1970-01-01T00:00:00Z.
+    init(_ customer: Customer, users: [UserClaim], catalog: ProductCatalog?, at date: Int64) {
+        self.users = ExportedUsers(users)
         self.customer = customer
         key = customer.key
         history = customer.purchaseHistory(catalog: catalog)

@@ -8,7 +8,9 @@ package enum ExportedTables {
     /// All tables, in the order of the documentation.
     package static let outlines: [TableOutline] = [
         transactions.outline, subscriptions.outline, entitlements.outline, terms.outline, renewalInfos.outline,
-        appTransactions.outline, customers.outline, customerIdentities.outline, toAskApple.outline,
+        appTransactions.outline, customers.outline, customerIdentities.outline, customerUsers.outline,
+        conflicts.outline,
+        toAskApple.outline, quarantine.outline,
     ]
 
     // MARK: What several tables have
@@ -408,6 +410,36 @@ package enum ExportedTables {
             .text("value", "The id; account tokens are in lower case.") { $0.value.value },
         ])
 
+    static let customerUsers = Table<OwnedRow<ExportedUser>>(
+        name: "customer_users",
+        meaning: """
+            One row for each customer and user of yours that a migrated record names beside a purchase (`migrate --into`).
+            """,
+        columns: owner() + [
+            .text("userId", "Your id of the user, exactly as in the records; none if a record has only other columns.")
+            {
+                $0.value.userId
+            },
+            .texts("originalTransactionIds", "The purchases for which the records name this user.") {
+                $0.value.originalTransactionIds
+            },
+            .json(
+                "carried", "The columns named with `--carry`: an array with an object for each combination of values."
+            ) {
+                $0.value.carried
+            },
+        ])
+
+    static let conflicts = Table<OwnedRow<ExportedConflict>>(
+        name: "conflicts",
+        meaning: """
+            One row for each purchase for which records name several users. Someone has to decide; nothing is guessed.
+            """,
+        columns: owner() + [
+            .text("originalTransactionId", "The purchase.") { $0.value.originalTransactionId },
+            .texts("userIds", "The users, in the order of their bytes.") { $0.value.userIds },
+        ])
+
     static let toAskApple = Table<OwnedRow<OpenQuestion>>(
         name: "to_ask_apple",
         meaning: """
@@ -435,4 +467,44 @@ package enum ExportedTables {
                 row.value.missingFields.map { "\($0.name)" }
             },
         ])
+
+    // MARK: What is not about a customer
+
+    static let quarantine = Table<JSONObject>(
+        name: "quarantine",
+        meaning: "One row for each record, or document of a record, that `migrate --into` could not migrate.",
+        columns: [
+            .text("sha256", "SHA-256 of the original bytes, 64 hexadecimal digits.") { source($0, "sha256")?.string },
+            .text("reason", "The reason, for a program to branch on.") { $0["reason"]?.string },
+            .text(
+                "verdict", "`notAReceipt`, `notGenuine`, or `notMigrated` for a valid record that a rule excluded."
+            ) { $0["verdict"]?.string },
+            .text("message", "The reason in a sentence.") { $0["message"]?.string },
+            .text("kind", "What the record was recognized as.") { source($0, "kind")?.string },
+            .text("input", "The file, or `-` for standard input.") { source($0, "input")?.string },
+            .integer("line", "The line of the record, from 1.") { source($0, "line")?.integer },
+            .integer("element", "The element of the JSON array, from 1.") { source($0, "element")?.integer },
+            .integer("row", "The row of the table, from 1; the header counts.") { source($0, "row")?.integer },
+            .integer("byteOffset", "The offset of the record in the input, in bytes.") {
+                source($0, "byteOffset")?.integer
+            },
+            .integer("length", "The length of the original in bytes.") { source($0, "length")?.integer },
+            .text("path", "The path of the document in its record; none for a whole record.") {
+                source($0, "path")?.string
+            },
+            .json("record", "Your own columns beside it.") { line in
+                guard let value = line["record"] else { return nil }
+                var writer = JSONWriter()
+                writer.value(value)
+                return writer.finish()
+            },
+            .text("original", "The original bytes, if they are UTF-8; cut if the record was too large.") {
+                $0["original"]?.string
+            },
+            .text("originalBase64", "The original bytes in base64, if they are not UTF-8.") {
+                $0["originalBase64"]?.string
+            },
+        ])
+
+    private static func source(_ line: JSONObject, _ name: String) -> JSONValue? { line["source"]?[name] }
 }

@@ -40,16 +40,28 @@ public struct TableExport: Sendable {
     ///   - folder: the path of the folder, which is made if it is missing.
     /// - Throws: ``ExportError``, `TransactionStoreError` or `CancellationError`. Then the folder has the files of the export
     ///   before, unless the error came when files took their places; then `export.json` is missing.
-    public func run(_ store: any CustomerDirectory, to folder: String) async throws -> ExportSummary {
+    public func run(_ store: any CustomerDirectory & MigrationStore, to folder: String) async throws -> ExportSummary {
         let names = Format.allCases.map { Self.names($0) }
         let folder = try ExportFolder(path: folder, names: names.flatMap(\.self))
         let manifest = try folder.makeFile(ExportFolder.manifest)
         let tables = try TableWriters(format, folder)
         for scope in try await store.scopes() {
-            try await store.forEachCustomer(in: scope) { customer in
+            var last: CustomerIdentity?
+            while true {
                 try Task.checkCancellation()
-                try tables.write(ExportedCustomer(customer, catalog: catalog, at: date))
+                let page = try await store.customers(in: scope, after: last, limit: 200)
+                guard let next = page.last?.identities.first else { break }
+                last = next
+                try await write(page, of: scope, store, tables)
             }
+        }
+        var lastRecord: [UInt8]?
+        while true {
+            try Task.checkCancellation()
+            let page = try await store.quarantine(after: lastRecord, limit: 200)
+            guard let next = page.last?.key else { break }
+            lastRecord = next
+            try tables.write(page)
         }
         try tables.finish()
         if format == .csv {
@@ -68,6 +80,17 @@ public struct TableExport: Sendable {
         return summary
     }
 
+    private func write(
+        _ page: [Customer], of scope: StoreScope, _ store: any MigrationStore, _ tables: TableWriters
+    ) async throws {
+        let claims = Dictionary(
+            grouping: try await store.users(of: page.flatMap(\.identities), in: scope), by: \.identity)
+        for customer in page {
+            let users = claims.isEmpty ? [] : customer.identities.flatMap { claims[$0] ?? [] }
+            try tables.write(ExportedCustomer(customer, users: users, catalog: catalog, at: date))
+        }
+    }
+
     /// The files of a format, without `export.json`.
     private static func names(_ format: Format) -> [String] {
         ExportedTables.outlines.map { format.file($0.name) } + (format == .csv ? TableScripts.names : [])
@@ -84,7 +107,10 @@ private struct TableWriters {
     private let appTransactions: TableWriter<OwnedRow<StoredAppTransaction>>
     private let customers: TableWriter<OwnedRow<Customer>>
     private let customerIdentities: TableWriter<OwnedRow<CustomerIdentity>>
+    private let customerUsers: TableWriter<OwnedRow<ExportedUser>>
+    private let conflicts: TableWriter<OwnedRow<ExportedConflict>>
     private let toAskApple: TableWriter<OwnedRow<OpenQuestion>>
+    private let quarantine: TableWriter<JSONObject>
     /// The questions are ordered by reason over all customers: one file for each reason, put together at the end.
     private let questions: [ExportFile]
 
@@ -97,7 +123,10 @@ private struct TableWriters {
         appTransactions = try TableWriter(ExportedTables.appTransactions, format, in: folder)
         customers = try TableWriter(ExportedTables.customers, format, in: folder)
         customerIdentities = try TableWriter(ExportedTables.customerIdentities, format, in: folder)
+        customerUsers = try TableWriter(ExportedTables.customerUsers, format, in: folder)
+        conflicts = try TableWriter(ExportedTables.conflicts, format, in: folder)
         toAskApple = try TableWriter(ExportedTables.toAskApple, format, in: folder)
+        quarantine = try TableWriter(ExportedTables.quarantine, format, in: folder)
         var questions: [ExportFile] = []
         for reason in OpenQuestion.Reason.allCases {
             questions.append(try folder.makeSpool("\(ExportedTables.toAskApple.name).\(reason.rawValue)"))
@@ -114,8 +143,20 @@ private struct TableWriters {
         try appTransactions.write(customer.rows(customer.customer.appTransaction.map { [$0] } ?? []))
         try customers.write(customer.rows([customer.customer]))
         try customerIdentities.write(customer.rows(customer.customer.identities))
+        try customerUsers.write(customer.rows(customer.users.users))
+        try conflicts.write(customer.rows(customer.users.conflicts))
         for row in customer.rows(customer.questions) {
             try toAskApple.write(row, to: questions[row.value.reason.rawValue])
+        }
+    }
+
+    /// - Throws: ``ExportError``, or `TransactionStoreError` for a line that cannot be read.
+    func write(_ records: [QuarantinedRecord]) throws {
+        for record in records {
+            guard let line = (try? JSONValue.parse(record.line[...]))?.object else {
+                throw TransactionStoreError(.corrupt, "The quarantine of the store has a line that cannot be read.")
+            }
+            try quarantine.write([line])
         }
     }
 
@@ -126,7 +167,9 @@ private struct TableWriters {
             (transactions.name, transactions.rows), (subscriptions.name, subscriptions.rows),
             (entitlements.name, entitlements.rows), (terms.name, terms.rows), (renewalInfos.name, renewalInfos.rows),
             (appTransactions.name, appTransactions.rows), (customers.name, customers.rows),
-            (customerIdentities.name, customerIdentities.rows), (toAskApple.name, toAskApple.rows),
+            (customerIdentities.name, customerIdentities.rows), (customerUsers.name, customerUsers.rows),
+            (conflicts.name, conflicts.rows), (toAskApple.name, toAskApple.rows),
+            (quarantine.name, quarantine.rows),
         ].map { ExportSummary.Table(name: $0.0, rows: $0.1) }
     }
 }

@@ -24,6 +24,9 @@ public struct StoreMigration: Sendable {
         public var startsOver: Bool
         /// The current time, in milliseconds since 1970-01-01T00:00:00Z.
         public var date: Int64
+        /// A step is committed at about this many rows, so that work that is repeated after an interruption takes seconds at
+        /// most.
+        package var rowsPerStep = 20_000
 
         public init(
             migration: MigrationOptions = MigrationOptions(), userColumn: String? = nil,
@@ -91,7 +94,7 @@ public struct StoreMigration: Sendable {
         _ store: any Store, progress: @Sendable (Migration.Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {
         let migrator = try migrator()
-        var work = Work(migration: nil)
+        var work = Work(migration: nil, rowsPerStep: options.rowsPerStep)
         var last: [UInt8]?
         while true {
             if Task.isCancelled { throw .interrupted }
@@ -167,7 +170,7 @@ public struct StoreMigration: Sendable {
             if newer == nil, !options.startsOver { break }
             (attempt, name, checkpoint) = (attempt + 1, next, newer)
         }
-        var work = Work(migration: name)
+        var work = Work(migration: name, rowsPerStep: options.rowsPerStep)
         guard let checkpoint else { return work }
         guard let progress = MigrationProgress(state: checkpoint.state) else {
             throw MigrationError(
@@ -206,6 +209,7 @@ public struct StoreMigration: Sendable {
     private struct Work {
         /// The name of the migration; nil for one without a position.
         let migration: String?
+        private let rowsPerStep: Int
         var checkpoint: MigrationCheckpoint?
         var progress = MigrationProgress()
         var recordsBefore = 0
@@ -214,10 +218,12 @@ public struct StoreMigration: Sendable {
         private var position: ResumedSource.Position?
         private var size = 0
 
-        init(migration: String?) { self.migration = migration }
+        init(migration: String?, rowsPerStep: Int) {
+            self.migration = migration
+            self.rowsPerStep = rowsPerStep
+        }
 
-        /// A step is committed at this many rows, so that work that is repeated after an interruption takes seconds at most.
-        var isStepFull: Bool { size >= 20_000 }
+        var isStepFull: Bool { size >= rowsPerStep }
 
         mutating func add(_ batch: BatchOutput, _ position: ResumedSource.Position?) {
             let additions = batch.additions

@@ -13,7 +13,8 @@ struct ExportCommand: AsyncParsableCommand {
         discussion: """
             Merges all documents about each customer and writes one file per table: transactions, subscriptions, \
             entitlements, terms (of non-renewing subscriptions), renewal_infos, app_transactions, customers, \
-            customer_identities, and to_ask_apple (what the App Store Server API could change). \
+            customer_identities, customer_users and conflicts (your user ids, of migrate --into), to_ask_apple (what the \
+            App Store Server API could change), and quarantine (what migrate --into could not migrate). \
             Documentation/Export.md explains each column and has example queries.
 
             Statuses and entitlements are those at --at. Two exports of the same documents with the same --at and \
