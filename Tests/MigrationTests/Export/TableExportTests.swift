@@ -118,7 +118,7 @@ struct TableExportTests {
     }
 
     /// A store that fails, or is canceled, in the middle.
-    private struct Failing: CustomerDirectory {
+    private struct Failing: CustomerDirectory, MigrationStore {
         let store: any CompleteTransactionStore
         let failure: any Error
 
@@ -130,6 +130,12 @@ struct TableExportTests {
             if identity != nil { throw failure }
             return try await store.customers(in: scope, after: nil, limit: 2)
         }
+
+        func apply(_ step: MigrationStep) async throws -> AppliedFacts { try await store.apply(step) }
+        func checkpoint(of migration: String) async throws -> MigrationCheckpoint? { nil }
+        func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] { [] }
+        func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] { [] }
+        func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] { [] }
     }
 
     @Test("that fail keep the files of the export before, and leave nothing else")

@@ -1,0 +1,332 @@
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import Migration
+import Purchases
+import SQLiteTransactionStore
+import Synchronization
+import TestSupport
+import Testing
+import TransactionStore
+
+/// Migrations into a store.
+@Suite("Migrations into a store")
+struct StoreMigrationTests {
+    /// All fixtures, and tables as backends have them.
+    private static let inputs = FixtureStore.names.map { FixtureStore.root.appending(path: $0).path + "/" }
+        .sorted() + [FixtureStore.root.appending(path: "inputs").path]
+    private static let date: Int64 = 1_790_000_000_000
+
+    private static func options(
+        jobs: Int = 1, trust: TrustPolicy? = nil, user: String? = nil, carry: Set<String> = [], startsOver: Bool = false,
+        rowsPerStep: Int = 20_000
+    ) throws -> StoreMigration.Options {
+        var options = StoreMigration.Options(
+            migration: MigrationOptions(trust: try trust ?? FixtureTrust.withIntermediates(), jobs: jobs),
+            userColumn: user, carriedColumns: carry, startsOver: startsOver, date: date)
+        options.rowsPerStep = rowsPerStep
+        return options
+    }
+
+    private static func open(_ folder: TemporaryFolder, _ name: String = "store") throws -> SQLiteTransactionStore {
+        try SQLiteTransactionStore.open(path: folder.file("\(name).sqlite"), options: .init(durability: .normal))
+    }
+
+    private static func export(
+        _ store: any CompleteTransactionStore, _ folder: TemporaryFolder
+    ) async throws -> [String: [UInt8]] {
+        let tables = folder.file("tables-\(UUID())")
+        _ = try await TableExport(date: date).run(store, to: tables)
+        var files: [String: [UInt8]] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: tables) where !name.hasPrefix(".") {
+            files[name] = [UInt8](try Data(contentsOf: URL(fileURLWithPath: tables).appending(path: name)))
+        }
+        return files
+    }
+
+    private static func rows(_ files: [String: [UInt8]], _ table: String) throws -> [JSONValue] {
+        try (files["\(table).ndjson"] ?? []).split(separator: 0x0A).map { try JSONValue.parse($0) }
+    }
+
+    /// What `LegacyFixtures` gives, migrated once without interruption.
+    private static let undisturbed = Task {
+        let folder = try TemporaryFolder()
+        let store = try open(folder)
+        let summary = try await StoreMigration(options: try options()).run(inputs: inputs, into: store)
+        let files = try await export(store, folder)
+        try await store.close()
+        return (summary: summary, files: files)
+    }
+
+    /// A store that stops at one step, as a process that is killed before or after its commit.
+    private final class Stopping: TransactionStore, MigrationStore {
+        let store: SQLiteTransactionStore
+        let stop: Int
+        let commits: Bool
+        let steps = Counter()
+
+        init(_ store: SQLiteTransactionStore, at stop: Int, commits: Bool) {
+            self.store = store
+            self.stop = stop
+            self.commits = commits
+        }
+
+        func apply(_ step: MigrationStep) async throws -> AppliedFacts {
+            guard steps.next() == stop else { return try await store.apply(step) }
+            if commits { _ = try await store.apply(step) }
+            throw TransactionStoreError(.unavailable, "stopped")
+        }
+
+        func apply(_ sets: [FactSet]) async throws -> AppliedFacts { try await store.apply(sets) }
+        func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
+            try await store.customer(identities, in: scope)
+        }
+        func hasProcessed(notificationUUID: String) async throws -> Bool {
+            try await store.hasProcessed(notificationUUID: notificationUUID)
+        }
+        func counts() async throws -> StoreCounts { try await store.counts() }
+        func checkReadiness() async throws { try await store.checkReadiness() }
+        func close() async throws {}
+        func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
+            try await store.checkpoint(of: migration)
+        }
+        func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
+            try await store.verifiedReceipts(keys)
+        }
+        func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] {
+            try await store.users(of: identities, in: scope)
+        }
+        func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
+            try await store.quarantine(after: key, limit: limit)
+        }
+    }
+
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+        func next() -> Int { count.withLock { $0 += 1; return $0 } }
+        var value: Int { count.withLock { $0 } }
+    }
+
+    @Test("read every record, and migrate or quarantine it")
+    func everyRecord() async throws {
+        let (summary, files) = try await Self.undisturbed.value
+        let records = summary.records
+        #expect(records.recordsRead == records.migrated + records.quarantined)
+        #expect(records.migrated > 100 && records.quarantined > 100)
+        let quarantine = try Self.rows(files, "quarantine")
+        // Lines are equal only if place, reason and bytes are.
+        #expect(quarantine.count == records.quarantined + records.documentsQuarantined)
+        for line in quarantine {
+            let bytes = try FixtureRun.original(line)
+            #expect(Fingerprint(of: bytes).description == line["sha256"]?.string)
+        }
+    }
+
+    @Test("store the purchases that migrating to files finds, each once")
+    func samePurchases() async throws {
+        let (summary, files) = try await Self.undisturbed.value
+        let exported = try Self.rows(files, "transactions")
+        func key(_ row: JSONValue) -> String {
+            [row["environment"], row["bundleId"], row["transactionId"]].map { $0?.string ?? "-" }.joined(separator: " ")
+        }
+        let keys = exported.map(key)
+        #expect(Set(keys).count == keys.count)
+        let folder = try TemporaryFolder()
+        let output = try await Migration(options: try Self.options().migration).run(
+            inputs: Self.inputs, output: folder.file("output"))
+        #expect(output.recordsRead == summary.records.recordsRead)
+        let lines = try FixtureRun.lines(
+            [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.file("output/transactions.ndjson")))))
+        var missing: Set<String> = []
+        for line in lines where !keys.contains(key(line)) {
+            missing.insert(line["source"]?["input"]?.string ?? "")
+        }
+        // Their records are in the quarantine of the store, since no store can file them.
+        let quarantined = Set(
+            try Self.rows(files, "quarantine").filter { $0["reason"] == .string("notFiled") }
+                .compactMap { $0["input"]?.string })
+        #expect(missing.subtracting(quarantined).isEmpty)
+    }
+
+    @Test("go on after an interruption at any step, before or after its commit, to the same store")
+    func interrupted() async throws {
+        let expected = try await Self.undisturbed.value
+        for commits in [false, true] {
+            for stop in 1... {
+                let folder = try TemporaryFolder()
+                let store = try Self.open(folder)
+                let stopping = Stopping(store, at: stop, commits: commits)
+                let migration = StoreMigration(options: try Self.options(rowsPerStep: 1))
+                var isWhole = false
+                do {
+                    _ = try await migration.run(inputs: Self.inputs, into: stopping)
+                    isWhole = true
+                } catch {
+                    #expect(error.code == .store)
+                }
+                let steps = Counter()
+                let summary = try await migration.run(inputs: Self.inputs, into: store) { _ in _ = steps.next() }
+                #expect(summary.records == expected.summary.records)
+                #expect(try await Self.export(store, folder) == expected.files)
+                try await store.close()
+                if isWhole {
+                    #expect(stop > 2 && summary.recordsBefore == summary.records.recordsRead && steps.value == 0)
+                    break
+                }
+            }
+        }
+    }
+
+    @Test("give the same store for any number of jobs and any step", arguments: [(1, 1), (3, 1), (4, 1_000)])
+    func jobs(jobs: Int, rowsPerStep: Int) async throws {
+        let expected = try await Self.undisturbed.value
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let options = try Self.options(jobs: jobs, rowsPerStep: rowsPerStep)
+        let summary = try await StoreMigration(options: options).run(inputs: Self.inputs, into: store)
+        #expect(summary.records == expected.summary.records)
+        #expect(try await Self.export(store, folder) == expected.files)
+        try await store.close()
+    }
+
+    @Test("read what was appended to an input, and nothing twice")
+    func grown() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let lines = try Self.lines()
+        let path = try folder.write("log.ndjson", lines.prefix(3).joined(separator: [0x0A]) + [0x0A])
+        let migration = StoreMigration(options: try Self.options())
+        let first = try await migration.run(inputs: [path], into: store)
+        #expect(first.records.recordsRead == 3 && first.recordsBefore == 0)
+        try folder.write("log.ndjson", lines.joined(separator: [0x0A]))
+        let second = try await migration.run(inputs: [path], into: store)
+        #expect(second.records.recordsRead == lines.count && second.recordsBefore == 3)
+        try await store.close()
+    }
+
+    @Test("name an input that has changed, and start over when asked")
+    func changed() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let lines = try Self.lines()
+        let paths = try ["a", "b", "c"].enumerated().map { place, name in
+            try folder.write("\(name).ndjson", lines.dropFirst(place * 3).prefix(3).joined(separator: [0x0A]))
+        }
+        let migration = StoreMigration(options: try Self.options())
+        let first = try await migration.run(inputs: paths, into: store)
+        for (name, text) in [("b", lines[4]), ("c", lines[0]), ("a", lines[0] + [0x0A] + lines[1])] {
+            let before = try Data(contentsOf: URL(fileURLWithPath: folder.file("\(name).ndjson")))
+            try folder.write("\(name).ndjson", text)
+            let error = await #expect(throws: MigrationError.self) {
+                try await migration.run(inputs: paths, into: store)
+            }
+            #expect(error?.code == .inputChanged)
+            #expect(error?.path == folder.file("\(name).ndjson"), "\(error?.message ?? "")")
+            try folder.write("\(name).ndjson", before)
+        }
+        #expect(try await migration.run(inputs: paths, into: store).recordsBefore == first.records.recordsRead)
+        try folder.write("b.ndjson", lines[4])
+        let again = StoreMigration(options: try Self.options(startsOver: true))
+        let second = try await again.run(inputs: paths, into: store)
+        #expect(second.recordsBefore == 0 && second.records.recordsRead == 7)
+        // From now on the new position counts.
+        #expect(try await migration.run(inputs: paths, into: store).recordsBefore == 7)
+        try await store.close()
+    }
+
+    /// Lines of records, at least nine.
+    private static func lines() throws -> [[UInt8]] {
+        let bytes = try FixtureStore.bytes("inputs/customers.ndjson")
+        return bytes.split(separator: 0x0A).map { Array($0) }
+    }
+
+    private static func receipt(_ name: String) throws -> String {
+        String(decoding: try FixtureFolder(name).receipt, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    @Test("keep the caller's users, and list purchases with several of them")
+    func users() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let (renewable, consumable) = (try Self.receipt("auto-renewable"), try Self.receipt("non-consumable"))
+        let path = try folder.write(
+            "users.csv",
+            """
+            id,User ID,country,receipt
+            1,7,DE,\(renewable)
+            2,8,FR,\(renewable)
+            3,7,US,\(renewable)
+            4,"ü,\"\"'",,\(consumable)
+            5,,SE,\(consumable)\n
+            """)
+        let migration = StoreMigration(options: try Self.options(carry: ["country"]))
+        _ = try await migration.run(inputs: [path], into: store)
+        let files = try await Self.export(store, folder)
+        let users = try Self.rows(files, "customer_users")
+        let purchases = try Self.rows(files, "transactions").compactMap { $0["originalTransactionId"]?.string }
+        #expect(Set(users.map { $0["userId"]?.string ?? "-" }) == ["7", "8", "ü,\"'", "-"])
+        #expect(
+            users.first { $0["userId"]?.string == "7" }?["carried"]
+                == .array([.object(["country": "DE"]), .object(["country": "US"])]))
+        #expect(users.first { $0["userId"] == nil }?["carried"] == .array([.object(["country": "SE"])]))
+        let conflicts = try Self.rows(files, "conflicts")
+        #expect(conflicts.count == 1)
+        #expect(conflicts.first?["userIds"] == .array(["7", "8"]))
+        #expect(purchases.contains(conflicts.first?["originalTransactionId"]?.string ?? ""))
+        try await store.close()
+    }
+
+    @Test("find the user in the column that is named")
+    func userColumn() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let path = try folder.write(
+            "users.ndjson", #"{"user_id": "1", "owner": 42, "receipt": "\#(try Self.receipt("auto-renewable"))"}"#)
+        _ = try await StoreMigration(options: try Self.options(user: "owner")).run(inputs: [path], into: store)
+        let users = try Self.rows(try await Self.export(store, folder), "customer_users")
+        #expect(users.map { $0["userId"]?.string } == ["42"])
+        try await store.close()
+    }
+
+    @Test("verify a receipt once, however many records it stands in")
+    func once() async throws {
+        let folder = try TemporaryFolder()
+        let receipt = try Self.receipt("auto-renewable")
+        let path = try folder.write("many.csv", "user_id,receipt\n" + (1...600).map { "\($0),\(receipt)\n" }.joined())
+        let store = try Self.open(folder)
+        let first = try await StoreMigration(options: try Self.options()).run(inputs: [path], into: store)
+        #expect(first.records.migratedByKind == ["appReceipt": 600])
+        #expect(first.applied.unchanged == 0)
+        let files = try await Self.export(store, folder)
+        #expect(try Self.rows(files, "customer_users").count == 600)
+        // Another input with the same receipt, in another run: the store knows it.
+        let other = try folder.write("other.csv", "user_id,receipt\n601,\(receipt)\n")
+        let second = try await StoreMigration(options: try Self.options()).run(inputs: [other], into: store)
+        #expect(second.records.migrated == 1 && second.applied == AppliedFacts())
+        // What one policy trusts, another one need not.
+        let third = try await StoreMigration(options: try Self.options(trust: .apple)).run(
+            inputs: [other], into: store)
+        #expect(third.records.quarantinedByReason == ["untrustedRoot": 1])
+        try await store.close()
+    }
+
+    @Test("migrate the quarantine again, and keep what is still not migrated")
+    func retry() async throws {
+        let expected = try await Self.undisturbed.value
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let strict = try await StoreMigration(options: try Self.options(trust: .apple)).run(
+            inputs: Self.inputs, into: store)
+        #expect(strict.records.quarantined > expected.summary.records.quarantined)
+        let summary = try await StoreMigration(options: try Self.options()).retry(store)
+        #expect(summary.records.recordsRead == strict.records.quarantined + strict.records.documentsQuarantined)
+        let files = try await Self.export(store, folder)
+        for (name, bytes) in expected.files where name != "export.json" {
+            #expect(files[name] == bytes, "\(name)")
+        }
+        let again = try await StoreMigration(options: try Self.options()).retry(store)
+        #expect(again.records.migrated == 0)
+        #expect(try await Self.export(store, folder)["quarantine.ndjson"] == expected.files["quarantine.ndjson"])
+        try await store.close()
+    }
+}
