@@ -9,6 +9,11 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (strictWarnings ? [.treatAllWarnings(as: .error)] : [])
+/// In a release build the tests check optimized libraries, but are not optimized themselves: that would take the compiler
+/// minutes and check nothing more. Only where this package is built for itself, because SwiftPM refuses unsafe flags in
+/// dependencies.
+let testSettings: [SwiftSetting] =
+    settings + (strictWarnings ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : [])
 
 /// Products of packages that only some of our libraries need, see `traits` below.
 func server(_ name: String, _ package: String) -> Target.Dependency {
@@ -204,18 +209,18 @@ let package = Package(
             name: "COpenSSL", path: "Tests/COpenSSL", pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .target(
-            name: "OpenSSLOracle", dependencies: ["COpenSSL"], path: "Tests/OpenSSLOracle", swiftSettings: settings),
-        .target(name: "SharedReceipts", path: "Tests/SharedReceipts", swiftSettings: settings),
+            name: "OpenSSLOracle", dependencies: ["COpenSSL"], path: "Tests/OpenSSLOracle", swiftSettings: testSettings),
+        .target(name: "SharedReceipts", path: "Tests/SharedReceipts", swiftSettings: testSettings),
         // What several test targets share. It imports no test framework.
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         // Trust in what ReceiptForge signs.
         .target(
             name: "ForgedTrust", dependencies: ["LegacyReceipts", "ReceiptForge"], path: "Tests/ForgedTrust",
-            swiftSettings: settings),
-        .target(name: "TestDatabase", path: "Tests/TestDatabase", swiftSettings: settings),
+            swiftSettings: testSettings),
+        .target(name: "TestDatabase", path: "Tests/TestDatabase", swiftSettings: testSettings),
 
         .testTarget(
-            name: "AppStoreModelsTests", dependencies: ["AppStoreModels", "TestSupport"], swiftSettings: settings),
+            name: "AppStoreModelsTests", dependencies: ["AppStoreModels", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
             name: "LegacyReceiptsTests",
             dependencies: [
@@ -223,13 +228,13 @@ let package = Package(
                 "LegacyReceipts", "ReceiptForge", "OpenSSLOracle", "SharedReceipts",
                 crypto,
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "PurchasesTests",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "ReceiptForge", "SharedReceipts",
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "MigrationTests",
             dependencies: [
@@ -239,11 +244,11 @@ let package = Package(
                 "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
             exclude: ["ProductCatalog/Examples"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "ReceiptForgeTests",
             dependencies: ["ReceiptForge", "SharedReceipts", crypto],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "TransactionStoreTests",
             dependencies: [
@@ -252,12 +257,12 @@ let package = Package(
                 "TransactionStoreConformance",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         // An engine as another package would write it: without access to what is not public.
         .testTarget(
             name: "ForeignEngineTests",
             dependencies: ["Purchases", "TransactionStore", "TransactionStoreConformance"],
-            packageAccess: false, swiftSettings: settings),
+            packageAccess: false, swiftSettings: testSettings),
         .testTarget(
             name: "AppStoreServerTests",
             dependencies: [
@@ -265,7 +270,7 @@ let package = Package(
                 "AppStoreModels", "AppStoreServer", "ReceiptForge", "SharedReceipts", crypto,
                 server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "AppStoreSyncTests",
             dependencies: [
@@ -273,7 +278,7 @@ let package = Package(
                 "AppStoreModels", "AppStoreServer", "AppStoreSync", "Purchases", "ReceiptForge", "TransactionStore",
                 "SQLiteTransactionStore", crypto,
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "VerifyReceiptTests",
             dependencies: [
@@ -282,7 +287,7 @@ let package = Package(
                 "SQLiteTransactionStore", "VerifyReceipt", "ReplyComparison", "Migration",
                 "SharedReceipts", crypto,
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "VerifyReceiptServerTests",
             dependencies: [
@@ -296,7 +301,7 @@ let package = Package(
                 server("NIOPosix", "swift-nio"),
                 server("NIOSSL", "swift-nio-ssl"), server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "AppStoreSandboxTests",
             dependencies: [
@@ -308,7 +313,7 @@ let package = Package(
                 server("Logging", "swift-log"),
                 server("NIOCore", "swift-nio"), server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "OpenSSLOracleTests",
             dependencies: [
@@ -316,13 +321,13 @@ let package = Package(
                 "OpenSSLOracle", "COpenSSL", "SharedReceipts",
                 crypto, cryptoExtras,
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "CommandTests",
             dependencies: [
@@ -330,6 +335,6 @@ let package = Package(
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "Purchases", "ReceiptForge",
                 "AppStoreServer", "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
     ]
 )
