@@ -24,8 +24,8 @@ public struct StoreMigration: Sendable {
         public var startsOver: Bool
         /// The current time, in milliseconds since 1970-01-01T00:00:00Z.
         public var date: Int64
-        /// A step is committed at about this many rows, so that work that is repeated after an interruption takes seconds at
-        /// most.
+        /// A step is committed at about this many rows, or after half a second, so that little work is repeated after an
+        /// interruption.
         package var rowsPerStep = 20_000
 
         public init(
@@ -217,13 +217,14 @@ public struct StoreMigration: Sendable {
         var step = MigrationStep()
         private var position: ResumedSource.Position?
         private var size = 0
+        private var lastCommit = ContinuousClock.now
 
         init(migration: String?, rowsPerStep: Int) {
             self.migration = migration
             self.rowsPerStep = rowsPerStep
         }
 
-        var isStepFull: Bool { size >= rowsPerStep }
+        var isStepFull: Bool { size >= rowsPerStep || ContinuousClock.now - lastCommit >= .milliseconds(500) }
 
         mutating func add(_ batch: BatchOutput, _ position: ResumedSource.Position?) {
             let additions = batch.additions
@@ -264,6 +265,7 @@ public struct StoreMigration: Sendable {
             self.step = MigrationStep()
             size = 0
             position = nil
+            lastCommit = .now
         }
 
         /// - Throws: ``MigrationError/Code-swift.enum/miscounted``.

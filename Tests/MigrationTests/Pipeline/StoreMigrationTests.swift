@@ -13,12 +13,14 @@ import TransactionStore
 @Suite("Migrations into a store")
 struct StoreMigrationTests {
     /// All fixtures, and tables as backends have them.
-    private static let inputs = FixtureStore.names.map { FixtureStore.root.appending(path: $0).path + "/" }
+    private static let inputs =
+        FixtureStore.names.map { FixtureStore.root.appending(path: $0).path + "/" }
         .sorted() + [FixtureStore.root.appending(path: "inputs").path]
     private static let date: Int64 = 1_790_000_000_000
 
     private static func options(
-        jobs: Int = 1, trust: TrustPolicy? = nil, user: String? = nil, carry: Set<String> = [], startsOver: Bool = false,
+        jobs: Int = 1, trust: TrustPolicy? = nil, user: String? = nil, carry: Set<String> = [],
+        startsOver: Bool = false,
         rowsPerStep: Int = 20_000
     ) throws -> StoreMigration.Options {
         var options = StoreMigration.Options(
@@ -103,7 +105,12 @@ struct StoreMigrationTests {
 
     private final class Counter: Sendable {
         private let count = Mutex(0)
-        func next() -> Int { count.withLock { $0 += 1; return $0 } }
+        func next() -> Int {
+            count.withLock {
+                $0 += 1
+                return $0
+            }
+        }
         var value: Int { count.withLock { $0 } }
     }
 

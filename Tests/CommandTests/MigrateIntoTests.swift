@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("migrate --into", .timeLimit(.minutes(10)))
+struct MigrateIntoTests {
+    /// How often a migration is killed. More with `LEGACY_RECEIPTS_KILLS`.
+    private static let kills = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_KILLS"].flatMap { Int($0) } ?? 8
+
+    private static func export(_ store: String, _ tables: String, in folder: Folder) async throws -> [String: [UInt8]] {
+        let outcome = try await Command.run(
+            ["export", "--store", "sqlite:\(store)", "--to", tables, "--at", "2026-01-01"], in: folder)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        var files: [String: [UInt8]] = [:]
+        for name in folder.names(tables) { files[name] = Array(try folder.text("\(tables)/\(name)").utf8) }
+        return files
+    }
+
+    @Test("Merges receipts in a store, says what it did, and a second time does nothing")
+    func merged() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(24) + Array("{\"receipt\":\"nonsense\"}\n".utf8))
+        let first = try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite")
+        #expect(first.status == 1, "\(first.error)")
+        #expect(
+            first.output == """
+                records read           25
+                  migrated             24
+                    appReceipt         24
+                  quarantined           1
+                    unrecognizedInput   1
+                facts new to the store 36
+                facts it had            0
+
+                Merged in sqlite:store.sqlite.
+                The store has the quarantined records and the reasons; migrate --retry reads them again.
+                Next: legacy-receipts export --store sqlite:store.sqlite
+
+                """, "\(first.output)")
+        #expect(!folder.names("").contains("migrated"))
+        let tables = try await Self.export("store.sqlite", "tables", in: folder)
+        let second = try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite")
+        #expect(second.status == 1)
+        #expect(second.output.contains("25 of the records were migrated by an earlier run and not again."))
+        #expect(try await Self.export("store.sqlite", "again", in: folder) == tables)
+        let users = try folder.lines("tables/customer_users.ndjson")
+        #expect(users.count == 24)
+        let conflicts = try folder.lines("tables/conflicts.ndjson")
+        #expect(conflicts.allSatisfy { ($0["userIds"] as? [String])?.count == 2 })
+    }
+
+    @Test("After kill -9 at any moment the same command goes on, to the same tables")
+    func killed() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(4_000))
+        let start = ContinuousClock.now
+        let whole = try await folder.migrate("dump.ndjson", "--into", "sqlite:whole.sqlite")
+        let length = (ContinuousClock.now - start) / .milliseconds(1)
+        #expect(whole.status == 0)
+        let expected = try await Self.export("whole.sqlite", "whole", in: folder)
+        var generator = SeededGenerator(seed: UInt64(Self.kills))
+        for kill in 0..<Self.kills {
+            let wait = Double.random(in: 0...length, using: &generator) / 1_000
+            let script = """
+                "$COMMAND" migrate --quiet --trust-root root.der dump.ndjson --into sqlite:killed.sqlite >out 2>&1 &
+                sleep \(wait)
+                kill -9 $!
+                wait $!
+                """
+            _ = try await Command.shell(script, in: folder)
+            if kill % 4 == 3 {
+                let outcome = try await folder.migrate("dump.ndjson", "--into", "sqlite:killed.sqlite")
+                #expect(outcome.status == 0, "\(outcome.error)")
+                #expect(outcome.output.contains("records read           4000"))
+                #expect(try await Self.export("killed.sqlite", "killed", in: folder) == expected)
+                for name in folder.names("") where name.hasPrefix("killed.sqlite") {
+                    try FileManager.default.removeItem(atPath: folder.file(name))
+                }
+            }
+        }
+    }
+
+    @Test("Ctrl-C keeps what is done and says how to go on")
+    func interrupted() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(600))
+        let script = """
+            { cat dump.ndjson; touch written; sleep 30; } | "$COMMAND" migrate - --quiet --jobs 1 --trust-root root.der \\
+                --into sqlite:store.sqlite &
+            while [ ! -e written ]; do sleep 0.1; done
+            sleep 1
+            kill -INT $!
+            wait $!
+            """
+        let outcome = try await Command.shell(script, in: folder)
+        #expect(outcome.status == 130, "\(outcome)")
+        #expect(outcome.error.contains("Run the same command to go on where it stopped."))
+        let again = try await folder.migrate(
+            "-", "--jobs", "1", "--into", "sqlite:store.sqlite",
+            input: [UInt8](try Data(contentsOf: folder.url.appending(path: "dump.ndjson"))))
+        #expect(again.status == 0, "\(again.error)")
+        #expect(again.output.contains("records read           600"))
+    }
+
+    @Test("A changed input is named, and --start-over reads it again")
+    func changed() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(4))
+        #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite").status == 0)
+        try folder.write("dump.ndjson", Forged.ndjson(3))
+        let changed = try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite")
+        #expect(changed.status == 2)
+        #expect(
+            changed.error.contains("The input dump.ndjson is not the one")
+                || changed.error.contains("The input is not the one"))
+        #expect(changed.error.contains("--start-over"))
+        let again = try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite", "--start-over")
+        #expect(again.status == 0 && again.output.contains("records read           3"), "\(again)")
+    }
+
+    @Test("The quarantine is migrated again with --retry")
+    func retry() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(4))
+        let strict = try await Command.run(
+            ["migrate", "--quiet", "dump.ndjson", "--into", "sqlite:store.sqlite"], in: folder)
+        #expect(strict.status == 1 && strict.output.contains("untrustedRoot"), "\(strict)")
+        let retried = try await folder.migrate("--retry", "--into", "sqlite:store.sqlite")
+        #expect(retried.status == 0, "\(retried)")
+        _ = try await Self.export("store.sqlite", "tables", in: folder)
+        #expect(try folder.lines("tables/quarantine.ndjson").isEmpty)
+        #expect(try folder.lines("tables/customer_users.ndjson").count == 4)
+    }
+
+    @Test(
+        "Options that do not fit together are refused",
+        arguments: [
+            ["dump.ndjson", "--retry", "--into", "sqlite:a"], ["--into", "sqlite:a"], ["dump.ndjson", "--carry", "x"],
+            ["dump.ndjson", "--start-over"], ["dump.ndjson", "--into", "sqlite:a", "--store", "sqlite:b"], [],
+        ])
+    func refused(arguments: [String]) async throws {
+        let folder = try Folder.withRoot()
+        let outcome = try await Command.run(["migrate"] + arguments, in: folder)
+        #expect(outcome.status == 2, "\(outcome)")
+        #expect(folder.names("") == ["root.der"])
+    }
+}
