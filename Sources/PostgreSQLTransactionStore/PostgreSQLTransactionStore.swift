@@ -139,9 +139,15 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         return result
     }
 
+    /// Writes the facts and everything else of a step in one transaction.
+    func writeStep(_ facts: FactBatch, _ migration: MigrationBatch) async throws -> AppliedFacts {
+        try await Self.write(facts, schema, pool, address, and: migration).first ?? AppliedFacts()
+    }
+
     /// Writes a batch in one transaction. The result has one value per call.
     private static func write(
-        _ batch: FactBatch, _ schema: Schema, _ pool: ConnectionPool, _ address: PostgreSQLAddress
+        _ batch: FactBatch, _ schema: Schema, _ pool: ConnectionPool, _ address: PostgreSQLAddress,
+        and migration: MigrationBatch? = nil
     ) async throws -> [AppliedFacts] {
         try await perform(pool, address) { session in
             var exclusive: Set<Int32> = []
@@ -151,7 +157,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
                     session: session, lockClass: schema.lockClass, exclusive: exclusive,
                     mayCopyIdentities: mayCopyIdentities)
                 do {
-                    return try writer.write(batch)
+                    return try writer.write(batch, migration)
                 } catch WriteObstacle.joining(let scopes) {
                     exclusive.formUnion(scopes)
                 } catch WriteObstacle.identityTaken {

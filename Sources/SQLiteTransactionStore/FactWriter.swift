@@ -99,7 +99,8 @@ final class FactWriter {
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }
     }
 
-    private func scopeId(_ scope: StoreScope) throws -> Int64 {
+    /// The id of a scope. A missing scope is inserted.
+    func scopeId(_ scope: StoreScope) throws -> Int64 {
         if let id = scopeIds[scope] { return id }
         let insert = try SQLStatement(db, "INSERT INTO scopes (environment, bundle_id) VALUES (?1, ?2)")
         var id = try SQLiteTransactionStore.scopeId(scope, db)

@@ -107,12 +107,20 @@ struct SQLStatement {
 
     /// Calls `body` for each row.
     func forEachRow(_ body: (SQLRow) throws -> Void) throws {
+        try readRows(while: {
+            try body($0)
+            return true
+        })
+    }
+
+    /// Calls `body` for each row, until it returns false.
+    func readRows(while body: (SQLRow) throws -> Bool) throws {
         defer { sqlite3_reset(handle) }
         while true {
             let code = sqlite3_step(handle)
             if code == SQLITE_DONE { return }
             guard code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
-            try body(SQLRow(handle: handle))
+            guard try body(SQLRow(handle: handle)) else { return }
         }
     }
 

@@ -26,8 +26,39 @@ enum SQLiteSchema {
             try db.execute(sql: version3)
             try TermWriter(db).recordAll(db)
         }
+        migrator.registerMigration("4") { db in try db.execute(sql: version4) }
         return migrator
     }
+
+    /// What migrations keep (`MigrationStore`). The keys are SHA-256 values. The caller's texts are blobs, because they may
+    /// contain any character. A user belongs to the purchase, so that merging customers moves no user.
+    private static let version4 = """
+        CREATE TABLE user_claims (
+            scope_id INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            value TEXT NOT NULL,
+            key BLOB NOT NULL,
+            user_id BLOB NOT NULL,
+            carried BLOB NOT NULL,
+            UNIQUE (scope_id, kind, value, key)
+        );
+        CREATE TABLE verified_receipts (
+            key BLOB NOT NULL UNIQUE,
+            scope_id INTEGER NOT NULL,
+            form INTEGER NOT NULL,
+            identities BLOB NOT NULL
+        );
+        CREATE TABLE quarantine (
+            key BLOB NOT NULL UNIQUE,
+            line BLOB NOT NULL
+        );
+        CREATE TABLE migration_checkpoints (
+            migration TEXT NOT NULL UNIQUE,
+            records INTEGER NOT NULL,
+            digest BLOB NOT NULL,
+            state BLOB NOT NULL
+        );
+        """
 
     /// The basis of the term of each granted non-renewing subscription (`TermChanges`), and the seats in the ledger.
     private static let version3 = """

@@ -168,16 +168,20 @@ public final class SQLiteTransactionStore: TransactionStore {
     }
 
     /// Runs `body` in its own transaction.
-    func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             let pool = try pool()
-            try await pool.writeWithoutTransaction { db in
+            let value = try await pool.writeWithoutTransaction { db in
+                var value: Value?
                 try db.inTransaction(.immediate) {
-                    try body(db)
+                    value = try body(db)
                     return .commit
                 }
+                return value
             }
             try BlockingThreads.wait { try file.checkStillThere(pool) }
+            guard let value else { throw TransactionStoreError(.engine, "The transaction did not run.") }
+            return value
         } catch {
             throw file.error(error)
         }

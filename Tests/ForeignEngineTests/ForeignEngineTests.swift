@@ -16,7 +16,7 @@ struct ForeignEngineTests {
     func conforms(_ rule: StoreRule) async throws { try await rule.check(Self.memory) }
 
     /// An engine that loses the second of two purchases.
-    private actor Forgetful: TransactionStore, DeliveryLedger, CustomerDirectory {
+    private actor Forgetful: CompleteTransactionStore {
         let store = MemoryStore(MemoryPlace())
 
         func apply(_ sets: [FactSet]) async throws -> AppliedFacts { try await store.apply(Array(sets.prefix(1))) }
@@ -41,6 +41,19 @@ struct ForeignEngineTests {
         func scopes() async throws -> [StoreScope] { try await store.scopes() }
         func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
             try await store.customers(in: scope, after: identity, limit: limit)
+        }
+        func apply(_ step: MigrationStep) async throws -> AppliedFacts { try await store.apply(step) }
+        func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
+            try await store.checkpoint(of: migration)
+        }
+        func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
+            try await store.verifiedReceipts(keys)
+        }
+        func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] {
+            try await store.users(of: identities, in: scope)
+        }
+        func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
+            try await store.quarantine(after: key, limit: limit)
         }
     }
 

@@ -46,12 +46,32 @@ actor MemoryPlace {
     private var termBases: [Int: [String: Int64]] = [:]
     private var unclaimedSeats: Set<[String]> = []
     private var acknowledged: [String: Int64] = [:]
+    /// By purchase, and then by the key of the claim.
+    private var users: [PlacedIdentity: [[UInt8]: UserClaim]] = [:]
+    private var verified: [[UInt8]: VerifiedReceipt] = [:]
+    private var quarantined: [[UInt8]: QuarantinedRecord] = [:]
+    private var checkpoints: [String: MigrationCheckpoint] = [:]
 
     // MARK: Writing
 
     func apply(_ sets: [FactSet]) throws -> AppliedFacts {
         var result = AppliedFacts()
         for set in sets { try apply(set, &result) }
+        return result
+    }
+
+    func apply(_ step: MigrationStep) throws -> AppliedFacts {
+        try MigrationLimits.check(step)
+        let result = try apply(step.facts)
+        for user in step.users {
+            users[PlacedIdentity(scope: user.scope, identity: user.identity), default: [:]][user.key] = user
+        }
+        for receipt in step.receipts where verified[receipt.key] == nil { verified[receipt.key] = receipt }
+        for key in step.released { quarantined[key] = nil }
+        for record in step.quarantined { quarantined[record.key] = record }
+        if let checkpoint = step.checkpoint, checkpoint.records > checkpoints[checkpoint.migration]?.records ?? -1 {
+            checkpoints[checkpoint.migration] = checkpoint
+        }
         return result
     }
 
@@ -248,6 +268,29 @@ actor MemoryPlace {
         return page.customers
     }
 
+    // MARK: Migrations
+
+    func checkpoint(of migration: String) -> MigrationCheckpoint? { checkpoints[migration] }
+
+    func verifiedReceipts(_ keys: [[UInt8]]) -> [VerifiedReceipt] { Set(keys).compactMap { verified[$0] } }
+
+    func users(of identities: [CustomerIdentity], in scope: StoreScope) -> [UserClaim] {
+        Set(identities).sorted().flatMap { identity in
+            let known = users[PlacedIdentity(scope: scope, identity: identity)] ?? [:]
+            return known.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+        }
+    }
+
+    func quarantine(after key: [UInt8]?, limit: Int) -> [QuarantinedRecord] {
+        var page = QuarantinePage(limit: limit)
+        for next in quarantined.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
+        where key?.lexicographicallyPrecedes(next) ?? true {
+            guard let record = quarantined[next], page.hasRoom(for: record.line.count) else { break }
+            page.add(record)
+        }
+        return page.records
+    }
+
     // MARK: Ledger
 
     func changes(after position: Int64, limit: Int) throws -> [LedgerEntry] {
@@ -292,7 +335,7 @@ extension AppliedFacts {
 }
 
 /// One store of a place.
-actor MemoryStore: TransactionStore, DeliveryLedger, CustomerDirectory {
+actor MemoryStore: CompleteTransactionStore {
     private let place: MemoryPlace
     private var isClosed = false
 
@@ -337,5 +380,23 @@ actor MemoryStore: TransactionStore, DeliveryLedger, CustomerDirectory {
 
     func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
         try await opened.customers(in: scope, after: identity, limit: limit)
+    }
+
+    func apply(_ step: MigrationStep) async throws -> AppliedFacts { try await opened.apply(step) }
+
+    func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
+        try await opened.checkpoint(of: migration)
+    }
+
+    func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
+        try await opened.verifiedReceipts(keys)
+    }
+
+    func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] {
+        try await opened.users(of: identities, in: scope)
+    }
+
+    func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
+        try await opened.quarantine(after: key, limit: limit)
     }
 }

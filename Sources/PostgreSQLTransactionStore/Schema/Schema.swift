@@ -15,7 +15,7 @@ struct Schema: Sendable {
 
     private static let migrations = [
         Migration(version: 1, sql: initial), Migration(version: 2, sql: ledger, fill: LedgerFiller.fill),
-        Migration(version: 3, sql: terms, fill: TermWriter.fill),
+        Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
     ]
 
     /// The version that this program reads and writes.
@@ -189,6 +189,37 @@ struct Schema: Sendable {
             checks int4 NOT NULL
         );
         INSERT INTO readiness VALUES (1, 0)
+        """
+
+    /// What migrations of the caller's data keep (`MigrationStore`). The keys are SHA-256 values. A user belongs to the
+    /// purchase, so that merging customers moves no user.
+    private static let stepsOfMigrations = """
+        CREATE TABLE user_claims (
+            scope int4 NOT NULL,
+            kind int2 NOT NULL,
+            value bytea NOT NULL,
+            key bytea NOT NULL,
+            user_id bytea NOT NULL,
+            carried bytea NOT NULL,
+            PRIMARY KEY (scope, kind, value, key)
+        );
+        CREATE TABLE verified_receipts (
+            key bytea PRIMARY KEY,
+            scope int4 NOT NULL,
+            form int2 NOT NULL,
+            identities bytea NOT NULL
+        );
+        CREATE TABLE quarantine (
+            key bytea PRIMARY KEY,
+            line bytea NOT NULL
+        );
+        ALTER TABLE quarantine ALTER COLUMN line SET STORAGE EXTERNAL;
+        CREATE TABLE migration_checkpoints (
+            migration bytea PRIMARY KEY,
+            records int8 NOT NULL,
+            digest bytea NOT NULL,
+            state bytea NOT NULL
+        )
         """
 
     /// The basis of the term of each granted non-renewing subscription (`TermChanges`), and the seats in the ledger.

@@ -111,6 +111,18 @@ struct Table: Sendable {
             .bytea("body"),
         ],
         key: ["notification_uuid"], returning: ["notification_uuid"])
+
+    static let userClaims = Table(
+        "user_claims",
+        [
+            .int4("scope"), .int2("kind"), .bytea("value"), .bytea("key"), .bytea("user_id"), .bytea("carried"),
+        ],
+        key: ["scope", "kind", "value", "key"])
+
+    static let verifiedReceipts = Table(
+        "verified_receipts", [.bytea("key"), .int4("scope"), .int2("form"), .bytea("identities")], key: ["key"])
+
+    static let quarantine = Table("quarantine", [.bytea("key"), .bytea("line")], key: ["key"])
 }
 
 /// Rows to write to a table: row by row for COPY, or as one array per column for INSERT.
@@ -122,6 +134,9 @@ struct RowBuffer {
     private var buffers: [BinaryBuffer]
     private var column = 0
     private(set) var count = 0
+
+    /// The number of bytes of the rows.
+    var size: Int { buffers.reduce(0) { $0 + $1.count } }
 
     init(_ table: Table, _ layout: Layout) {
         self.table = table

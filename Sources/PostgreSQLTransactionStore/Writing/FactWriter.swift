@@ -42,18 +42,25 @@ struct FactWriter {
     private static let makeIds = Statement(
         name: "make_ids", sql: "SELECT nextval('identity_ids') FROM generate_series(1, $1::int4)")
 
+    /// - Parameter migration: what else to write in the same transaction.
     /// - Returns: one value per call of the batch.
     /// - Throws: ``WriteObstacle``, ``PostgreSQLFailure`` or `TransactionStoreError`.
-    func write(_ given: FactBatch) throws -> [AppliedFacts] {
+    func write(_ given: FactBatch, _ migration: MigrationBatch? = nil) throws -> [AppliedFacts] {
         let scopeIds = try ScopeIds(session).find(given.scopes)
+        let writeMigration = try migration?.writer(session)
         return try session.transaction {
             try lock(scopeIds)
             let batch = try takeNotifications(given, scopeIds)
             var result = batch.unchanged
-            guard !batch.identities.isEmpty else { return result }
+            guard !batch.identities.isEmpty else {
+                try writeMigration?()
+                return result
+            }
             // Without the excluded sets there may be fewer scopes.
             let ids = batch === given ? scopeIds : try ScopeIds(session).find(batch.scopes)
             let owners = try findOwners(batch, ids)
+            // Where the transaction no longer starts over, and before the lock of the ledger.
+            try writeMigration?()
             for (call, changed) in try writeFacts(batch, owners, ids).enumerated() {
                 result[call].changed = changed
                 result[call].unchanged -= changed

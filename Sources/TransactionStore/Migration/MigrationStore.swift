@@ -8,6 +8,7 @@ public import Purchases
 public protocol MigrationStore: Sendable {
     /// Adds one step of a migration. It is durable when this method returns, and applied completely or not at all. The facts
     /// are applied like those of ``TransactionStore/apply(_:)``. Applying a step again changes nothing.
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for a step that ``MigrationLimits/check(_:)`` rejects.
     func apply(_ step: MigrationStep) async throws -> AppliedFacts
 
     /// How far a migration came; nil if the store does not know it.
@@ -79,7 +80,8 @@ public struct MigrationCheckpoint: Hashable, Sendable {
 /// One of the caller's users, as a record names it beside a purchase.
 public struct UserClaim: Hashable, Sendable {
     public let scope: StoreScope
-    /// The purchase: an original transaction id, or an identity of the customer if the document has no purchase.
+    /// The purchase: an original transaction id, or an identity of the customer if the document has no purchase. It is
+    /// meaningful (`CustomerIdentity.isMeaningful`).
     public let identity: CustomerIdentity
     /// The caller's id of the user, exactly as in the record.
     public let userId: String
@@ -107,7 +109,7 @@ public struct VerifiedReceipt: Hashable, Sendable {
     public let scope: StoreScope
     /// The kind of receipt.
     public let form: KnownReceipt.Form
-    /// The identities that the receipt states.
+    /// The identities that the receipt states, all of them meaningful (`CustomerIdentity.isMeaningful`).
     public let identities: [CustomerIdentity]
 
     public init(key: [UInt8], scope: StoreScope, form: KnownReceipt.Form, identities: [CustomerIdentity]) {
@@ -138,4 +140,54 @@ public enum MigrationLimits {
     /// A page of ``MigrationStore/quarantine(after:limit:)`` ends after this number of bytes, unless the first line alone is
     /// longer.
     public static let pageBytes = 16 * 1_024 * 1_024
+
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for a step that no store keeps: an identity that is not
+    ///   meaningful, which no look-up finds; a key or a digest that is not a SHA-256; a checkpoint without a valid name, or
+    ///   with a negative number of records.
+    public static func check(_ step: MigrationStep) throws {
+        guard step.users.allSatisfy(\.identity.isMeaningful) else {
+            throw invalid("A user is named for an identity that is not meaningful.")
+        }
+        guard step.receipts.allSatisfy({ $0.identities.allSatisfy(\.isMeaningful) }) else {
+            throw invalid("A verified receipt has an identity that is not meaningful.")
+        }
+        guard step.receipts.allSatisfy({ $0.key.count == 32 }) else {
+            throw invalid("The key of a verified receipt has 32 bytes.")
+        }
+        guard let checkpoint = step.checkpoint else { return }
+        guard checkpoint.migration.utf8.count == 64,
+            checkpoint.migration.allSatisfy({ $0.isASCII && $0.isHexDigit })
+        else {
+            throw invalid("The name of a migration has 64 hexadecimal digits.")
+        }
+        guard checkpoint.records >= 0, checkpoint.digest.count == 32 else {
+            throw invalid("A checkpoint has at least 0 records and a digest of 32 bytes.")
+        }
+    }
+
+    private static func invalid(_ message: String) -> TransactionStoreError {
+        TransactionStoreError(.invalidArgument, message)
+    }
+}
+
+/// A page of ``MigrationStore/quarantine(after:limit:)`` that an engine fills. Its limits are the same for all engines.
+public struct QuarantinePage {
+    /// The records added so far.
+    public private(set) var records: [QuarantinedRecord] = []
+    private let limit: Int
+    private var bytes = 0
+
+    /// - Parameter limit: the number of records that the caller requested.
+    public init(limit: Int) { self.limit = MigrationLimits.records(limit) }
+
+    /// Whether the page has room for a line of this number of bytes. The first line always has room.
+    public func hasRoom(for count: Int) -> Bool {
+        records.isEmpty || records.count < limit && count <= MigrationLimits.pageBytes - bytes
+    }
+
+    /// Adds the next record.
+    public mutating func add(_ record: QuarantinedRecord) {
+        records.append(record)
+        bytes += record.line.count
+    }
 }

@@ -57,12 +57,7 @@ struct PostgreSQLLedgerTests {
             // More purchases than a page of the upgrade has.
             _ = try await old.apply((1...1_200).map { Samples.set(Samples.fact("\(10_000 + $0)")) })
             try await old.close()
-            try schema.server.sql(
-                """
-                DROP TABLE \(schema.name).ledger, \(schema.name).ledger_consumers, \(schema.name).term_bases;
-                DROP SEQUENCE \(schema.name).ledger_positions;
-                DELETE FROM \(schema.name).schema_migrations WHERE version >= 2
-                """)
+            try schema.downgrade(to: 1)
             let new = try await schema.open()
             let entries = try await LedgerAudit.check(new)
             #expect(entries.count == 1_204)
@@ -93,12 +88,7 @@ struct PostgreSQLLedgerTests {
             _ = try await old.apply((10_001...10_899).map { Samples.set(Samples.fact("\($0)")) })
             _ = try await old.apply((10_901...11_600).map { Samples.set(Samples.fact("\($0)")) })
             try await old.close()
-            try schema.server.sql(
-                """
-                DROP TABLE \(schema.name).term_bases;
-                ALTER TABLE \(schema.name).ledger DROP COLUMN seat_claim_id;
-                DELETE FROM \(schema.name).schema_migrations WHERE version >= 3
-                """)
+            try schema.downgrade(to: 2)
             let new = try await schema.open()
             let entries = try await LedgerAudit.check(new)
             #expect(entries.allSatisfy { $0.event == .purchased })

@@ -29,6 +29,20 @@ struct TestSchema: Sendable {
         try await PostgreSQLTransactionStore.open(url: server.url, options: options())
     }
 
+    /// Makes of the present schema an older one, 1 to 3. What only the newer one has is lost.
+    func downgrade(to version: Int) throws {
+        let newer = [
+            "DROP TABLE ledger, ledger_consumers; DROP SEQUENCE ledger_positions;",
+            "DROP TABLE term_bases; ALTER TABLE IF EXISTS ledger DROP COLUMN seat_claim_id;",
+            "DROP TABLE user_claims, verified_receipts, quarantine, migration_checkpoints;",
+        ]
+        try server.sql(
+            """
+            SET search_path TO \(name); \(newer.dropFirst(version - 1).joined(separator: " "))
+            DELETE FROM schema_migrations WHERE version > \(version)
+            """)
+    }
+
     func remove() throws { try server.sql("SET client_min_messages TO error; DROP SCHEMA IF EXISTS \(name) CASCADE") }
 
     /// Runs `body` with the schema and removes it.

@@ -78,6 +78,40 @@ struct SQLiteUpgradeTests {
         PRAGMA application_id = 1280463955;
         """
 
+    /// As version 2 upgraded a file of version 1.
+    private static let schema2 = """
+        CREATE TABLE ledger (
+            position INTEGER PRIMARY KEY,
+            scope_id INTEGER NOT NULL,
+            transaction_id TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            event INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            UNIQUE (scope_id, transaction_id, number)
+        );
+        CREATE TABLE ledger_consumers (
+            name TEXT PRIMARY KEY,
+            position INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        INSERT INTO ledger VALUES (1, 1, '1', 0, 1, '1'), (2, 1, '2', 0, 2, '1'), (3, 1, '4', 0, 3, '4');
+        INSERT INTO ledger_consumers VALUES ('shop', 2);
+        INSERT INTO grdb_migrations VALUES ('2');
+        """
+
+    /// As version 3 upgraded a file of version 2.
+    private static let schema3 = """
+        CREATE TABLE term_bases (
+            scope_id INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            transaction_id TEXT NOT NULL,
+            basis INTEGER NOT NULL,
+            PRIMARY KEY (scope_id, original_transaction_id, transaction_id)
+        ) WITHOUT ROWID;
+        ALTER TABLE ledger ADD COLUMN seat_claim_id TEXT;
+        CREATE UNIQUE INDEX ledger_seats ON ledger (scope_id, seat_claim_id) WHERE seat_claim_id IS NOT NULL;
+        INSERT INTO grdb_migrations VALUES ('3');
+        """
+
     private static let contents = """
         INSERT INTO scopes VALUES (1, 'Production', 'com.example.app');
         INSERT INTO identities VALUES (1, 1, '1', 1), (1, 1, '3', 2), (1, 1, '4', 3);
@@ -150,6 +184,32 @@ struct SQLiteUpgradeTests {
         let rest = try await store.changes(after: entries.last?.position ?? 0, limit: 10)
         // 12 was bought before, 10 after it.
         #expect(LedgerAudit.text(rest) == "11 revoked, 10 termMoved")
+        try await store.close()
+    }
+
+    @Test("A file of schema 1, 2 or 3 is upgraded: it keeps what it holds, and takes a migration", arguments: 1...3)
+    func migration(version: Int) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await makeFile(path, and: [Self.schema2, Self.schema3].prefix(version - 1).joined())
+        var store = try SQLiteTransactionStore.open(path: path)
+        #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded")
+        #expect(try await store.acknowledgedPosition(of: "shop") == (version == 1 ? 0 : 2))
+        #expect(try await store.quarantine(after: nil, limit: 10).isEmpty)
+        let step = MigrationStep(
+            facts: [StoreSamples.set(StoreSamples.fact("5"))],
+            users: [
+                UserClaim(scope: StoreSamples.scope, identity: StoreSamples.original("1"), userId: "\u{0}é"),
+                UserClaim(scope: StoreSamples.scope, identity: StoreSamples.original("5"), userId: "5"),
+            ],
+            quarantined: [QuarantinedRecord(line: Array("line".utf8))])
+        #expect(try await store.apply(step).changed == 1)
+        try await store.close()
+        store = try SQLiteTransactionStore.open(path: path)
+        let identities = ["1", "5"].map { StoreSamples.original($0) }
+        #expect(try await store.users(of: identities, in: StoreSamples.scope) == step.users)
+        #expect(try await store.quarantine(after: nil, limit: 10) == step.quarantined)
+        #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded, 5 purchased")
         try await store.close()
     }
 

@@ -1,0 +1,114 @@
+public import Purchases
+public import TransactionStore
+
+extension PostgreSQLTransactionStore: MigrationStore {
+    public func apply(_ step: MigrationStep) async throws -> AppliedFacts {
+        try MigrationLimits.check(step)
+        return try await writeStep(FactBatch([step.facts]), MigrationBatch(step))
+    }
+
+    private static let findCheckpoint = Statement(
+        name: "find_checkpoint",
+        sql: "SELECT records, digest, state FROM migration_checkpoints WHERE migration = $1::bytea")
+    private static let findVerified = Statement(
+        name: "find_verified_receipts",
+        sql: """
+            SELECT known.key, s.environment, s.bundle_id, known.form, known.identities
+            FROM unnest($1::bytea[]) AS given (key)
+            JOIN verified_receipts AS known ON known.key = given.key
+            JOIN scopes AS s ON s.id = known.scope
+            """)
+    private static let findUsers = Statement(
+        name: "find_users",
+        sql: """
+            SELECT known.kind, known.value, known.user_id, known.carried
+            FROM unnest($3::int2[], $4::bytea[]) AS given (kind, value)
+            JOIN scopes AS s ON s.environment = $1::bytea AND s.bundle_id = $2::bytea
+            JOIN user_claims AS known
+                ON known.scope = s.id AND known.kind = given.kind AND known.value = given.value
+            ORDER BY known.kind, known.value, known.key
+            """)
+    /// The size of a line is known without reading it.
+    private static let listQuarantine = Statement(
+        name: "list_quarantine",
+        sql: """
+            SELECT line FROM (
+                SELECT key, line, row_number() OVER (ORDER BY key) AS place,
+                    sum(octet_length(line)) OVER (ORDER BY key) AS bytes
+                FROM (SELECT key, line FROM quarantine WHERE key > $1::bytea ORDER BY key LIMIT $2::int4) AS next
+            ) AS page
+            WHERE place = 1 OR bytes <= $3::int8
+            ORDER BY key
+            """)
+
+    /// How many keys or identities one statement looks up.
+    private static let keysAtOnce = 4_096
+
+    public func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
+        try await perform { session in
+            let rows = try session.run(Self.findCheckpoint, [.bytes(Array(migration.utf8))])
+            guard rows.count > 0 else { return nil }
+            return MigrationCheckpoint(
+                migration: migration, records: try rows.integer(0, 0), digest: try rows.bytes(0, 1),
+                state: try rows.bytes(0, 2))
+        }
+    }
+
+    public func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
+        try await perform { session in
+            let keys = Array(Set(keys))
+            var receipts: [VerifiedReceipt] = []
+            for start in stride(from: 0, to: keys.count, by: Self.keysAtOnce) {
+                let part = Array(keys[start..<min(start + Self.keysAtOnce, keys.count)])
+                let rows = try session.run(Self.findVerified, [.byteStrings(part)])
+                for row in 0..<rows.count {
+                    let scope = StoreScope(
+                        environment: .init(rawValue: try rows.text(row, 1)), bundleId: try rows.text(row, 2))
+                    receipts.append(
+                        try VerifiedReceipt(
+                            key: try rows.bytes(row, 0), scope: scope,
+                            form: Int64(try rows.integer(row, 3, as: Int16.self)),
+                            identities: try rows.bytes(row, 4)))
+                }
+            }
+            return receipts
+        }
+    }
+
+    public func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] {
+        try await perform { session in
+            let identities = Set(identities.filter(\.isMeaningful)).sorted()
+            var users: [UserClaim] = []
+            for start in stride(from: 0, to: identities.count, by: Self.keysAtOnce) {
+                let part = identities[start..<min(start + Self.keysAtOnce, identities.count)]
+                let rows = try session.run(
+                    Self.findUsers,
+                    [
+                        .bytes(Array(scope.environment.rawValue.utf8)), .bytes(Array(scope.bundleId.utf8)),
+                        .int2s(part.map { Int16(truncatingIfNeeded: $0.kind.rawValue) }),
+                        .byteStrings(part.map { Array($0.value.utf8) }),
+                    ])
+                for row in 0..<rows.count {
+                    users.append(
+                        try UserClaim(
+                            scope: scope, kind: Int64(try rows.integer(row, 0, as: Int16.self)),
+                            value: try rows.text(row, 1), userId: try rows.text(row, 2),
+                            carried: try rows.text(row, 3)))
+                }
+            }
+            return users
+        }
+    }
+
+    public func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
+        try await perform { session in
+            let rows = try session.run(
+                Self.listQuarantine,
+                [
+                    .bytes(key ?? []), .int4(Int32(MigrationLimits.records(limit))),
+                    .int8(Int64(MigrationLimits.pageBytes)),
+                ])
+            return try (0..<rows.count).map { QuarantinedRecord(line: try rows.bytes($0, 0)) }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Purchases
+import TransactionStore
+
+/// What a step of a migration has besides facts, prepared for one write in the transaction of ``FactWriter``.
+///
+/// The tables are written in one fixed order and each table in the order of its key, so that two writers wait for each
+/// other instead of deadlocking.
+final class MigrationBatch: Sendable {
+    private struct User: Sendable {
+        /// The index in ``MigrationBatch/scopes``.
+        let scope: Int
+        let claim: UserClaim
+        let key: [UInt8]
+    }
+
+    private struct Receipt: Sendable {
+        /// The index in ``MigrationBatch/scopes``.
+        let scope: Int
+        let receipt: VerifiedReceipt
+    }
+
+    private let scopes: [StoreScope]
+    /// Ordered by identity and key.
+    private let users: [User]
+    /// These are ordered by key.
+    private let receipts: [Receipt]
+    private let released: [[UInt8]]
+    private let quarantined: [QuarantinedRecord]
+    private let checkpoint: MigrationCheckpoint?
+
+    /// One statement has at most about this number of bytes of rows.
+    private static let statementBytes = 8 << 20
+
+    init(_ step: MigrationStep) {
+        var scopes: [StoreScope] = []
+        var places: [ScopeKey: Int] = [:]
+        func place(_ scope: StoreScope) -> Int {
+            let key = ScopeKey(scope: scope)
+            if let place = places[key] { return place }
+            places[key] = scopes.count
+            scopes.append(scope)
+            return scopes.count - 1
+        }
+        func isBefore(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.lexicographicallyPrecedes(right) }
+        users = step.users.map { User(scope: place($0.scope), claim: $0, key: $0.key) }.sorted { left, right in
+            left.claim.identity == right.claim.identity
+                ? isBefore(left.key, right.key) : left.claim.identity < right.claim.identity
+        }
+        receipts = step.receipts.map { Receipt(scope: place($0.scope), receipt: $0) }
+            .sorted { isBefore($0.receipt.key, $1.receipt.key) }
+        // Lines can have megabytes, so a line that is quarantined again is not removed first.
+        released = Set(step.released).subtracting(step.quarantined.map(\.key)).sorted(by: isBefore)
+        quarantined = step.quarantined.sorted { isBefore($0.key, $1.key) }
+        checkpoint = step.checkpoint
+        self.scopes = scopes
+    }
+
+    /// Finds the scopes, and returns what writes the rows within a transaction.
+    func writer(_ session: PostgreSQLSession) throws -> () throws -> Void {
+        let scopeIds = try ScopeIds(session).find(scopes)
+        return { try self.write(scopeIds, session) }
+    }
+
+    private func write(_ scopeIds: [Int32], _ session: PostgreSQLSession) throws {
+        // By the numbers of the scopes, which are the same in every program. Within a scope the order stays.
+        let order = users.indices.sorted { (scopeIds[users[$0].scope], $0) < (scopeIds[users[$1].scope], $1) }
+        try Self.insert(order, into: .userClaims, session) { place, rows in
+            let user = users[place]
+            rows.integer(scopeIds[user.scope])
+            rows.integer(Int16(truncatingIfNeeded: user.claim.identity.kind.rawValue))
+            rows.bytes(user.claim.identity.value.utf8)
+            rows.bytes(user.key)
+            rows.bytes(user.claim.userId.utf8)
+            rows.bytes(user.claim.carried.utf8)
+        }
+        try Self.insert(receipts, into: .verifiedReceipts, session) { each, rows in
+            rows.bytes(each.receipt.key)
+            rows.integer(scopeIds[each.scope])
+            rows.integer(Int16(truncatingIfNeeded: each.receipt.form.rawValue))
+            rows.bytes(StoredIdentities.encode(each.receipt.identities))
+        }
+        if !released.isEmpty { try session.run(Self.release, [.byteStrings(released)]) }
+        try Self.insert(quarantined, into: .quarantine, session) { record, rows in
+            rows.bytes(record.key)
+            rows.bytes(record.line)
+        }
+        guard let checkpoint else { return }
+        try session.run(
+            Self.keep,
+            [
+                .bytes(Array(checkpoint.migration.utf8)), .int8(checkpoint.records), .bytes(checkpoint.digest),
+                .bytes(checkpoint.state),
+            ])
+    }
+
+    private static let release = Statement(
+        name: "release_quarantined",
+        sql: "DELETE FROM quarantine AS old USING unnest($1::bytea[]) AS given (key) WHERE old.key = given.key")
+    private static let keep = Statement(
+        name: "keep_checkpoint",
+        sql: """
+            INSERT INTO migration_checkpoints AS known (migration, records, digest, state)
+            VALUES ($1::bytea, $2::int8, $3::bytea, $4::bytea)
+            ON CONFLICT (migration) DO UPDATE
+            SET records = excluded.records, digest = excluded.digest, state = excluded.state
+            WHERE known.records < excluded.records
+            """)
+
+    /// Inserts the rows that are missing, in as many statements as their size needs.
+    private static func insert<Element>(
+        _ elements: some Collection<Element>, into table: Table, _ session: PostgreSQLSession,
+        _ add: (Element, inout RowBuffer) -> Void
+    ) throws {
+        var rows = RowBuffer(table, .columns)
+        for element in elements {
+            rows.beginRow()
+            add(element, &rows)
+            guard rows.size >= statementBytes else { continue }
+            try rows.send(to: session)
+            rows = RowBuffer(table, .columns)
+        }
+        try rows.send(to: session)
+    }
+}

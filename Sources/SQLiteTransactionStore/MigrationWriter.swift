@@ -1,0 +1,87 @@
+import GRDB
+import Purchases
+import TransactionStore
+
+/// Writes what a step of a migration has besides facts, within the transaction of the step.
+struct MigrationWriter {
+    let db: Database
+
+    /// - Parameter facts: the writer of the same transaction.
+    func apply(_ step: MigrationStep, _ facts: FactWriter) throws {
+        try add(step.users, facts)
+        try add(step.receipts, facts)
+        try release(step.released, except: step.quarantined)
+        try add(step.quarantined)
+        if let checkpoint = step.checkpoint { try keep(checkpoint) }
+    }
+
+    private func add(_ users: [UserClaim], _ facts: FactWriter) throws {
+        let insert = try SQLStatement(
+            db,
+            """
+            INSERT INTO user_claims (scope_id, kind, value, key, user_id, carried) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (scope_id, kind, value, key) DO NOTHING
+            """)
+        for user in users {
+            try insert.bind(1, try facts.scopeId(user.scope))
+            try insert.bind(2, Int64(user.identity.kind.rawValue))
+            try insert.bind(3, user.identity.value)
+            try insert.bind(4, user.key)
+            try insert.bind(5, Array(user.userId.utf8))
+            try insert.bind(6, Array(user.carried.utf8))
+            try insert.run()
+        }
+    }
+
+    private func add(_ receipts: [VerifiedReceipt], _ facts: FactWriter) throws {
+        let insert = try SQLStatement(
+            db,
+            """
+            INSERT INTO verified_receipts (key, scope_id, form, identities) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (key) DO NOTHING
+            """)
+        for receipt in receipts {
+            try insert.bind(1, receipt.key)
+            try insert.bind(2, try facts.scopeId(receipt.scope))
+            try insert.bind(3, Int64(receipt.form.rawValue))
+            try insert.bind(4, StoredIdentities.encode(receipt.identities))
+            try insert.run()
+        }
+    }
+
+    /// Lines can have megabytes, so a line that is quarantined again is not removed first.
+    private func release(_ keys: [[UInt8]], except quarantined: [QuarantinedRecord]) throws {
+        let again = Set(quarantined.map(\.key))
+        let delete = try SQLStatement(db, "DELETE FROM quarantine WHERE key = ?1")
+        for key in keys where !again.contains(key) {
+            try delete.bind(1, key)
+            try delete.run()
+        }
+    }
+
+    private func add(_ quarantined: [QuarantinedRecord]) throws {
+        let insert = try SQLStatement(
+            db, "INSERT INTO quarantine (key, line) VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING")
+        for record in quarantined {
+            try insert.bind(1, record.key)
+            try insert.bind(2, record.line)
+            try insert.run()
+        }
+    }
+
+    private func keep(_ checkpoint: MigrationCheckpoint) throws {
+        let keep = try SQLStatement(
+            db,
+            """
+            INSERT INTO migration_checkpoints (migration, records, digest, state) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (migration) DO UPDATE SET
+                records = excluded.records, digest = excluded.digest, state = excluded.state
+            WHERE excluded.records > migration_checkpoints.records
+            """)
+        try keep.bind(1, checkpoint.migration)
+        try keep.bind(2, checkpoint.records)
+        try keep.bind(3, checkpoint.digest)
+        try keep.bind(4, checkpoint.state)
+        try keep.run()
+    }
+}

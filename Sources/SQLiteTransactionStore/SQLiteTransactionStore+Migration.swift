@@ -1,0 +1,89 @@
+import GRDB
+public import Purchases
+public import TransactionStore
+
+extension SQLiteTransactionStore: MigrationStore {
+    public func apply(_ step: MigrationStep) async throws -> AppliedFacts {
+        try MigrationLimits.check(step)
+        return try await write { db in
+            var result = AppliedFacts()
+            let writer = try FactWriter(db)
+            for set in step.facts { try writer.apply(set, &result) }
+            try MigrationWriter(db: db).apply(step, writer)
+            return result
+        }
+    }
+
+    public func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
+        try await read { db in
+            let find = try SQLStatement(
+                db, "SELECT records, digest, state FROM migration_checkpoints WHERE migration = ?1")
+            try find.bind(1, migration)
+            var found: MigrationCheckpoint?
+            try find.forEachRow {
+                found = MigrationCheckpoint(
+                    migration: migration, records: $0.integer(0), digest: Array($0.bytes(1)), state: Array($0.bytes(2)))
+            }
+            return found
+        }
+    }
+
+    public func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
+        try await read { db in
+            let find = try SQLStatement(
+                db,
+                """
+                SELECT s.environment, s.bundle_id, v.form, v.identities
+                FROM verified_receipts v CROSS JOIN scopes s ON s.id = v.scope_id WHERE v.key = ?1
+                """)
+            var receipts: [VerifiedReceipt] = []
+            for key in Set(keys) {
+                try find.bind(1, key)
+                try find.forEachRow {
+                    let scope = StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1))
+                    receipts.append(
+                        try VerifiedReceipt(key: key, scope: scope, form: $0.integer(2), identities: $0.bytes(3)))
+                }
+            }
+            return receipts
+        }
+    }
+
+    public func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] {
+        try await read { db in
+            guard let scopeId = try Self.scopeId(scope, db) else { return [] }
+            let find = try SQLStatement(
+                db,
+                """
+                SELECT user_id, carried FROM user_claims
+                WHERE scope_id = ?1 AND kind = ?2 AND value = ?3 ORDER BY key
+                """)
+            var users: [UserClaim] = []
+            for identity in Set(identities).sorted() {
+                try find.bind(1, scopeId)
+                try find.bind(2, Int64(identity.kind.rawValue))
+                try find.bind(3, identity.value)
+                try find.forEachRow {
+                    users.append(UserClaim(scope: scope, identity: identity, userId: $0.text(0), carried: $0.text(1)))
+                }
+            }
+            return users
+        }
+    }
+
+    public func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
+        try await read { db in
+            let find = try SQLStatement(db, "SELECT line FROM quarantine WHERE key > ?1 ORDER BY key LIMIT ?2")
+            try find.bind(1, key ?? [])
+            try find.bind(2, Int64(MigrationLimits.records(limit)))
+            var page = QuarantinePage(limit: limit)
+            try find.readRows(while: { row in
+                let line = row.bytes(0)
+                guard page.hasRoom(for: line.count) else { return false }
+                page.add(QuarantinedRecord(line: Array(line)))
+                return true
+            })
+            return page.records
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import PostgreSQLTransactionStore
+import Purchases
+import TestDatabase
+import Testing
+import TransactionStore
+import TransactionStoreConformance
+
+@Suite("PostgreSQL: what migrations keep", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
+struct PostgreSQLMigrationTests {
+    private typealias Samples = StoreSamples
+
+    private static func step(_ number: Int) -> MigrationStep {
+        let identity = Samples.original("\(number)")
+        let key = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 32)
+        return MigrationStep(
+            facts: [Samples.set(Samples.fact("\(number)"))],
+            users: [UserClaim(scope: Samples.scope, identity: identity, userId: "\u{0}\(number)")],
+            receipts: [VerifiedReceipt(key: key, scope: Samples.scope, form: .app, identities: [identity])],
+            quarantined: [QuarantinedRecord(line: Array("line \(number)".utf8))],
+            checkpoint: MigrationCheckpoint(
+                migration: String(repeating: "a", count: 64), records: Int64(number), digest: key, state: []))
+    }
+
+    @Test("A database of schema 1, 2 or 3 is upgraded: it keeps what it holds, and takes a migration", arguments: 1...3)
+    func upgrade(version: Int) async throws {
+        try await TestSchema.with { schema in
+            let old = try await schema.open()
+            _ = try await old.apply([Samples.set(Samples.fact("1"))])
+            try await old.close()
+            try schema.downgrade(to: version)
+            let new = try await schema.open()
+            #expect(try await new.text == "1 purchased")
+            #expect(try await new.quarantine(after: nil, limit: 10).isEmpty)
+            let step = Self.step(2)
+            _ = try await new.apply(step)
+            #expect(try await new.users(of: [Samples.original("2")], in: Samples.scope) == step.users)
+            #expect(try await new.quarantine(after: nil, limit: 10) == step.quarantined)
+            #expect(try await new.text == "1 purchased, 2 purchased")
+            try await new.close()
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "4")
+        }
+    }
+
+    @Test(
+        "A step that the server rejects leaves nothing, in whichever table it fails",
+        arguments: [
+            "user_claims", "verified_receipts", "quarantine", "migration_checkpoints", "identities", "transactions",
+            "ledger",
+        ])
+    func rejected(table: String) async throws {
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            _ = try await store.apply(Self.step(1))
+            try schema.server.sql(
+                """
+                CREATE FUNCTION \(schema.name).reject() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN RAISE EXCEPTION 'rejected'; END $$;
+                CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON \(schema.name).\(table)
+                    FOR EACH ROW EXECUTE FUNCTION \(schema.name).reject()
+                """)
+            var step = Self.step(2)
+            step.released = Self.step(1).quarantined.map(\.key)
+            #expect(await storeErrorCode { _ = try await store.apply(step) } == .engine)
+            for table in [
+                "user_claims", "verified_receipts", "quarantine", "migration_checkpoints", "identities",
+                "transactions", "ledger",
+            ] {
+                #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).\(table)") == "1")
+            }
+            #expect(try await store.quarantine(after: nil, limit: 2) == Self.step(1).quarantined)
+            #expect(try await store.checkpoint(of: String(repeating: "a", count: 64))?.records == 1)
+            try schema.server.sql("DROP FUNCTION \(schema.name).reject() CASCADE")
+            #expect(try await store.apply(step).changed == 1)
+            #expect(try await store.quarantine(after: nil, limit: 2) == step.quarantined)
+            try await store.close()
+        }
+    }
+}
