@@ -259,7 +259,9 @@ public struct StoreMigration: Sendable {
                     state: progress.state)
             }
             let step = step
-            let result = try await StoreMigration.stored { try await store.apply(step) }
+            // Not canceled with the migration: what is complete need not be repeated.
+            let commit = Task { try await store.apply(step) }
+            let result = try await StoreMigration.stored { try await commit.value }
             applied.changed += result.changed
             applied.unchanged += result.unchanged
             self.step = MigrationStep()
