@@ -69,7 +69,7 @@ struct PostgreSQLMigrationTests {
             }
             #expect(try await store.quarantine(after: nil, limit: 2) == Self.step(1).quarantined)
             #expect(try await store.checkpoint(of: String(repeating: "a", count: 64))?.records == 1)
-            try schema.server.sql("DROP FUNCTION \(schema.name).reject() CASCADE")
+            try schema.server.sql("SET client_min_messages TO error; DROP FUNCTION \(schema.name).reject() CASCADE")
             #expect(try await store.apply(step).changed == 1)
             #expect(try await store.quarantine(after: nil, limit: 2) == step.quarantined)
             try await store.close()

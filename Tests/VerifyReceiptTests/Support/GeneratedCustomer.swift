@@ -100,6 +100,7 @@ struct GeneratedCustomer {
 
     static let start = ForgedInstant(2022, 10, 3, 4, 5, 6)
     static let day: Int64 = 86_400
+    static let hour: Int64 = 3_600
 
     let number: Int
     private(set) var purchases: [Purchase] = []
@@ -302,7 +303,7 @@ struct GeneratedCustomer {
                     $0.isInIntroOfferPeriod = false
                     $0.isTrialPeriod = purchase.isTrial
                 }
-                guard let cancelled = purchase.cancelled, purchase.isCancelled(at: date) else { return }
+                guard let cancelled = purchase.cancelled, purchase.isCancelled(at: date + Self.hour) else { return }
                 if purchase.isUpgraded, !cancelsUpgraded { return }
                 $0.cancellationDate = .seconds(Self.start.adding(seconds: cancelled))
                 $0.cancellationReason = 0
@@ -311,8 +312,10 @@ struct GeneratedCustomer {
         return try appReceipt(forged.reversed(), at: Self.start.adding(hours: 1, seconds: date))
     }
 
-    /// The transaction as the App Store signs it at a time.
+    /// The transaction as the App Store signs it two hours after a time. It states what happened until then: the App Store never
+    /// signs an old state.
     private func payload(_ purchase: Purchase, at date: Int64) -> JWSTransactionDecodedPayload {
+        let date = date + 2 * Self.hour
         func exact(_ date: Int64) -> Int64 { Self.moment(date) + purchase.milliseconds }
         let isCancelled = purchase.isCancelled(at: date)
         let isRevoked = isCancelled && !purchase.isUpgraded
@@ -323,7 +326,7 @@ struct GeneratedCustomer {
             purchaseDate: exact(purchase.start), originalPurchaseDate: Self.moment(purchase.originalStart),
             expiresDate: purchase.end.map(exact), quantity: 1, type: purchase.item.type,
             inAppOwnershipType: purchase.isShared ? .familyShared : .purchased,
-            signedDate: Self.moment(date, hours: 2),
+            signedDate: Self.moment(date),
             revocationReason: isRevoked ? .other : nil, revocationDate: isRevoked ? purchase.cancelled.map(exact) : nil,
             isUpgraded: isCancelled && purchase.isUpgraded ? true : nil,
             offerType: purchase.isTrial ? .introductory : nil,
@@ -332,15 +335,16 @@ struct GeneratedCustomer {
             price: purchase.isTrial ? 0 : 4_990)
     }
 
-    /// The renewal information of a subscription as the App Store signs it at a time.
+    /// The renewal information of a subscription as the App Store signs it two hours after a time.
     private func renewalInfo(_ original: String, at date: Int64) -> JWSRenewalInfoDecodedPayload? {
+        let date = date + 2 * Self.hour
         let periods = purchases.filter { $0.original == original && $0.known == $0.start }
         guard let last = periods.last(where: { $0.start <= date }), let end = last.end else { return nil }
         var info = JWSRenewalInfoDecodedPayload()
         info.originalTransactionId = original
         info.productId = last.item.id
         info.autoRenewProductId = last.item.id
-        info.signedDate = Self.moment(date, hours: 2)
+        info.signedDate = Self.moment(date)
         info.environment = .production
         let next = periods.first { $0.start > date }
         info.autoRenewStatus = next?.isRenewal == true || failing[original] != nil ? .on : .off
