@@ -49,13 +49,14 @@ extension VerifyReceiptEndpoint {
         try password.check(hasAutoRenewable: payload.type == .autoRenewableSubscription)
         let fact = TransactionFact(payload, source: .signedTransaction)
         let origin = fact.origin
-        let knowledge = try await currentKnowledge(of: Self.facts(fact), app, exchange) {
+        let facts = Self.facts(fact)
+        let knowledge = try await currentKnowledge(of: facts, app, exchange) {
             try await self.knowledge(of: $0, $1)
         }
         let reply = SignedTransactionReply(
             payload: payload, origin: origin, text: request.receiptText, environment: environment, now: exchange.now,
             excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
-            store: knowledge
+            customer: facts.flatMap { knowledge?.adding($0) }
         ).reply()
         try password.check(hasAutoRenewable: reply.showsSubscriptions)
         exchange.facts.transactionsFromStore = reply.transactionsFromStore

@@ -7,27 +7,23 @@ extension VerifyReceiptEndpoint {
     /// Stores the facts of the submission and reads its customer; nil if there is no store, or no key to store the
     /// receipt under.
     ///
-    /// Facts that the store cannot take at once go to the spool. That does not change the answer, because the submitted
-    /// facts are merged without the store. If the store cannot be read, ``EndpointConfiguration/whenStoreFails``
-    /// decides about the answer.
+    /// Facts that the store cannot take at once go to the spool. That does not change the answer, because the reply adds
+    /// the submitted facts to the customer. If the store cannot be read, ``EndpointConfiguration/whenStoreFails`` decides
+    /// about the answer.
     /// - Throws: ``Refusal``
-    func knowledge(of facts: FactSet?, _ exchange: Exchange) async throws -> StoreKnowledge? {
+    func knowledge(of facts: FactSet?, _ exchange: Exchange) async throws -> Customer? {
         guard let store, let facts else { return nil }
         let started = ContinuousClock.now
         defer { exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds }
         do {
             let known = try await store.customer(facts.identities, in: facts.scope)
             // Clients send the same receipt again and again, and a look-up costs a fraction of a write.
-            let isKnown = known?.hasTakenIn(facts) ?? false
-            guard !isKnown, isLearned(facts), try await learn(facts, exchange) else {
-                return known.map { StoreKnowledge(customer: $0, includesSubmittedReceipt: isKnown) }
+            guard !(known?.hasTakenIn(facts) ?? false), isLearned(facts), try await learn(facts, exchange) else {
+                return known
             }
             // If the customer was unknown, the store now contains exactly what the receipt states.
-            if known == nil, let customer = Customer(resolving: [facts]) {
-                return StoreKnowledge(customer: customer, includesSubmittedReceipt: true)
-            }
-            let customer = try await store.customer(facts.identities, in: facts.scope)
-            return customer.map { StoreKnowledge(customer: $0, includesSubmittedReceipt: true) }
+            if known == nil, let customer = Customer(resolving: [facts]) { return customer }
+            return try await store.customer(facts.identities, in: facts.scope)
         } catch let refusal as Refusal {
             throw refusal
         } catch {
@@ -43,7 +39,7 @@ extension VerifyReceiptEndpoint {
     /// A period restored on several devices has several receipts, all with one purchase date. The stored one keeps its
     /// place, so that `latest_receipt_info` does not depend on the device.
     /// - Throws: ``Refusal``
-    func knowledge(ofTransactionReceipt facts: FactSet?, _ exchange: Exchange) async throws -> StoreKnowledge? {
+    func knowledge(ofTransactionReceipt facts: FactSet?, _ exchange: Exchange) async throws -> Customer? {
         guard let store, let facts else { return nil }
         let started = ContinuousClock.now
         defer { exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds }
@@ -62,20 +58,17 @@ extension VerifyReceiptEndpoint {
             let news = keepsKnown ? facts.withoutReceipt : facts
             _ = try await learn(news, exchange)
         }
-        return customer.map { StoreKnowledge(customer: $0, includesSubmittedReceipt: false) }
+        return customer
     }
 
     /// Reads the customer again after a query to the App Store. The submission is already stored.
     /// - Throws: ``Refusal``
     func knowledge(
-        of facts: FactSet, after earlier: StoreKnowledge?, _ exchange: Exchange
-    ) async throws -> StoreKnowledge? {
+        of facts: FactSet, after earlier: Customer?, _ exchange: Exchange
+    ) async throws -> Customer? {
         guard let store else { return earlier }
         do {
-            let customer = try await store.customer(facts.identities, in: facts.scope)
-            return customer.map {
-                StoreKnowledge(customer: $0, includesSubmittedReceipt: earlier?.includesSubmittedReceipt ?? false)
-            }
+            return try await store.customer(facts.identities, in: facts.scope)
         } catch {
             try handle(error, exchange)
             return earlier

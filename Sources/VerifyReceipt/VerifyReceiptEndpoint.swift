@@ -103,9 +103,10 @@ public final class VerifyReceiptEndpoint: Sendable {
             try await self.knowledge(of: $0, $1)
         }
         let reply = AppReceiptReply(
-            receipt, text: submission.text, environment: exchange.environment, now: exchange.now,
+            receipt, resolvedAlone: submission.entry.resolvedAlone, text: submission.text,
+            environment: exchange.environment, now: exchange.now,
             excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
-            store: knowledge)
+            customer: submission.facts.flatMap { knowledge?.adding($0) })
         // The store may contain subscriptions and renewals that this receipt does not. They are not shown without the
         // secret.
         try password.check(hasAutoRenewable: reply.showsSubscriptions)
@@ -128,7 +129,8 @@ public final class VerifyReceiptEndpoint: Sendable {
         }
         let reply = TransactionReceiptReply(
             receipt: receipt, submittedReceipt: submission.text, now: exchange.now, configuration: replyConfiguration,
-            app: app, store: knowledge, decoder: reader.decoder
+            app: app, customer: submission.facts.flatMap { knowledge?.adding($0) },
+            storedReceipt: knowledge?.newestTransactionReceipt, decoder: reader.decoder
         ).reply()
         exchange.facts.transactionsFromStore = reply.transactionsFromStore
         return VerifyReceiptReply(

@@ -72,14 +72,20 @@ import VerifyReceipt
             #expect(
                 answers == Self.answers(other, ledgers.1[customer.key] ?? [], customer, catalog),
                 "\(customer.number): the order of the documents matters")
-            let resolved = try unwrap(Customer(resolving: connected(statements.reversed(), to: identity)))
+            let documents = connected(statements.reversed(), to: identity)
+            let resolved = try unwrap(Customer(resolving: documents))
             #expect(
                 answers == Self.answers(resolved, ledgers.0[customer.key] ?? [], customer, catalog),
                 "\(customer.number): the store and the statements alone differ")
+            let added = documents.dropFirst().reduce(Customer(resolving: Array(documents.prefix(1)))) { $0?.adding($1) }
+            #expect(
+                answers == Self.answers(try unwrap(added), ledgers.0[customer.key] ?? [], customer, catalog),
+                "\(customer.number): adding the documents one by one differs")
             expectPurchases(answers, customer)
             expectLedger(answers, customer)
             expectOffers(answers, customer)
             try await expectReply(endpoint, stored, answers, customer)
+            try await expectUnlearnedReplies(endpoint, statements, customer)
             try expectMapping(verifier, customer, catalog)
         }
         for store in stores { try await store.close() }
@@ -306,6 +312,29 @@ import VerifyReceipt
             let comparison = try ReplyComparison(apples: bytes, ours: bytes, context: ComparisonContext(now: now))
             #expect(comparison.isIdentical, "\(customer.number)")
             #expect(comparison.entitlement.obstacle == nil && !comparison.entitlement.isDifferent, "\(customer.number)")
+        }
+    }
+
+    /// Whether the store has the submitted receipt changes no reply, and neither does a store that has nothing else.
+    @inline(never)
+    private static func expectUnlearnedReplies(
+        _ endpoint: VerifyReceiptEndpoint, _ statements: [FactSet], _ customer: GeneratedCustomer
+    ) async throws {
+        let now = GeneratedCustomer.moment(customer.today)
+        for bytes in customer.receipts {
+            let request = body(bytes)
+            let submitted = try VerifyReceiptEndpoint.facts(of: bytes)
+            let others = MemoryStore()
+            _ = try await others.apply(statements.filter { $0.receipt != submitted.receipt })
+            let partial = try testEndpoint(store: others) { $0.learnsFromReceipts = false }
+            let (unlearned, learned) = (
+                await partial.reply(to: request, at: .production, now: now),
+                await endpoint.reply(to: request, at: .production, now: now)
+            )
+            #expect(unlearned.body == learned.body, "\(customer.number)")
+            let alone = await (try testEndpoint()).reply(to: request, at: .production, now: now)
+            let only = await (try testEndpoint(store: MemoryStore())).reply(to: request, at: .production, now: now)
+            #expect(alone.body == only.body, "\(customer.number)")
         }
     }
 

@@ -59,7 +59,7 @@ public struct StoredTransaction: Sendable {
 
 extension StoredTransaction {
     /// What the documents behind the transaction state for `UpgradeRule`.
-    package var upgradeStatement: UpgradeRule.Statement {
+    var upgradeStatement: UpgradeRule.Statement {
         let signed = origins.first { $0.source.kind == .signedTransaction }
         return UpgradeRule.Statement(
             isSigned: isSigned, isRenewal: payload.transactionReason == .renewal,
@@ -168,29 +168,37 @@ extension Customer {
 
 /// Everything the store knows about one customer of one app.
 public struct Customer: Sendable {
-    public let scope: StoreScope
+    /// A class, because statements are large and are read only to add another document.
+    final class Kept: Sendable {
+        let statements: CustomerStatements
+
+        init(_ statements: CustomerStatements) { self.statements = statements }
+    }
+
+    let kept: Kept
     public let identities: [CustomerIdentity]
     /// By transaction id, the newest (numerically greatest) first.
     public let transactions: [StoredTransaction]
     /// By original transaction id, ascending.
     public let renewalInfos: [StoredRenewalInfo]
     public let appTransaction: StoredAppTransaction?
-    /// The newest app receipt, by signing date.
-    public let newestAppReceipt: KnownReceipt?
-    /// The newest transaction receipt (iOS 6), by purchase date.
-    public let newestTransactionReceipt: KnownReceipt?
 
-    package init(
-        scope: StoreScope, identities: [CustomerIdentity], transactions: [StoredTransaction],
-        renewalInfos: [StoredRenewalInfo], appTransaction: StoredAppTransaction?, newestAppReceipt: KnownReceipt?,
-        newestTransactionReceipt: KnownReceipt?
+    init(
+        kept: Kept, transactions: [StoredTransaction], renewalInfos: [StoredRenewalInfo],
+        appTransaction: StoredAppTransaction?
     ) {
-        self.scope = scope
-        self.identities = identities
+        self.kept = kept
+        identities = kept.statements.identities.sorted()
         self.transactions = transactions
         self.renewalInfos = renewalInfos
         self.appTransaction = appTransaction
-        self.newestAppReceipt = newestAppReceipt
-        self.newestTransactionReceipt = newestTransactionReceipt
     }
+
+    /// The statements that the customer is resolved from.
+    package var statements: CustomerStatements { kept.statements }
+    public var scope: StoreScope { kept.statements.scope }
+    /// The newest app receipt, by signing date.
+    public var newestAppReceipt: KnownReceipt? { kept.statements.appReceipt }
+    /// The newest transaction receipt (iOS 6), by purchase date.
+    public var newestTransactionReceipt: KnownReceipt? { kept.statements.transactionReceipt }
 }

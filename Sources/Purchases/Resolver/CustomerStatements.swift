@@ -2,8 +2,8 @@ internal import AppStoreModels
 
 /// The statements about one customer, the newest of each kind for each transaction: what a store keeps. ``resolved()`` makes
 /// the ``Customer`` of them.
-package struct CustomerStatements {
-    package let scope: StoreScope
+package struct CustomerStatements: Sendable {
+    package var scope: StoreScope
     package var identities: Set<CustomerIdentity> = []
     /// At most one of each kind for each transaction and original transaction id.
     package var transactions: [TransactionFact] = []
@@ -19,28 +19,76 @@ package struct CustomerStatements {
     }
 
     /// Keeps the newest receipt of each form.
-    package mutating func add(_ receipt: KnownReceipt) {
+    /// - Returns: whether it was kept.
+    @discardableResult
+    package mutating func add(_ receipt: KnownReceipt) -> Bool {
         switch receipt.form {
         case .app: Self.keepNewer(receipt, &appReceipt)
         case .transaction: Self.keepNewer(receipt, &transactionReceipt)
         }
     }
 
-    private static func keepNewer(_ receipt: KnownReceipt, _ known: inout KnownReceipt?) {
-        if let known, !receipt.isNewer(than: known) { return }
-        known = receipt
+    /// Keeps the newest statement of each kind, as an engine does.
+    /// - Returns: whether anything was kept.
+    mutating func add(_ sets: [FactSet]) -> Bool {
+        struct Key: Hashable {
+            let kind: FactKind
+            let originalTransactionId: String
+            let transactionId: String
+
+            init(_ fact: TransactionFact) {
+                kind = fact.origin.source.kind
+                originalTransactionId = fact.storedOriginalTransactionId
+                transactionId = fact.payload.transactionId ?? ""
+            }
+        }
+        var places: [Key: Int] = [:]
+        for place in transactions.indices { places[Key(transactions[place])] = place }
+        var hasChanged = false
+        for set in sets {
+            // Only what changes is written, because the collections are shared with the customer.
+            for identity in set.identities where !identities.contains(identity) {
+                identities.insert(identity)
+                hasChanged = true
+            }
+            for fact in set.transactions {
+                let key = Key(fact)
+                if let place = places[key] {
+                    guard fact.isNewer(than: transactions[place]) else { continue }
+                    transactions[place] = fact
+                } else {
+                    places[key] = transactions.count
+                    transactions.append(fact)
+                }
+                hasChanged = true
+            }
+            for fact in set.renewalInfos {
+                let (id, kind) = (fact.payload.originalTransactionId ?? "", fact.origin.source.kind)
+                if Self.keepNewer(fact, &renewalInfos[id, default: ByKind()][kind]) { hasChanged = true }
+            }
+            if let fact = set.appTransaction, Self.keepNewer(fact, &appTransactions[fact.origin.source.kind]) {
+                hasChanged = true
+            }
+            if let receipt = set.receipt, add(receipt) { hasChanged = true }
+        }
+        return hasChanged
+    }
+
+    private static func keepNewer<Statement: CompetingStatement>(
+        _ statement: Statement, _ known: inout Statement?
+    ) -> Bool {
+        if let known, !statement.isNewer(than: known) { return false }
+        known = statement
+        return true
     }
 
     /// The customer; nil if there is no identity. The order of the statements changes nothing.
-    package func resolved() -> Customer? {
-        guard !identities.isEmpty else { return nil }
-        return Customer(
-            scope: scope, identities: identities.sorted(), transactions: resolvedTransactions(),
-            renewalInfos: renewalInfos.keys.sorted(by: Self.precedes).compactMap { id in
-                renewalInfos[id].flatMap { StoredRenewalInfo(joining: $0, in: scope) }
-            },
-            appTransaction: StoredAppTransaction(joining: appTransactions, in: scope), newestAppReceipt: appReceipt,
-            newestTransactionReceipt: transactionReceipt)
+    package func resolved() -> Customer? { identities.isEmpty ? nil : Customer(self) }
+
+    fileprivate func resolvedRenewalInfos() -> [StoredRenewalInfo] {
+        renewalInfos.keys.sorted(by: Self.precedes).compactMap { id in
+            renewalInfos[id].flatMap { StoredRenewalInfo(joining: $0, in: scope) }
+        }
     }
 
     private static func precedes(_ left: String, _ right: String) -> Bool {
@@ -90,9 +138,17 @@ package struct CustomerStatements {
     }
 }
 
-// MARK: Without a store
+// MARK: From documents
 
 extension Customer {
+    /// - Parameter statements: they are resolved also if they identify no customer.
+    init(_ statements: CustomerStatements) {
+        self.init(
+            kept: Kept(statements), transactions: statements.resolvedTransactions(),
+            renewalInfos: statements.resolvedRenewalInfos(),
+            appTransaction: StoredAppTransaction(joining: statements.appTransactions, in: statements.scope))
+    }
+
     /// What the documents about one customer resolve to. A store that has taken in these sets and no others gives the same
     /// customer; the order of the sets changes nothing.
     ///
@@ -101,70 +157,53 @@ extension Customer {
     public init?(resolving sets: [FactSet]) {
         guard let scope = sets.first?.scope, sets.allSatisfy({ $0.scope == scope }) else { return nil }
         var statements = CustomerStatements(scope: scope)
-        var transactions = NewestStatements<TransactionFact>()
-        var renewals = NewestStatements<RenewalInfoFact>()
-        var apps = NewestStatements<AppTransactionFact>()
-        for set in sets {
-            statements.identities.formUnion(set.identities)
-            for fact in set.transactions {
-                transactions.add(fact, fact.storedOriginalTransactionId, fact.payload.transactionId ?? "")
-            }
-            for fact in set.renewalInfos { renewals.add(fact, fact.payload.originalTransactionId ?? "") }
-            if let fact = set.appTransaction { apps.add(fact, "") }
-            if let receipt = set.receipt { statements.add(receipt) }
-        }
-        statements.transactions = transactions.all
-        for fact in renewals.all {
-            statements.renewalInfos[fact.payload.originalTransactionId ?? "", default: ByKind()][
-                fact.origin.source.kind] = fact
-        }
-        for fact in apps.all { statements.appTransactions[fact.origin.source.kind] = fact }
+        _ = statements.add(sets)
         guard let customer = statements.resolved() else { return nil }
         self = customer
+    }
+
+    /// The customer as a store returns it after it has taken in one more document. A document that adds nothing gives the
+    /// same customer, and nothing is resolved again.
+    /// - Parameter set: about the same customer. Nothing checks that; a set of another app or environment is ignored.
+    public func adding(_ set: FactSet) -> Customer {
+        guard set.scope == scope, !hasTakenIn(set) else { return self }
+        var statements = kept.statements
+        return statements.add([set]) ? Customer(statements) : self
     }
 }
 
 /// A statement of a document, as far as it competes with others about the same.
 private protocol CompetingStatement {
+    /// Whether it replaces another statement of its kind about the same.
+    func isNewer(than other: Self) -> Bool
+}
+
+extension KnownReceipt: CompetingStatement {}
+
+/// A statement that engines keep as a row.
+private protocol RowStatement: CompetingStatement {
     var origin: FactOrigin { get }
-    /// The form in which engines keep and compare it.
     var row: FactRow { get }
 }
 
-extension TransactionFact: CompetingStatement {
-    fileprivate var row: FactRow { FactRow(self) }
-}
-
-extension RenewalInfoFact: CompetingStatement {
-    fileprivate var row: FactRow { FactRow(self) }
-}
-
-extension AppTransactionFact: CompetingStatement {
-    fileprivate var row: FactRow { FactRow(self) }
-}
-
-/// The newest statement of each kind about each subject, by the order of ``FactRow/replaces(_:)``.
-private struct NewestStatements<Statement: CompetingStatement> {
-    private struct Key: Hashable {
-        let kind: FactKind
-        let subject: String
-        let transactionId: String
+extension RowStatement {
+    /// The order of ``FactRow/replaces(_:)``. Rows are written only for statements of the same date.
+    func isNewer(than other: Self) -> Bool {
+        let (date, otherDate) = (origin.signedDate, other.origin.signedDate)
+        return date == otherDate ? row.replaces(other.row) : date > otherDate
     }
+}
 
-    private var places: [Key: Int] = [:]
-    private(set) var all: [Statement] = []
+extension TransactionFact: RowStatement {
+    fileprivate var row: FactRow { FactRow(self) }
+}
 
-    init() {}
+extension RenewalInfoFact: RowStatement {
+    fileprivate var row: FactRow { FactRow(self) }
+}
 
-    mutating func add(_ statement: Statement, _ subject: String, _ transactionId: String = "") {
-        let key = Key(kind: statement.origin.source.kind, subject: subject, transactionId: transactionId)
-        guard let place = places[key] else {
-            places[key] = all.count
-            all.append(statement)
-            return
-        }
-        if statement.row.replaces(all[place].row) { all[place] = statement }
-    }
+extension AppTransactionFact: RowStatement {
+    fileprivate var row: FactRow { FactRow(self) }
 }
 
 extension KnownReceipt {

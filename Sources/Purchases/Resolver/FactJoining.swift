@@ -5,7 +5,7 @@ internal import AppStoreModels
 //
 // Per field, the newest *signed* fact of a kind that can state the field decides, and where a kind can state that there
 // is none (no expiry, no cancellation), that counts as a statement. Facts of the same date: the App Store's own model
-// decides over the receipt.
+// decides over the receipt, except that it takes no cancellation back that the receipt states.
 //
 // | field | receipts | signed transactions | recorded, unsigned |
 // |---|---|---|---|
@@ -57,6 +57,8 @@ package struct ByKind<Value> {
         return results
     }
 }
+
+extension ByKind: Sendable where Value: Sendable {}
 
 /// The facts about one transaction, as places in a list.
 typealias FactsOfTransaction = ByKind<Int>
@@ -210,9 +212,9 @@ private struct Cancellation {
 
     /// - Where a signed transaction is the newest, it decides: its revocation is the cancellation. If it says *upgraded*, it
     ///   has no date for that; the receipt's or the recorded one stays.
-    /// - Where a receipt is newer, its attribute 1712 counts if it is there. That it is missing takes no revocation back:
-    ///   receipts often lack it (Reference.md V5.3). Whether the cancellation was an upgrade remains what the
-    ///   signed transaction said.
+    /// - Where a receipt is newer, or of the same date and alone with a cancellation, its attribute 1712 counts if it is
+    ///   there. That it is missing takes no revocation back: receipts often lack it (Reference.md V5.3). Whether the
+    ///   cancellation was an upgrade remains what the signed transaction said.
     /// - Unsigned facts decide only where there are no others.
     init(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact], receipt: LegacyTransactionFields?,
@@ -234,7 +236,10 @@ private struct Cancellation {
         let revocationDate = facts[signed].payload.revocationDate
         let revocationReason = facts[signed].payload.revocationReason.map { Int64($0.rawValue) }
         isUpgraded = facts[signed].payload.isUpgraded
-        if let receiptDate, receiptDate > facts[signed].origin.signedDate, receipt?.cancellationDate != nil {
+        let signedDate = facts[signed].origin.signedDate
+        if let receiptDate, receiptDate > signedDate || receiptDate == signedDate && revocationDate == nil,
+            receipt?.cancellationDate != nil
+        {
             date = (receipt?.cancellationDate).keepingMilliseconds(of: revocationDate)
             reason = receipt?.cancellationReason
             if reason == nil, date != nil, date == revocationDate {

@@ -1,7 +1,7 @@
-package import AppStoreModels
+internal import AppStoreModels
 
 /// Which subscription periods were replaced by a period of another product. This is the only code that concludes an upgrade;
-/// the migration, the store, its ledger and every reply use it.
+/// it looks at the resolved transactions, and every answer shows what it concludes.
 ///
 /// Apple's documents state an upgrade late or not at all: its notification carries only the new transaction, and a receipt
 /// states a cancellation without the cause (Reference.md V3.5). The dates of the transactions with the same original
@@ -41,7 +41,7 @@ package enum UpgradeRule {
         package let statement: Statement
 
         /// - Returns: nil for what is not a dated transaction of an auto-renewable subscription.
-        package init?(
+        init?(
             _ payload: borrowing JWSTransactionDecodedPayload, cancellationDate: Int64?, statement: Statement
         ) {
             guard payload.isAutoRenewable, let original = payload.originalTransactionId ?? payload.transactionId,
@@ -108,14 +108,14 @@ package enum UpgradeRule {
     ///   - count: how many transactions there are.
     ///   - product: the product of a transaction that expires, by its place; nil for other transactions.
     ///   - period: the transaction as the rule looks at it, by its place; nil for what the rule does not concern.
-    package static func upgrades(
+    static func upgrades(
         count: Int, product: (Int) -> String?, period: (Int) -> Period?
     ) -> [Upgrade] {
         isNeeded(count, product: product) ? upgrades(among: (0..<count).map(period)) : []
     }
 
     /// Whether there are two products.
-    private static func isNeeded(_ count: Int, product: (Int) -> String?) -> Bool {
+    static func isNeeded(_ count: Int, product: (Int) -> String?) -> Bool {
         var first: String?
         for place in 0..<count {
             guard let product = product(place) else { continue }

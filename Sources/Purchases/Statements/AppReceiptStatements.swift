@@ -1,11 +1,21 @@
 import AppStoreModels
-import LegacyReceipts
+package import LegacyReceipts
 
 extension AppReceipt {
     /// What the receipt states about its purchases, in its order.
     var statements: [PurchaseStatement] {
         let context = RecordContext(self)
         return inAppPurchases.map { PurchaseStatement(PurchaseFacts($0), .attributes, context) }
+    }
+}
+
+extension AppReceipt {
+    /// Whether purchases can change one another, so that they can resolve to more than the receipt states: only subscriptions
+    /// of several products do (`UpgradeRule`).
+    package var hasDependentPurchases: Bool {
+        UpgradeRule.isNeeded(inAppPurchases.count) {
+            inAppPurchases[$0].expiresDate == nil ? nil : inAppPurchases[$0].productId
+        }
     }
 }
 

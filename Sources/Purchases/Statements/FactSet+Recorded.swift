@@ -117,16 +117,13 @@ extension Customer {
             TransactionFact(payload: $0.payload, legacy: $0.legacy, origin: origin)
         }
         guard statements.transactions.allSatisfy({ $0.payload.transactionId != nil }) else { return nil }
-        var renewals: [String: StoredRenewalInfo] = [:]
         for info in mapping.renewalInfos {
             guard let id = info.payload.originalTransactionId else { continue }
-            renewals[id] = StoredRenewalInfo(payload: info.payload, origins: [origin])
+            statements.renewalInfos[id, default: ByKind()].recorded = RenewalInfoFact(
+                payload: info.payload, origin: origin)
         }
-        let transactions = statements.resolvedTransactions()
-        guard transactions.count == statements.transactions.count else { return nil }
-        self.init(
-            scope: statements.scope, identities: [], transactions: transactions,
-            renewalInfos: renewals.sorted { $0.key < $1.key }.map(\.value), appTransaction: nil, newestAppReceipt: nil,
-            newestTransactionReceipt: nil)
+        let customer = Customer(statements)
+        guard customer.transactions.count == statements.transactions.count else { return nil }
+        self = customer
     }
 }

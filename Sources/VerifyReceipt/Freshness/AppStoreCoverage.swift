@@ -28,7 +28,7 @@ struct AppStoreCoverage {
     ///     difference, so they do not count.
     ///     differ, and not how long ago it was asked.
     init(
-        _ facts: FactSet, _ knowledge: StoreKnowledge?, countsRecorded: Bool, asked: [String: Int64] = [:], now: Int64
+        _ facts: FactSet, _ knowledge: Customer?, countsRecorded: Bool, asked: [String: Int64] = [:], now: Int64
     ) {
         times = asked
         self.now = now
@@ -36,7 +36,7 @@ struct AppStoreCoverage {
             add(fact.storedOriginalTransactionId, [])
             note(fact.payload.purchaseDate, end: fact.payload.expiresDate, of: fact.storedOriginalTransactionId)
         }
-        guard let customer = knowledge?.customer else { return }
+        guard let customer = knowledge else { return }
         for transaction in customer.transactions where transaction.isSigned || countsRecorded {
             let payload = transaction.payload
             let original = payload.originalTransactionId.flatMap { CustomerIdentity.isMeaningful(id: $0) ? $0 : nil }

@@ -8,8 +8,8 @@ extension VerifyReceiptEndpoint {
     /// - Throws: ``Refusal``
     func currentKnowledge(
         of facts: FactSet?, _ app: ConfiguredApp?, _ exchange: Exchange,
-        read: (FactSet?, Exchange) async throws -> StoreKnowledge?
-    ) async throws -> StoreKnowledge? {
+        read: (FactSet?, Exchange) async throws -> Customer?
+    ) async throws -> Customer? {
         let freshness = app?.freshness ?? configuration.freshness
         exchange.facts.source = .receipt
         if freshness.source == .local {
@@ -48,7 +48,7 @@ extension VerifyReceiptEndpoint {
 
     /// Queries the App Store until all data of the answer is current.
     private func refresh(
-        _ knowledge: inout StoreKnowledge?, _ facts: FactSet, _ freshness: Freshness, _ exchange: Exchange
+        _ knowledge: inout Customer?, _ facts: FactSet, _ freshness: Freshness, _ exchange: Exchange
     ) async throws {
         let notBefore = exchange.now.subtractingSaturated(freshness.maximumAge)
         var asked: [String: Int64] = [:]
@@ -69,7 +69,7 @@ extension VerifyReceiptEndpoint {
             guard round < Self.maximumRounds else { throw QueryError.tooManyRounds }
             guard let refresher = configuration.customerRefresher else { throw QueryError.notConfigured }
             let answered = try await refresher.refresh(
-                originalTransactionIds: stale, identities: knowledge?.customer.identities ?? facts.identities,
+                originalTransactionIds: stale, identities: knowledge?.identities ?? facts.identities,
                 scope: facts.scope, notBefore: notBefore)
             asked.merge(answered.times, uniquingKeysWith: max)
             unknown.formUnion(answered.unknown)
@@ -79,8 +79,8 @@ extension VerifyReceiptEndpoint {
 
     /// - Throws: ``StoreUnread`` if the answer would lack the App Store's new data; ``Refusal``.
     private func readAgain(
-        _ facts: FactSet, after earlier: StoreKnowledge?, _ exchange: Exchange
-    ) async throws -> StoreKnowledge? {
+        _ facts: FactSet, after earlier: Customer?, _ exchange: Exchange
+    ) async throws -> Customer? {
         let hadFailed = exchange.facts.storeFailed
         exchange.facts.storeFailed = false
         defer { exchange.facts.storeFailed = exchange.facts.storeFailed || hadFailed }
@@ -93,7 +93,7 @@ extension VerifyReceiptEndpoint {
     /// The store's data with its age. The store is read again, because the App Store may have answered about some
     /// purchases before it failed, or another request may have queried it.
     private func answerWithoutAppStore(
-        _ knowledge: inout StoreKnowledge?, _ facts: FactSet, _ exchange: Exchange
+        _ knowledge: inout Customer?, _ facts: FactSet, _ exchange: Exchange
     ) async throws {
         do { knowledge = try await readAgain(facts, after: knowledge, exchange) } catch is StoreUnread {}
         let coverage = AppStoreCoverage(

@@ -25,7 +25,7 @@ struct AppReceiptReply {
     let excludesOldTransactions: Bool
     let configuration: ReplyConfiguration
     let app: ConfiguredApp?
-    let store: StoreKnowledge?
+    let customer: Customer?
 
     /// The transactions of the receipt, in its order.
     let submitted: [TransactionEntry]
@@ -34,8 +34,9 @@ struct AppReceiptReply {
     private let tail: ReplyTail
 
     init(
-        _ receipt: AppReceipt, text: ReceiptText, environment: EndpointEnvironment, now: Int64,
-        excludesOldTransactions: Bool, configuration: ReplyConfiguration, app: ConfiguredApp?, store: StoreKnowledge?
+        _ receipt: AppReceipt, resolvedAlone: [StoredTransaction], text: ReceiptText, environment: EndpointEnvironment,
+        now: Int64, excludesOldTransactions: Bool, configuration: ReplyConfiguration, app: ConfiguredApp?,
+        customer: Customer?
     ) {
         self.receipt = receipt
         submittedReceipt = text
@@ -44,14 +45,13 @@ struct AppReceiptReply {
         self.excludesOldTransactions = excludesOldTransactions
         self.configuration = configuration
         self.app = app
-        self.store = store
+        self.customer = customer
         submitted = receipt.inAppPurchases.map { TransactionEntry($0) }
         latest = LatestTransactions(
-            submitted: submitted, signedDate: receipt.receiptCreationDate, isAppReceipt: true, store: store,
-            recordedFacts: configuration.recordedFacts, order: app?.order ?? configuration.order,
-            catalog: app?.catalog)
+            submitted: submitted, resolvedAlone: resolvedAlone, customer: customer,
+            recordedFacts: configuration.recordedFacts, order: app?.order ?? configuration.order, catalog: app?.catalog)
         tail = ReplyTail(
-            latest: latest, submitted: submitted, store: store, excludesOldTransactions: excludesOldTransactions,
+            latest: latest, customer: customer, excludesOldTransactions: excludesOldTransactions,
             now: now, configuration: configuration, catalog: app?.catalog)
     }
 
@@ -74,7 +74,7 @@ struct AppReceiptReply {
 
     /// The newest stored receipt, if it is newer than the submitted one.
     private var newestReceipt: KnownReceipt? {
-        guard let known = store?.customer.newestAppReceipt, let created = receipt.receiptCreationDate,
+        guard let known = customer?.newestAppReceipt, let created = receipt.receiptCreationDate,
             known.signedDate > created
         else { return nil }
         return known
@@ -112,14 +112,13 @@ struct ReplyTail {
     private let presumed: EndpointConfiguration.PresumedMembers
 
     init(
-        latest: LatestTransactions, submitted: [TransactionEntry], store: StoreKnowledge?,
-        excludesOldTransactions: Bool, now: Int64, configuration: ReplyConfiguration, catalog: ProductCatalog?
+        latest: LatestTransactions, customer: Customer?, excludesOldTransactions: Bool, now: Int64,
+        configuration: ReplyConfiguration, catalog: ProductCatalog?
     ) {
-        renewalInfos =
-            store?.renewalInfos(configuration.recordedFacts, submitted: submitted, beside: latest.entries) ?? []
+        renewalInfos = customer?.renewalInfos(configuration.recordedFacts, beside: latest.entries) ?? []
         var latest = latest
         if excludesOldTransactions { latest.excludeOld(now: now) }
-        if let store { latest.add(configuration.additionalMembers, of: store.customer, catalog) }
+        if let customer { latest.add(configuration.additionalMembers, of: customer, catalog) }
         self.latest = latest
         presumed = configuration.presumedMembers
         let includesLatestReceiptInfo =

@@ -3,114 +3,76 @@ internal import ProductCatalog
 internal import Purchases
 internal import TransactionStore
 
-/// The store's data for one answer. A class, because a customer is large and is passed through many functions.
-final class StoreKnowledge: Sendable {
-    let customer: Customer
-    /// Whether the store had the submitted receipt when it was read, so that the customer already includes its facts.
-    let includesSubmittedReceipt: Bool
-
-    init(customer: Customer, includesSubmittedReceipt: Bool) {
-        self.customer = customer
-        self.includesSubmittedReceipt = includesSubmittedReceipt
-    }
-}
-
 /// `latest_receipt_info`: the transactions of the submitted receipt and of its customer, in the order of
 /// ``EndpointConfiguration/Order``. Other code must not depend on that order.
 ///
-/// - A transaction from both shows the merged facts. The store's facts win if they were signed no earlier. A
-///   cancellation in the submitted document is removed only by a later signed document. A receipt never removes a
-///   cancellation that a signed transaction states, because receipts often omit it (Reference.md V5.3).
+/// - A transaction is shown as it is resolved from all documents. A submitted transaction that is not resolved, because it
+///   has no usable id or because nothing is known beside the receipt, is shown as the receipt states it.
 /// - Consumables (according to the documents or the catalog) disappear from receipts when they are finished. A
 ///   consumable that is not in the submitted receipt is shown only if the newest known app receipt contains it.
 /// - Transactions from recorded documents alone are shown as ``EndpointConfiguration/RecordedFacts`` states.
 /// - `subscription_group_identifier` comes from the documents, or else from the catalog.
 struct LatestTransactions {
     /// In the order of the reply.
-    private(set) var entries: [TransactionEntry] = []
+    private(set) var entries: [TransactionEntry]
     /// The number of entries that are not in the submitted receipt.
     private(set) var storeOnlyCount = 0
     private(set) var hasAutoRenewable = false
 
     /// - Parameters:
-    ///   - kind: the kind of the submitted document.
-    ///   - signedDate: the date of the submitted document.
-    ///   - isAppReceipt: whether the document lists all unfinished purchases of the customer. Other documents describe
-    ///     one purchase.
+    ///   - submitted: the transactions of the submitted document.
+    ///   - resolvedAlone: what that document resolves to without a customer; empty if that is what it states.
+    ///   - customer: resolved from the store's documents and the submitted one; nil if the store contributes nothing.
     init(
-        submitted: [TransactionEntry], kind: FactKind = .receipt, signedDate: Int64?, isAppReceipt: Bool = false,
-        store: StoreKnowledge?, recordedFacts: EndpointConfiguration.RecordedFacts,
-        order: EndpointConfiguration.Order, catalog: ProductCatalog?
+        submitted: [TransactionEntry], resolvedAlone: [StoredTransaction] = [], customer: Customer?,
+        recordedFacts: EndpointConfiguration.RecordedFacts, order: EndpointConfiguration.Order,
+        catalog: ProductCatalog?
     ) {
-        var indices = [String: Int](minimumCapacity: submitted.count)
         entries = submitted
-        for (index, entry) in submitted.enumerated() {
-            if let id = entry.transactionId { indices[id] = index }
-        }
-        if let store {
-            let known = store.customer.newestAppReceipt?.signedDate
-            let newestList = [known, isAppReceipt ? signedDate : nil].compactMap { $0 }.max()
-            join(store, indices, kind, signedDate, newestList: newestList, recordedFacts, catalog)
-        }
-        concludeUpgrades()
+        pick(customer?.transactions ?? resolvedAlone, customer?.newestAppReceipt?.signedDate, recordedFacts, catalog)
         complete(from: catalog)
         sort(order)
         hasAutoRenewable = entries.contains { $0.isAutoRenewable }
     }
 
-    private mutating func join(
-        _ store: StoreKnowledge, _ indices: [String: Int], _ kind: FactKind, _ signedDate: Int64?,
-        newestList: Int64?, _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
+    /// - Parameter newestList: the date of the newest app receipt, which lists all unfinished purchases of the customer.
+    private mutating func pick(
+        _ transactions: [StoredTransaction], _ newestList: Int64?,
+        _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
     ) {
-        let transactions = store.customer.transactions
+        guard !transactions.isEmpty else { return }
+        var indices = [String: Int](minimumCapacity: entries.count)
+        for (index, entry) in entries.enumerated() {
+            if let id = entry.transactionId { indices[id] = index }
+        }
         // By index, because copying a large transaction costs more than the work here.
         for place in transactions.indices {
             guard let id = transactions[place].payload.transactionId else { continue }
-            let receiptDate = transactions[place].origins.first { $0.source.kind == .receipt }?.signedDate
-            if let index = indices[id] {
-                let newest = transactions[place].newestSignature()
-                let deciding =
-                    kind == .signedTransaction ? transactions[place].newestSignature(of: .signedTransaction) : newest
-                let own = signedDate ?? .min
-                let storeWins = store.includesSubmittedReceipt || newest >= own
-                entries[index].join(
-                    TransactionEntry(transactions[place]), storeWins: storeWins, takesBack: deciding > own)
-                entries[index].cancel(transactions[place].recordedCancellation, recordedFacts)
-                continue
+            let index = indices[id]
+            guard index != nil || isListed(transactions[place], newestList, recordedFacts, catalog) else { continue }
+            var entry = TransactionEntry(transactions[place])
+            entry.cancel(transactions[place].recordedCancellation, recordedFacts)
+            if let index {
+                entries[index] = entry
+            } else {
+                entries.append(entry)
+                storeOnlyCount += 1
             }
-            guard transactions[place].isSigned || recordedFacts == .granting else { continue }
-            // Transaction receipts do not state the type.
-            let type =
-                transactions[place].payload.type
-                ?? transactions[place].payload.productId.flatMap { catalog?.product($0)?.type }
-            let isFinished = (receiptDate ?? .min) < (newestList ?? .max)
-            if type == .consumable, isFinished { continue }
-            entries.append(TransactionEntry(transactions[place]))
-            entries[entries.count - 1].cancel(transactions[place].recordedCancellation, recordedFacts)
-            storeOnlyCount += 1
         }
     }
 
-    /// Applies `UpgradeRule` to the merged facts of the submitted document and the store.
-    private mutating func concludeUpgrades() {
-        let upgrades = UpgradeRule.upgrades(count: entries.count) {
-            entries[$0].expiresDate == nil ? nil : entries[$0].productId
-        } period: { place in
-            let entry = entries[place]
-            guard entry.isAutoRenewable, let original = entry.subscriptionId, let product = entry.productId,
-                let start = entry.purchaseDate
-            else { return nil }
-            return UpgradeRule.Period(
-                originalTransactionId: original, productId: product, start: start, end: entry.expiresDate,
-                webOrderLineItemId: entry.webOrderLineItemId,
-                isFamilyShared: entry.ownershipType == InAppOwnershipType.familyShared.rawValue,
-                isUpgraded: entry.isUpgraded, cancellationDate: entry.cancellationDate, statement: entry.statement)
-        }
-        for upgrade in upgrades {
-            entries[upgrade.place].isUpgraded = true
-            entries[upgrade.place].cancellationDate = entries[upgrade.place].cancellationDate ?? upgrade.date
-            entries[upgrade.place].cancellationReason = entries[upgrade.place].cancellationReason ?? 0
-        }
+    /// Whether a transaction is shown that is not in the submitted document.
+    private func isListed(
+        _ transaction: borrowing StoredTransaction, _ newestList: Int64?,
+        _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
+    ) -> Bool {
+        guard transaction.isSigned || recordedFacts == .granting else { return false }
+        // Transaction receipts do not state the type.
+        let type =
+            transaction.payload.type ?? transaction.payload.productId.flatMap { catalog?.product($0)?.type }
+        let receiptDate = transaction.origins.first { $0.source.kind == .receipt }?.signedDate
+        let isFinished = (receiptDate ?? .min) < (newestList ?? .max)
+        return type != .consumable || !isFinished
     }
 
     private mutating func complete(from catalog: ProductCatalog?) {
@@ -183,45 +145,7 @@ struct LatestTransactions {
     }
 }
 
-extension StoreKnowledge {
-    /// The renewal infos of the answer: all signed ones. Recorded ones count as the configuration states: always, or
-    /// only if a signed transaction of the subscription is known.
-    func renewalInfos(
-        _ recordedFacts: EndpointConfiguration.RecordedFacts, submitted: [TransactionEntry]
-    ) -> [JWSRenewalInfoDecodedPayload] {
-        let all = customer.renewalInfos
-        guard recordedFacts == .completing, all.contains(where: { !$0.isSigned }) else { return all.map(\.payload) }
-        var signed = Set(submitted.compactMap(\.subscriptionId))
-        for transaction in customer.transactions where transaction.isSigned {
-            if let id = transaction.payload.originalTransactionId ?? transaction.payload.transactionId {
-                signed.insert(id)
-            }
-        }
-        return all.filter { $0.isSigned || signed.contains($0.payload.originalTransactionId ?? "") }.map(\.payload)
-    }
-}
-
-extension StoredTransaction {
-    /// The date of the newest signed document, of one kind or of any kind; `Int64.min` if there is none.
-    fileprivate func newestSignature(of kind: FactKind? = nil) -> Int64 {
-        origins.reduce(.min) { newest, origin in
-            guard origin.source.kind.isSigned, kind == nil || kind == origin.source.kind else { return newest }
-            return max(newest, origin.signedDate)
-        }
-    }
-}
-
 extension TransactionEntry {
-    /// - Parameter takesBack: whether a stored transaction without a cancellation removes a submitted one.
-    fileprivate mutating func join(_ stored: consuming TransactionEntry, storeWins: Bool, takesBack: Bool) {
-        guard storeWins else { return complete(with: stored) }
-        let cancellation = (stored.cancellationDate, stored.cancellationReason)
-        stored.complete(with: self)
-        self = stored
-        guard takesBack || cancellation.0 != nil else { return }
-        (cancellationDate, cancellationReason) = cancellation
-    }
-
     /// Always applies a cancellation from a notification of version 1, because the notification contained the app's
     /// secret. Other records count only if they are trusted like Apple.
     fileprivate mutating func cancel(

@@ -1,7 +1,8 @@
 internal import AppStoreModels
+internal import Purchases
 internal import TransactionStore
 
-extension StoreKnowledge {
+extension Customer {
     /// The renewal infos of the answer, without data that the periods of the answer contradict.
     ///
     /// A renewal info may be older than the newest period, for example if a recovery notification was missed and a
@@ -10,23 +11,29 @@ extension StoreKnowledge {
     /// by them. Data about future renewals stays as the last known state: whether and to which product the subscription
     /// renews, a price increase, an offer. Apple has the four basic members in every entry (Reference.md V3.6).
     func renewalInfos(
-        _ recordedFacts: EndpointConfiguration.RecordedFacts, submitted: [TransactionEntry],
-        beside entries: [TransactionEntry]
+        _ recordedFacts: EndpointConfiguration.RecordedFacts, beside entries: [TransactionEntry]
     ) -> [JWSRenewalInfoDecodedPayload] {
-        renewalInfos(recordedFacts, submitted: submitted).map { info in
-            let id = info.originalTransactionId
-            guard info.tellsHowAPeriodEnded, let period = Self.newestPeriod(of: id, among: entries) else { return info }
-            let stored = customer.renewalInfos.first { $0.payload.originalTransactionId == id }
-            let isAbout = info.isAbout(
-                periodFrom: period.start, to: period.end, signedDate: stored?.statedDate,
-                isExact: stored?.isSigned ?? false)
-            if isAbout { return info }
-            var info = info
+        shownRenewalInfos(recordedFacts).map { stored in
+            var info = stored.payload
+            guard info.tellsHowAPeriodEnded,
+                let period = Self.newestPeriod(of: info.originalTransactionId, among: entries),
+                !info.isAbout(
+                    periodFrom: period.start, to: period.end, signedDate: stored.statedDate, isExact: stored.isSigned)
+            else { return info }
             info.expirationIntent = nil
             info.isInBillingRetryPeriod = nil
             info.gracePeriodExpiresDate = nil
             return info
         }
+    }
+
+    /// All signed renewal infos. Recorded ones count as the configuration states: always, or only if a signed transaction of
+    /// the subscription is known.
+    private func shownRenewalInfos(_ recordedFacts: EndpointConfiguration.RecordedFacts) -> [StoredRenewalInfo] {
+        guard recordedFacts == .completing, renewalInfos.contains(where: { !$0.isSigned }) else { return renewalInfos }
+        let signed = Set(
+            transactions.filter(\.isSigned).compactMap { $0.payload.originalTransactionId ?? $0.payload.transactionId })
+        return renewalInfos.filter { $0.isSigned || signed.contains($0.payload.originalTransactionId ?? "") }
     }
 
     /// The newest period of a subscription by its start date, until its end or early end.

@@ -18,31 +18,30 @@ struct SignedTransactionReply {
     let excludesOldTransactions: Bool
     let configuration: ReplyConfiguration
     let app: ConfiguredApp?
-    let store: StoreKnowledge?
+    let customer: Customer?
 
     func reply() -> (body: [UInt8], showsSubscriptions: Bool, transactionsFromStore: Int) {
         let own = TransactionEntry(
             StoredTransaction(payload, origin: origin))
         let latest = LatestTransactions(
-            submitted: [own], kind: .signedTransaction, signedDate: origin.signedDate, store: store,
-            recordedFacts: configuration.recordedFacts, order: app?.order ?? configuration.order,
-            catalog: app?.catalog)
+            submitted: [own], customer: customer, recordedFacts: configuration.recordedFacts,
+            order: app?.order ?? configuration.order, catalog: app?.catalog)
         let tail = ReplyTail(
-            latest: latest, submitted: [own], store: store, excludesOldTransactions: excludesOldTransactions,
-            now: now, configuration: configuration, catalog: app?.catalog)
+            latest: latest, customer: customer, excludesOldTransactions: excludesOldTransactions, now: now,
+            configuration: configuration, catalog: app?.catalog)
         var writer = JSONWriter(reservingCapacity: 4_096 + tail.estimatedSize + text.count)
         writer.beginObject()
         writer.member("status", 0)
         writer.member("environment", environment.rawValue)
         writer.key("receipt")
         write(own, to: &writer)
-        tail.write(to: &writer) { $0.latestReceipt(store?.customer.newestAppReceipt, .verbatim(text)) }
+        tail.write(to: &writer) { $0.latestReceipt(customer?.newestAppReceipt, .verbatim(text)) }
         writer.endObject()
         return (writer.finish(), latest.hasAutoRenewable || tail.showsRenewals, latest.storeOnlyCount)
     }
 
     private func write(_ own: TransactionEntry, to writer: inout JSONWriter) {
-        let known = store?.customer.appTransaction?.payload
+        let known = customer?.appTransaction?.payload
         let type: ReceiptType = environment == .production ? .production : .productionSandbox
         let appleId = environment == .sandbox ? 0 : known?.appAppleId ?? app?.appleId
         writer.beginObject()

@@ -31,11 +31,6 @@ struct TransactionEntry {
     /// ``term`` and ``seats`` are set only if ``EndpointConfiguration/AdditionalMembers`` requests them.
     var term: NonRenewingTerm?
     var seats: Int64?
-    /// What the documents of this entry state for `UpgradeRule`. Initially a receipt's statement; merging other
-    /// documents changes it.
-    var statement = UpgradeRule.Statement(isSigned: true)
-
-    init() {}
 
     /// Whether this is an auto-renewable subscription: by its type, or else because it has an end. Legacy documents
     /// state an end only for these (Reference.md V3.5).
@@ -103,7 +98,7 @@ extension TransactionEntry {
     }
 }
 
-// MARK: - From the store
+// MARK: - From resolved purchases
 
 extension TransactionEntry {
     /// Values from legacy documents are used as stated. The others are derived from the modern fields:
@@ -119,7 +114,6 @@ extension TransactionEntry {
     init(_ stored: borrowing StoredTransaction) {
         let isStated = stored.origins.contains { $0.source.kind == .signedTransaction }
         self.init(stored.payload, stored.legacy, isStated: isStated)
-        statement = stored.upgradeStatement
     }
 
     private init(
@@ -152,38 +146,5 @@ extension TransactionEntry {
             ? nil : (payload.revocationReason.map { Int64($0.rawValue) } ?? legacy.cancellationReason)
         subscriptionGroupIdentifier = payload.subscriptionGroupIdentifier
         appAccountToken = payload.appAccountToken
-    }
-
-    /// Fills in the values that this entry lacks.
-    mutating func complete(with other: borrowing TransactionEntry) {
-        func fill<Value>(_ value: inout Value?, _ other: Value?) { if value == nil { value = other } }
-        fill(&quantity, other.quantity)
-        fill(&productId, other.productId)
-        fill(&originalTransactionId, other.originalTransactionId)
-        fill(&purchaseDate, other.purchaseDate)
-        fill(&originalPurchaseDate, other.originalPurchaseDate)
-        fill(&expiresDate, other.expiresDate)
-        fill(&webOrderLineItemId, other.webOrderLineItemId)
-        fill(&isTrialPeriod, other.isTrialPeriod)
-        fill(&isInIntroOfferPeriod, other.isInIntroOfferPeriod)
-        fill(&ownershipType, other.ownershipType)
-        fill(&promotionalOfferId, other.promotionalOfferId)
-        fill(&offerCodeRefName, other.offerCodeRefName)
-        if cancellationDate == nil, other.cancellationDate != nil {
-            statement.explainsCancellation = other.statement.explainsCancellation
-        }
-        fill(&cancellationDate, other.cancellationDate)
-        fill(&cancellationReason, other.cancellationReason)
-        fill(&subscriptionGroupIdentifier, other.subscriptionGroupIdentifier)
-        fill(&appAccountToken, other.appAccountToken)
-        fill(&itemId, other.itemId)
-        fill(&type, other.type)
-        isUpgraded = isUpgraded || other.isUpgraded
-        // Only modern documents state these, and an older statement is as good.
-        statement.isRenewal = statement.isRenewal || other.statement.isRenewal
-        sharesPeriod = sharesPeriod || other.sharesPeriod
-        if let stated = other.statement.notUpgradedAsOf {
-            statement.notUpgradedAsOf = max(statement.notUpgradedAsOf ?? .min, stated)
-        }
     }
 }

@@ -20,7 +20,9 @@ struct TransactionReceiptReply {
     let now: Int64
     let configuration: ReplyConfiguration
     let app: ConfiguredApp?
-    let store: StoreKnowledge?
+    let customer: Customer?
+    /// The newest transaction receipt that the store had before this one.
+    let storedReceipt: KnownReceipt?
     let decoder: ReceiptDecoder
 
     /// The condition, the JSON text, and the number of transactions that only the store contributed.
@@ -73,8 +75,8 @@ struct TransactionReceiptReply {
         _ own: TransactionEntry
     ) -> (entry: TransactionEntry, entries: [TransactionEntry], storeOnlyCount: Int) {
         let known = LatestTransactions(
-            submitted: [own], signedDate: receipt.statedDate, store: store,
-            recordedFacts: configuration.recordedFacts, order: .newestFirst, catalog: app?.catalog)
+            submitted: [own], customer: customer, recordedFacts: configuration.recordedFacts, order: .newestFirst,
+            catalog: app?.catalog)
         let periods = known.entries.filter { $0.subscriptionId == own.subscriptionId && $0.expiresDate != nil }
         let counting = periods.filter { !$0.isUpgraded }
         let running = counting.filter { $0.isRunning(at: now) }
@@ -99,7 +101,7 @@ struct TransactionReceiptReply {
     private func renewalInfo(
         _ own: TransactionEntry, beside entries: [TransactionEntry]
     ) -> JWSRenewalInfoDecodedPayload? {
-        store?.renewalInfos(configuration.recordedFacts, submitted: [own], beside: entries)
+        customer?.renewalInfos(configuration.recordedFacts, beside: entries)
             .first { $0.originalTransactionId == own.subscriptionId }
     }
 
@@ -110,7 +112,7 @@ struct TransactionReceiptReply {
         let isLater = (document.purchaseDate ?? .min) > (receipt.purchaseDate ?? .max)
         guard document.transactionId == entry.transactionId || isLater && document.cancellationDate == nil
         else { return nil }
-        return store?.customer.newestTransactionReceipt
+        return storedReceipt
     }
 
     // MARK: The newest transaction
@@ -132,7 +134,7 @@ struct TransactionReceiptReply {
     /// The stored transaction receipt of the customer, if it belongs to this subscription. The customer may have
     /// receipts of other products, which must not replace this one.
     private func storedDocument(of own: TransactionEntry) -> TransactionReceipt? {
-        guard let known = store?.customer.newestTransactionReceipt,
+        guard let known = storedReceipt,
             let container = try? ReceiptContainer(stored: known.bytes, limits: decoder.limits),
             let decoded = try? decoder.decode(container).payload, case .transaction(let document) = decoded,
             document.originalTransactionId ?? document.transactionId == own.subscriptionId

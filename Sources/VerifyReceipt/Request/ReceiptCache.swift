@@ -18,12 +18,22 @@ final class ReceiptCache: Sendable {
         let receipt: Verified<LegacyReceipt>
         /// The facts for the store; nil without a store, or if the receipt has none.
         let facts: FactSet?
+        /// What the receipt resolves to if nothing is known beside it; empty if that is what it states.
+        let resolvedAlone: [StoredTransaction]
         let bytes: [UInt8]
 
         init(receipt: Verified<LegacyReceipt>, facts: FactSet?, bytes: [UInt8]) {
             self.receipt = receipt
             self.facts = facts
             self.bytes = bytes
+            guard case .app(let app) = receipt.payload, app.hasDependentPurchases,
+                let facts = facts ?? FactSet(receipt, canonicalBytes: bytes),
+                let customer = Customer(resolving: [facts])
+            else {
+                resolvedAlone = []
+                return
+            }
+            resolvedAlone = customer.transactions
         }
 
         /// The approximate memory use. The bytes count twice, because receipts that are not in canonical form are held
@@ -34,7 +44,8 @@ final class ReceiptCache: Sendable {
                 $0 + $1.unknownAttributes.count
             }
             let purchase = facts == nil ? 1 << 10 : 3 << 10
-            return 2 * bytes.count + 4 << 10 + receipt.inAppPurchases.count * purchase + unknown * 64
+            return 2 * bytes.count + 4 << 10 + receipt.inAppPurchases.count * purchase + resolvedAlone.count << 11
+                + unknown * 64
         }
 
         /// Whether the signing key is public.
