@@ -41,7 +41,8 @@ extension SandboxEngine {
         decline(id)
     }
 
-    /// Reverses a refund: REFUND_REVERSED. A subscription whose period has not ended is active again.
+    /// Reverses a refund: REFUND_REVERSED. A subscription is active again if the period has not ended, even if the customer
+    /// has bought and lost other periods since.
     /// - Throws: ``SandboxError``.
     public mutating func reverseRefund(_ id: String, at date: Int64) throws {
         advance(to: date)
@@ -64,6 +65,7 @@ extension SandboxEngine {
             guard isCurrent == true, subscription.phase == .revoked else { return }
             subscription.phase = subscription.expiresDate > time ? .active : .expired(.cancelled)
         }
+        chooseCurrentPeriod(of: transaction.originalId)
         recordEvent(.refundReversed, transaction: id)
         if subscriptions[transaction.originalId]?.phase == .active { shareSubscription(transaction.originalId) }
     }
@@ -118,10 +120,42 @@ extension SandboxEngine {
                 $0.retryEnds = nil
                 $0.runningOffer = nil
             }
+            chooseCurrentPeriod(of: original)
         }
         recordEvent(.refund, transaction: id)
         if current?.isAutoRenewOn == true { switchOff(original) }
         unshare(id)
+        if current != nil, subscriptions[original]?.phase == .active { shareSubscription(original) }
+    }
+
+    /// Makes the paid period that ends last the current one. A reversed refund can leave several periods that run at the same
+    /// time: the customer bought again after the refund. The renewal settings stay, because they are the customer's last.
+    private mutating func chooseCurrentPeriod(of original: String) {
+        guard let subscription = subscriptions[original] else { return }
+        func end(of transaction: SandboxTransaction) -> Int64 {
+            min(transaction.payload.expiresDate ?? .min, transaction.payload.revocationDate ?? .max)
+        }
+        let currentEnd = currentTransactions(of: subscription).map(end).max() ?? .min
+        let others = (customers[subscription.customer]?.transactionIds ?? []).compactMap { transactions[$0] }.filter {
+            $0.originalId == original && !$0.isRevoked && $0.payload.isUpgraded != true && end(of: $0) > currentEnd
+        }
+        guard let last = others.max(by: { end(of: $0) < end(of: $1) }), let product = last.payload.productId else {
+            return
+        }
+        let time = now
+        let price = product == subscription.productId ? subscription.renewalPrice : catalog[product]?.price
+        update(original) {
+            $0.transactionId = last.id
+            $0.productId = product
+            $0.expiresDate = end(of: last)
+            $0.renewalPrice = price
+            if $0.expiresDate > time {
+                $0.phase = .active
+                $0.retryEnds = nil
+            } else if $0.phase == .revoked {
+                $0.phase = .expired(.cancelled)
+            }
+        }
     }
 
     /// The unused part of a period in milliunits of a percent; all of it for one-time purchases.

@@ -86,6 +86,54 @@ struct RefundTests {
         #expect(shop.told() == ["EXPIRED/VOLUNTARY"])
     }
 
+    @Test("A reversed refund makes its period the current one again if it ends after the periods bought since")
+    func reversedEarlierPeriod() throws {
+        var shop = try Shop()
+        let year = try shop.buy(Sold.basicYear)
+        try shop.engine.refund(year.id, at: shop.now)
+        shop.pass(1)
+        let month = try shop.buy(Sold.basic)
+        shop.pass(1)
+        try shop.engine.refund(month.id, at: shop.now)
+        #expect(try shop.subscription(year.id).status == .revoked)
+        try shop.engine.reverseRefund(year.id, at: shop.now)
+        let subscription = try shop.subscription(year.id)
+        #expect(subscription.status == .active && subscription.transactionId == year.id)
+        #expect(subscription.productId == Sold.basicYear && subscription.expiresDate == year.payload.expiresDate)
+        _ = shop.told()
+        shop.pass(13 * Shop.monthly)
+        #expect(shop.told() == ["EXPIRED/VOLUNTARY"])
+    }
+
+    @Test("A reversed refund restores a period that runs after the periods bought since have expired")
+    func reversedAfterExpiry() throws {
+        var shop = try Shop()
+        let year = try shop.buy(Sold.basicYear)
+        try shop.engine.refund(year.id, at: shop.now)
+        shop.pass(1)
+        try shop.buy(Sold.basic)
+        try shop.engine.cancel(year.id, at: shop.now)
+        shop.pass(2 * Shop.monthly)
+        #expect(try shop.subscription(year.id).status == .expired)
+        try shop.engine.reverseRefund(year.id, at: shop.now)
+        #expect(try shop.subscription(year.id).status == .active)
+    }
+
+    @Test("A refund of the current period leaves the subscription active while an earlier period runs")
+    func refundWhileAnotherRuns() throws {
+        var shop = try Shop()
+        let first = try shop.buy(Sold.basic)
+        try shop.engine.refund(first.id, at: shop.now)
+        shop.pass(Shop.minute)
+        let second = try shop.buy(Sold.basic)
+        try shop.engine.reverseRefund(first.id, at: shop.now)
+        #expect(try shop.subscription(first.id).transactionId == second.id)
+        try shop.engine.refund(second.id, at: shop.now)
+        let subscription = try shop.subscription(first.id)
+        #expect(subscription.status == .active && subscription.transactionId == first.id)
+        #expect(!subscription.isAutoRenewOn)
+    }
+
     @Test("A refunded non-consumable can be bought again")
     func buyAgain() throws {
         var shop = try Shop()
