@@ -24,13 +24,13 @@ struct MigrateIntoTests {
         #expect(first.status == 1, "\(first.error)")
         #expect(
             first.output == """
-                records read           25
-                  migrated             24
-                    appReceipt         24
-                  quarantined           1
-                    unrecognizedInput   1
-                facts new to the store 36
-                facts it had            0
+                records read            25
+                  migrated              24
+                    appReceipt          24
+                  quarantined            1
+                    unknownForm          1
+                facts new to the store  48
+                facts it had             0
 
                 Merged in sqlite:store.sqlite.
                 The store has the quarantined records and the reasons; migrate --retry reads them again.
@@ -71,7 +71,7 @@ struct MigrateIntoTests {
             if kill % 4 == 3 {
                 let outcome = try await folder.migrate("dump.ndjson", "--into", "sqlite:killed.sqlite")
                 #expect(outcome.status == 0, "\(outcome.error)")
-                #expect(outcome.output.contains("records read           4000"))
+                #expect(outcome.output.contains("records read            4000"))
                 #expect(try await Self.export("killed.sqlite", "killed", in: folder) == expected)
                 for name in folder.names("") where name.hasPrefix("killed.sqlite") {
                     try FileManager.default.removeItem(atPath: folder.file(name))
@@ -99,7 +99,7 @@ struct MigrateIntoTests {
             "-", "--jobs", "1", "--into", "sqlite:store.sqlite",
             input: [UInt8](try Data(contentsOf: folder.url.appending(path: "dump.ndjson"))))
         #expect(again.status == 0, "\(again.error)")
-        #expect(again.output.contains("records read           600"))
+        #expect(again.output.contains("records read            600"))
     }
 
     @Test("A changed input is named, and --start-over reads it again")
@@ -115,7 +115,7 @@ struct MigrateIntoTests {
                 || changed.error.contains("The input is not the one"))
         #expect(changed.error.contains("--start-over"))
         let again = try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite", "--start-over")
-        #expect(again.status == 0 && again.output.contains("records read           3"), "\(again)")
+        #expect(again.status == 0 && again.output.contains("records read            3"), "\(again)")
     }
 
     @Test("The quarantine is migrated again with --retry")

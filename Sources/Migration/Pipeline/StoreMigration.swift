@@ -96,21 +96,26 @@ public struct StoreMigration: Sendable {
         let migrator = try migrator()
         var work = Work(migration: nil, rowsPerStep: options.rowsPerStep)
         var last: [UInt8]?
+        // Lines of this run, with another reason than before. They are not read again.
+        var added: Set<[UInt8]> = []
         while true {
             if Task.isCancelled { throw .interrupted }
             let page = try await Self.stored { try await store.quarantine(after: last, limit: 200) }
             guard let end = page.last else { break }
             last = end.key
-            let records = page.compactMap { record in
+            let lines = page.filter { !added.contains($0.key) }
+            let records = lines.compactMap { record in
                 QuarantineLine(record.line[...])?.record(receiptColumn: options.migration.receiptColumn)
             }
-            guard records.count == page.count else {
+            guard records.count == lines.count else {
                 throw MigrationError(.store, path: "", "The quarantine of the store has a line that cannot be read.")
             }
             var output = BatchOutput()
             try await Self.migrate(records, migrator, store, into: &output)
-            work.step.released += page.map(\.key)
+            work.step.released += lines.map(\.key)
             work.add(output, nil)
+            added.formUnion(work.step.quarantined.map(\.key))
+            added.subtract(work.step.released)
             try await work.commit(to: store)
             progress(
                 Migration.Progress(

@@ -127,6 +127,21 @@ enum ExportSamples {
         Samples.set(receipt: Samples.receipt("nothing")),
     ]
 
+    /// The customer of 100 has two records, and for 200 the records name two users.
+    private static let users = [
+        ("100", "u1", #"{"country":"DE"}"#), ("600", "u1", ""), ("200", "u2", ""), ("200", hostile, ""),
+    ].map { purchase, user, carried in
+        UserClaim(
+            scope: Samples.scope, identity: CustomerIdentity(.originalTransactionId, purchase), userId: user,
+            carried: carried)
+    }
+
+    private static let quarantined = QuarantinedRecord(
+        line: Array(
+            (#"{"reason":"unknownForm","verdict":"notAReceipt","message":"None of the forms.","source":{"input":"a,b.csv","#
+                + #""row":7,"byteOffset":90,"length":2,"path":"receipt","kind":"unrecognized","sha256":"00"},"#
+                + #""record":{"user":"=1"},"original":"\"\n"}"#).utf8))
+
     @inline(never)
     static func withStore(
         _ sets: [FactSet] = sets, _ body: (SQLiteTransactionStore) async throws -> Void
@@ -135,6 +150,7 @@ enum ExportSamples {
         let store = try SQLiteTransactionStore.open(
             path: folder.file("store.sqlite"), options: .init(durability: .normal))
         for set in sets { _ = try await store.apply([set]) }
+        _ = try await store.apply(MigrationStep(users: users, quarantined: [quarantined]))
         try await body(store)
         try await store.close()
     }
