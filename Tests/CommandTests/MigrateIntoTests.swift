@@ -118,6 +118,42 @@ struct MigrateIntoTests {
         #expect(again.status == 0 && again.output.contains("records read            3"), "\(again)")
     }
 
+    @Test("--limit reads the first records only, and the whole input continues after them")
+    func limit() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(700))
+        let files = try await folder.migrate("dump.ndjson", "--limit", "3", "--output", "out")
+        #expect(files.status == 0 && files.output.hasSuffix("Only the first 3 records were read (--limit).\n"))
+        #expect(try folder.lines("out/transactions.ndjson").count == 6)
+        let first = try await folder.migrate("dump.ndjson", "--limit", "300", "--into", "sqlite:store.sqlite")
+        #expect(first.status == 0 && first.output.hasSuffix("Only the first 300 records were read (--limit).\n"))
+        let second = try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite")
+        #expect(second.output.contains("records read            700"), "\(second)")
+        #expect(second.output.contains("300 of the records were migrated by an earlier run"))
+        #expect(!second.output.contains("--limit"))
+        _ = try await folder.migrate("dump.ndjson", "--into", "sqlite:whole.sqlite")
+        let tables = try await Self.export("store.sqlite", "tables", in: folder)
+        #expect(try await Self.export("whole.sqlite", "whole", in: folder) == tables)
+    }
+
+    @Test("A pipe that is cut off is an error with --expect-records")
+    func expectedRecords() async throws {
+        let folder = try Folder.withRoot()
+        let records = Forged.ndjson(5)
+        for arguments in [["--output", "out"], ["--into", "sqlite:store.sqlite"]] {
+            let cut = try await Command.run(
+                ["migrate", "-", "--quiet", "--trust-root", "root.der", "--expect-records", "6"] + arguments,
+                input: records, in: folder)
+            #expect(cut.status == 2)
+            #expect(cut.error == "Error: 6 records were expected and 5 were read. Was the input cut off?\n")
+            #expect(!folder.names("").contains("out") || folder.names("out").isEmpty)
+            let whole = try await Command.run(
+                ["migrate", "-", "--quiet", "--trust-root", "root.der", "--expect-records", "5"] + arguments,
+                input: records, in: folder)
+            #expect(whole.status == 0, "\(whole)")
+        }
+    }
+
     @Test("The quarantine is migrated again with --retry")
     func retry() async throws {
         let folder = try Folder.withRoot()

@@ -63,6 +63,7 @@ public struct Migration: Sendable {
                 Progress(
                     bytesRead: source.statistics.bytes, records: summary.recordsRead, quarantined: summary.quarantined))
         }
+        try options.check(records: summary.recordsRead)
         summary.inputs = source.statistics.inputs
         summary.bytesRead = source.statistics.bytes
         summary.blankLines = source.statistics.blankLines

@@ -50,12 +50,16 @@ public struct MigrationOptions: Sendable {
     public var jobs: Int
     /// Whether files of an earlier migration in the output folder are replaced.
     public var overwrites: Bool
+    /// Only so many records are read, from the beginning; nil for all.
+    public var maximumRecords: Int?
+    /// How many records there must be; nil if any number will do. A pipe that was cut off looks complete otherwise.
+    public var expectedRecords: Int?
 
     public init(
         trust: TrustPolicy = .apple, limits: DecodingLimits = .standard, catalog: ProductCatalog? = nil,
         recordFormat: RecordFormat = .auto, receiptColumn: String? = nil, outputFormat: OutputFormat = .ndjson,
         environments: Set<Environment>? = nil, bundleIds: Set<String>? = nil, acceptsRecorded: Bool = true,
-        jobs: Int = 1, overwrites: Bool = false
+        jobs: Int = 1, overwrites: Bool = false, maximumRecords: Int? = nil, expectedRecords: Int? = nil
     ) {
         self.trust = trust
         self.limits = limits
@@ -68,6 +72,8 @@ public struct MigrationOptions: Sendable {
         self.acceptsRecorded = acceptsRecorded
         self.jobs = jobs
         self.overwrites = overwrites
+        self.maximumRecords = maximumRecords
+        self.expectedRecords = expectedRecords
     }
 }
 
@@ -80,7 +86,15 @@ extension MigrationOptions {
         let receipt = min(limits.maximumSize, Self.maximumRecordSize / 2)
         return InputOptions(
             format: InputFormat(rawValue: recordFormat.rawValue) ?? .auto, receiptColumn: receiptColumn,
-            maximumRecordSize: max(InputLimits.recordSize, 2 * receipt))
+            maximumRecordSize: max(InputLimits.recordSize, 2 * receipt), maximumRecords: maximumRecords)
+    }
+
+    /// - Throws: ``MigrationError/Code-swift.enum/recordCount`` if there were not ``expectedRecords``.
+    func check(records: Int) throws(MigrationError) {
+        guard let expectedRecords, records != expectedRecords else { return }
+        throw MigrationError(
+            .recordCount, path: "",
+            "\(expectedRecords) records were expected and \(records) were read. Was the input cut off?")
     }
 
     /// Checks the inputs first, so that a wrong name fails before hours of work.
@@ -115,6 +129,8 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         case store
         /// An input is not the one that the store has read a part of. Give the same input, or start over.
         case inputChanged
+        /// There were more or fewer records than expected. Give the whole input, or the right number.
+        case recordCount
         /// The records read are not the sum of the migrated and the quarantined ones: a bug in this program. Report it, and
         /// do not trust the result.
         case miscounted

@@ -66,7 +66,7 @@ public struct StoreMigration: Sendable {
                 try await Self.migrate(batch.records(), migrator, store, into: &output)
             }, jobs: options.migration.jobs)
         do {
-            try await pipeline.run({ () throws(MigrationError) in try resumed.next() }) {
+            try await pipeline.run(resumed.next) {
                 (batch, position) async throws(MigrationError) in
                 work.add(batch, position)
                 if work.isStepFull { try await work.commit(to: store) }
@@ -83,6 +83,7 @@ public struct StoreMigration: Sendable {
         }
         work.finish(source.statistics, resumed.position)
         try await work.commit(to: store)
+        try options.migration.check(records: work.progress.summary.recordsRead)
         return try work.result()
     }
 

@@ -21,10 +21,14 @@ package struct InputOptions: Sendable {
     package var receiptColumn: String?
     /// Records longer than this many bytes are not read, only reported. Default: ``InputLimits/recordSize``.
     package var maximumRecordSize: Int
+    /// Only so many records are read; nil for all.
+    package var maximumRecords: Int?
 
     package init(
-        format: InputFormat = .auto, receiptColumn: String? = nil, maximumRecordSize: Int = InputLimits.recordSize
+        format: InputFormat = .auto, receiptColumn: String? = nil, maximumRecordSize: Int = InputLimits.recordSize,
+        maximumRecords: Int? = nil
     ) {
+        self.maximumRecords = maximumRecords
         self.format = format
         self.receiptColumn = receiptColumn
         self.maximumRecordSize = max(1, maximumRecordSize)

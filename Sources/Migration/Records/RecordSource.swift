@@ -72,7 +72,7 @@ package final class RecordSource {
 
     private func fill(_ batch: inout BatchBuilder) throws(InputError) {
         if let current { batch.begin(current.context) }
-        while !batch.isFull {
+        while !batch.isFull, options.maximumRecords.map({ statistics.records < $0 }) ?? true {
             guard let input = current else {
                 switch try openNext() {
                 case .input(let opened)?:

@@ -45,6 +45,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
             EXAMPLES:
               legacy-receipts migrate receipts/ --output migrated
+              legacy-receipts migrate dump.csv --limit 1000 --output sample
               legacy-receipts migrate dump.csv --column receipt_data \\
                 --catalog products.yaml --output migrated
               zcat dump.ndjson.gz | legacy-receipts migrate - \\
@@ -116,6 +117,16 @@ struct MigrateCommand: AsyncParsableCommand {
             valueName: "url"))
     var store: String?
 
+    @Option(help: ArgumentHelp("Read only the first records.", valueName: "n"))
+    var limit: Int?
+
+    @Option(
+        name: .customLong("expect-records"),
+        help: ArgumentHelp(
+            "Fail if there are more or fewer records, so that a pipe that is cut off does not look complete.",
+            valueName: "n"))
+    var expectedRecords: Int?
+
     @Option(
         help: ArgumentHelp(
             "Merge the records in this store and write no files: sqlite:PATH or postgres://…", valueName: "url"))
@@ -172,6 +183,10 @@ struct MigrateCommand: AsyncParsableCommand {
             throw ValidationError(
                 retry ? "--retry takes no inputs." : "Name the inputs to read, or - for standard input.")
         }
+        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
+        if let expectedRecords, expectedRecords < 0 {
+            throw ValidationError("--expect-records takes a number from 0.")
+        }
         for path in inputs + [output] where path.isEmpty {
             throw ValidationError("A path is empty.")
         }
@@ -204,7 +219,7 @@ struct MigrateCommand: AsyncParsableCommand {
         reporter.finish()
         let enriched = try await enrich(loader, key)
         let loaded = await loader?.close()
-        try Terminal.output(SummaryText.text(summary, output: output))
+        try Terminal.output(SummaryText.text(summary, output: output) + limitText(summary))
         if let loaded { try Terminal.output("\n" + loaded) }
         if let enriched { try Terminal.output("\n" + enriched.text) }
         if let stopped = enriched?.stopped { throw stopped }
@@ -238,7 +253,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 throw error
             }
             reporter.finish()
-            try Terminal.output(SummaryText.text(summary, store: name))
+            try Terminal.output(SummaryText.text(summary, store: name) + limitText(summary.records))
         } catch {
             if let signal = interruption.signal {
                 Terminal.error(
@@ -257,6 +272,11 @@ struct MigrateCommand: AsyncParsableCommand {
         if summary.records.quarantined + summary.records.documentsQuarantined + summary.records.documentsNotRead > 0 {
             throw ExitStatus.someQuarantined
         }
+    }
+
+    private func limitText(_ summary: MigrationSummary) -> String {
+        guard let limit, summary.recordsRead == limit else { return "" }
+        return "\nOnly the first \(limit) records were read (--limit)."
     }
 
     /// Reports the interruption, and returns the exit status that shells use for it.
@@ -291,6 +311,7 @@ struct MigrateCommand: AsyncParsableCommand {
             recordFormat: inputFormat,
             receiptColumn: column, outputFormat: format, environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,
-            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite)
+            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite, maximumRecords: limit,
+            expectedRecords: expectedRecords)
     }
 }
