@@ -38,7 +38,8 @@ struct ExportTests {
         #expect(
             folder.names("out/tables") == [
                 "app_transactions.ndjson", "conflicts.ndjson", "customer_identities.ndjson", "customer_users.ndjson",
-                "customers.ndjson", "entitlements.ndjson", "export.json", "quarantine.ndjson", "renewal_infos.ndjson", "subscriptions.ndjson", "terms.ndjson", "to_ask_apple.ndjson",
+                "customers.ndjson", "entitlements.ndjson", "export.json", "quarantine.ndjson", "renewal_infos.ndjson",
+                "subscriptions.ndjson", "terms.ndjson", "to_ask_apple.ndjson",
                 "transactions.ndjson",
             ])
         let transactions = try folder.lines("out/tables/transactions.ndjson")
