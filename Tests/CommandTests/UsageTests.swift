@@ -47,7 +47,7 @@ struct UsageTests {
             (["inspect", "--bogus", "a"], "Unknown option '--bogus'"),
             (["inspect", "--device", "12:34", "a"], "--device takes a UUID"),
             (["inspect", "--device", "68753A44-4D6F-1226-9C60-0050E4C0006G", "a"], "--device takes a UUID"),
-            (["migrate"], "Missing expected argument '<input> ...'"),
+            (["migrate"], "Name the inputs to read, or - for standard input."),
             (["migrate", "a", "--format", "xml"], "'ndjson' and 'csv'"),
             (["migrate", "a", "--input-format", "xml"], "one of the following:"),
             (["migrate", "a", "--environment", "Moon"], "Production, Sandbox or Xcode, not 'Moon'"),

@@ -150,7 +150,7 @@ enum ExportSamples {
         let store = try SQLiteTransactionStore.open(
             path: folder.file("store.sqlite"), options: .init(durability: .normal))
         for set in sets { _ = try await store.apply([set]) }
-        _ = try await store.apply(MigrationStep(users: users, quarantined: [quarantined]))
+        if !sets.isEmpty { _ = try await store.apply(MigrationStep(users: users, quarantined: [quarantined])) }
         try await body(store)
         try await store.close()
     }
