@@ -91,8 +91,8 @@ let package = Package(
         .target(
             name: "Migration",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
-                "ReplyComparison",
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "AppStoreServer",
+                "TransactionStore", "ReplyComparison",
             ],
             swiftSettings: settings),
         .target(

@@ -243,30 +243,15 @@
         }
     }
 
-    // What was stored years ago is verified for the time of its signature only: without network and without a clock, of any
-    // app and environment. A payload without a date is not genuine then.
     extension SignedDataVerifier {
-        /// Verifies a stored signed transaction. No revocation check is made.
-        /// - Throws: ``SignedDataError``.
-        package func verifiedTransaction(stored jws: String) throws -> Verified<JWSTransactionDecodedPayload> {
+        /// Verifies without the revocation check, which needs the network: any app and environment, for the time of the
+        /// signature. A payload without a date is not genuine then.
+        func verified<Payload: SignedPayload>(stored jws: String) throws -> Verified<Payload> {
             try check(jws, SignedDataExpectation(), 0).0
         }
 
-        /// Verifies stored renewal info. No revocation check is made.
-        /// - Throws: ``SignedDataError``.
-        package func verifiedRenewalInfo(stored jws: String) throws -> Verified<JWSRenewalInfoDecodedPayload> {
-            try check(jws, SignedDataExpectation(), 0).0
-        }
-
-        /// Verifies a stored app transaction. No revocation check is made.
-        /// - Throws: ``SignedDataError``.
-        package func verifiedAppTransaction(stored jws: String) throws -> Verified<AppTransaction> {
-            try check(jws, SignedDataExpectation(), 0).0
-        }
-
-        /// Verifies a stored version 2 notification and every JWS inside it. No revocation check is made.
-        /// - Throws: ``SignedDataError``.
-        package func verifiedNotification(stored signedPayload: String) throws -> VerifiedNotification {
+        /// The same for a version 2 notification and every JWS inside it.
+        func verified(storedNotification signedPayload: String) throws -> VerifiedNotification {
             try check(notification: signedPayload, SignedDataExpectation(), 0).0
         }
     }

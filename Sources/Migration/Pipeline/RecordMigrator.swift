@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import LegacyReceipts
 import Purchases
 
@@ -6,15 +7,22 @@ import Purchases
 /// any order and give the same output.
 struct RecordMigrator: Sendable {
     let verifier: ReceiptVerifier
+    let signedData: SignedDataReader
     let mapper: ReceiptMapper
     let options: MigrationOptions
     /// Whether accepted documents are handed on whole.
     let collectsDocuments: Bool
 
-    init(_ options: MigrationOptions, collectsDocuments: Bool = false) throws(ReceiptError) {
+    init(_ options: MigrationOptions, collectsDocuments: Bool = false) throws(MigrationError) {
         self.options = options
         self.collectsDocuments = collectsDocuments
-        verifier = try ReceiptVerifier(trust: options.trust, limits: options.limits)
+        do {
+            verifier = try ReceiptVerifier(trust: options.trust, limits: options.limits)
+            signedData = try SignedDataReader(options.trust)
+        } catch {
+            let message = (error as? ReceiptError)?.message ?? (error as? SignedDataError)?.message ?? "\(error)"
+            throw MigrationError(.trust, path: "", message)
+        }
         mapper = ReceiptMapper(catalog: options.catalog)
     }
 
@@ -36,8 +44,8 @@ struct RecordMigrator: Sendable {
         switch record.payload {
         case .receipt(let stored, _): migrate(receipt: stored, of: record, into: &output)
         case .several(let documents): migrate(documents, of: record, into: &output)
-        case .reply, .transactions, .notification: migrate(record.payload.documents, of: record, into: &output)
-        case .jws: quarantine(record, .storeKit2JWS, .storeKit2JWS, into: &output)
+        case .reply, .transactions, .notification, .jws, .storeKit2:
+            migrate(record.payload.documents, of: record, into: &output)
         case .transactionID(let id):
             quarantine(record, .bareTransactionId, .transactionId, into: &output)
             if collectsDocuments { output.documents.append(.transactionId(id)) }
@@ -73,7 +81,8 @@ struct RecordMigrator: Sendable {
                 if collectsDocuments { document = .transactionReceipt(receipt, bytes: container.bytes) }
             }
             return VerifiedRecord(
-                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document)
+                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document,
+                signed: nil)
         } catch {
             throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
         }
@@ -92,6 +101,19 @@ struct RecordMigrator: Sendable {
         }
     }
 
+    // MARK: StoreKit 2
+
+    private func verify(jws text: ArraySlice<UInt8>) throws(SignedDataReader.Refused) -> VerifiedRecord {
+        let (document, kind) = try signedData.read(text)
+        let mapped = mapper.map(document)
+        // A test notification, for example.
+        guard !mapped.transactions.isEmpty || !mapped.renewalInfos.isEmpty || mapped.appTransaction != nil else {
+            throw SignedDataReader.Refused(kind: kind, reason: .nothingInside)
+        }
+        return VerifiedRecord(
+            kind: kind, mapped: mapped, sha256: Fingerprint(of: text).description, document: nil, signed: document)
+    }
+
     // MARK: Several documents
 
     /// Every document of a record: receipts confirm what recorded documents say, whichever of them stand together.
@@ -101,7 +123,7 @@ struct RecordMigrator: Sendable {
     private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
         var read = ReadDocuments()
         for document in documents { self.read(document, into: &read, &output.counts) }
-        read.finish()
+        read.finish(mapper)
         if let reason = excluded(read) {
             return quarantine(record, reason, read.kind, into: &output)
         }
@@ -137,7 +159,24 @@ struct RecordMigrator: Sendable {
         case .reply(let value): self.read(value, .verifyReceiptReply, document, into: &read, &counts)
         case .transactions(let value): self.read(value, .latestReceiptInfo, document, into: &read, &counts)
         case .notification(let value): self.read(value, .notificationV1, document, into: &read, &counts)
-        case .jws: refuse(.storeKit2JWS, .storeKit2JWS)
+        case .jws(let text):
+            do throws(SignedDataReader.Refused) {
+                read.receipts.append(ReadReceipt(verified: try verify(jws: text), carried: document.carried))
+            } catch {
+                refuse(error.reason, error.kind)
+            }
+        case .storeKit2(let object, let kind):
+            do throws(SignedDataReader.Refused) {
+                let recorded = try RecordedStoreKit2(object, kind)
+                if case .transaction(let payload) = recorded {
+                    read.storeKit2.append((payload, document))
+                } else {
+                    read.recorded.append(
+                        ReadRecorded(mapping: mapper.map(recorded), kind: .storeKit2JSON, document: document))
+                }
+            } catch {
+                refuse(error.reason, error.kind)
+            }
         case .transactionID: refuse(.bareTransactionId, .transactionId)
         case .several(let documents): for inner in documents { self.read(inner, into: &read, &counts) }
         case .unrecognised(let problem): refuse(QuarantineReason(problem), .unrecognized)
@@ -196,17 +235,21 @@ struct RecordMigrator: Sendable {
 
     private func write(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
         for receipt in read.receipts { output.add(receipt.verified.document) }
-        let signed = SignedTransactions(read.receipts.map(\.verified.signed), mapper)
+        let signedData = read.receipts.compactMap(\.verified.signed)
+        if collectsDocuments, !signedData.isEmpty { output.add(.signedData([FactSet](signedData))) }
+        let signed = SignedTransactions(read.receipts.map(\.verified.record), mapper)
+        let parts = SignedParts(read.receipts)
         var confirmed: Set<PurchaseIdentity> = []
         var lines = TransactionLines()
         for recorded in read.recorded {
             confirmed.formUnion(
-                write(recorded, confirmedBy: signed, read.receipts.isEmpty, of: record, &lines, into: &output))
+                write(recorded, confirmedBy: signed, beside: parts, of: record, &lines, into: &output))
         }
         // What only the receipts say. The newest comes first.
         var apps: Set<String> = []
         for receipt in read.receipts {
-            let isFirstOfApp = receipt.verified.bundleId.map { apps.insert($0).inserted } ?? true
+            let app = receipt.verified.mapped.appTransaction?.payload.bundleId
+            let isFirstOfApp = app.map { apps.insert($0).inserted } ?? true
             write(
                 receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, &lines, into: &output)
         }
@@ -220,8 +263,8 @@ struct RecordMigrator: Sendable {
     /// Writes a recorded document. Returns the purchases that need no line of their own any more; one that a row
     /// contradicts gets one.
     private func write(
-        _ recorded: ReadRecorded, confirmedBy signed: SignedTransactions, _ isAlone: Bool, of record: InputRecord,
-        _ lines: inout TransactionLines, into output: inout BatchOutput
+        _ recorded: ReadRecorded, confirmedBy signed: SignedTransactions, beside: SignedParts,
+        of record: InputRecord, _ lines: inout TransactionLines, into output: inout BatchOutput
     ) -> Set<PurchaseIdentity> {
         var mapping = recorded.mapping
         output.counts.add(mapping.notes)
@@ -231,27 +274,27 @@ struct RecordMigrator: Sendable {
         }
         var confirmed: Set<PurchaseIdentity> = []
         var contradicted: Set<Int> = []
-        func source(_ confirmation: SignedReference? = nil) -> OutputSource {
+        func source(_ row: Int?, _ confirmation: SignedReference? = nil) -> OutputSource {
             OutputSource(
-                record: record, kind: recorded.kind, sha256: nil, confirmedBy: confirmation, asOf: mapping.asOf,
-                carried: recorded.document.carried)
+                record: record, kind: recorded.kind, sha256: nil, confirmedBy: confirmation,
+                asOf: recorded.asOf(of: row), carried: recorded.carried(beside: row))
         }
-        let plain = source()
+        let plain = source(nil)
         for (index, row) in signed.resolve(mapping).enumerated() {
             switch row.confirmation {
-            case .none: lines.add(row.transaction, plain)
+            case .none: lines.add(row.transaction, recorded.rows.isEmpty ? plain : source(index))
             case .confirmed(let reference):
-                lines.add(row.transaction, source(reference))
+                lines.add(row.transaction, source(index, reference))
                 if let identity = PurchaseIdentity(row.transaction.payload) { confirmed.insert(identity) }
             case .contradicted:
                 var row = row.transaction
                 row.notes.append(.contradictsSignedReceipt)
-                lines.add(row, plain)
+                lines.add(row, recorded.rows.isEmpty ? plain : source(index))
                 contradicted.insert(index)
             }
         }
-        for info in mapping.renewalInfos { plain.write(info, into: &output) }
-        if isAlone, let app = mapping.appTransaction { plain.write(app, into: &output) }
+        for info in mapping.renewalInfos where recorded.kind != .storeKit2JSON || !beside.state(info) { plain.write(info, into: &output) }
+        if !beside.stateApp(of: recorded.kind), let app = mapping.appTransaction { plain.write(app, into: &output) }
         if collectsDocuments {
             // What is not to be believed is in the files to be looked at, and in no store.
             mapping.remove(rows: contradicted)
@@ -355,9 +398,12 @@ struct VerifiedRecord {
     let mapped: MappedReceipt
     let sha256: String
     let document: MigratedDocument?
+    /// The verified content, if it is a JWS.
+    let signed: SignedDocument?
 
     var environment: Environment? {
         mapped.appTransaction?.payload.receiptType ?? mapped.transactions.first?.payload.environment
+            ?? mapped.renewalInfos.first?.payload.environment
     }
 
     var bundleId: String? {
@@ -370,7 +416,7 @@ struct VerifiedRecord {
     var reference: SignedReference { SignedReference(sha256: sha256, asOf: mapped.asOf) }
 
     /// For comparison with the rows of the record.
-    var signed: SignedRecord {
+    var record: SignedRecord {
         SignedRecord(reference: reference, receipt: mapped, date: date)
     }
 }
@@ -385,12 +431,20 @@ private struct ReadDocuments {
     /// Genuine ones, those inside recorded documents among them.
     var receipts: [ReadReceipt] = []
     var recorded: [ReadRecorded] = []
+    /// Unsigned StoreKit 2 transactions, until ``finish(_:)`` makes one recorded document of them.
+    var storeKit2: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
     /// Recorded documents that were read and grant nothing.
     var silent: [RefusedDocument] = []
     var refused: [RefusedDocument] = []
 
     /// The newest receipt first, and none twice: people keep the receipt, and Apple's reply repeats it.
-    mutating func finish() {
+    mutating func finish(_ mapper: ReceiptMapper) {
+        if let first = storeKit2.first {
+            let (mapping, places) = mapper.map(recorded: storeKit2.map(\.payload))
+            let rows = places.map { (asOf: AsOf(recorded: storeKit2[$0].payload), document: storeKit2[$0].document) }
+            recorded.append(
+                ReadRecorded(mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows))
+        }
         guard receipts.count > 1 else { return }
         var known: Set<String> = []
         receipts = receipts.filter { known.insert($0.verified.sha256).inserted }
@@ -398,7 +452,12 @@ private struct ReadDocuments {
         receipts.sort { ($0.verified.date, $0.verified.sha256) > ($1.verified.date, $1.verified.sha256) }
     }
 
-    var kind: RecordKind { recorded.first?.kind ?? receipts.first?.verified.kind ?? .unrecognized }
+    /// That of the recorded documents, because receipts stand inside them; decoded JSON stands beside its JWS.
+    var kind: RecordKind {
+        let main = receipts.first { !$0.verified.mapped.transactions.isEmpty } ?? receipts.first
+        return recorded.first { $0.kind != .storeKit2JSON }?.kind ?? main?.verified.kind ?? recorded.first?.kind
+            ?? .unrecognized
+    }
 
     var environment: Environment? {
         receipts.first?.verified.environment ?? recorded.lazy.compactMap(\.mapping.environment).first
@@ -434,10 +493,51 @@ private struct ReadReceipt {
     let carried: [CarriedColumn]
 }
 
+/// What the signed documents of a record state beside transactions.
+private struct SignedParts {
+    private let isEmpty: Bool
+    private let hasAppTransaction: Bool
+    /// The newest signing date of the renewal info of each subscription.
+    private var renewals: [String: Int64] = [:]
+
+    init(_ receipts: [ReadReceipt]) {
+        isEmpty = receipts.isEmpty
+        hasAppTransaction = receipts.contains { $0.verified.mapped.appTransaction != nil }
+        for receipt in receipts {
+            for info in receipt.verified.mapped.renewalInfos {
+                guard let id = info.payload.originalTransactionId else { continue }
+                renewals[id] = max(renewals[id] ?? .min, info.payload.signedDate ?? .min)
+            }
+        }
+    }
+
+    /// Whether one states the renewal info in the same state or a newer one.
+    func state(_ info: MappedRenewalInfo) -> Bool {
+        guard let date = info.payload.originalTransactionId.flatMap({ renewals[$0] }) else { return false }
+        return date >= info.payload.signedDate ?? .min
+    }
+
+    /// Whether the app of a recorded document needs no line: a receipt states it better than the reply to it.
+    func stateApp(of kind: RecordKind) -> Bool { kind == .storeKit2JSON ? hasAppTransaction : !isEmpty }
+}
+
 private struct ReadRecorded {
     let mapping: RecordedMapping
     let kind: RecordKind
     let document: InputDocument
+    /// Of StoreKit 2 transactions: the date and the document of each. Empty where all are of ``document``.
+    var rows: [(asOf: AsOf?, document: InputDocument)] = []
+
+    func asOf(of row: Int?) -> AsOf? {
+        guard let row, !rows.isEmpty else { return mapping.asOf }
+        return rows[row].asOf
+    }
+
+    /// The caller's own columns.
+    func carried(beside row: Int?) -> [CarriedColumn] {
+        guard let row, !rows.isEmpty else { return document.carried }
+        return rows[row].document.carried
+    }
 
     /// A reply may hold nothing but a receipt, and that one may be damaged.
     var holdsAnything: Bool {
@@ -472,6 +572,9 @@ private struct RefusedDocument {
         let rows: [JSONObject]
         switch document.payload {
         case .transactionID(let id): return [.transactionId(id)]
+        case .storeKit2(let object, _):
+            let id = object["originalTransactionId"]?.string ?? object["transactionId"]?.string ?? ""
+            return Array(id.utf8).withUnsafeBufferPointer(StoredText.isTransactionID) ? [.transactionId(id)] : []
         case .transactions(.object(let row)): rows = [row]
         case .transactions(.array(let values)): rows = values.compactMap(\.object)
         default: rows = []
