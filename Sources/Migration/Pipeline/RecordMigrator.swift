@@ -293,7 +293,9 @@ struct RecordMigrator: Sendable {
                 contradicted.insert(index)
             }
         }
-        for info in mapping.renewalInfos where recorded.kind != .storeKit2JSON || !beside.state(info) { plain.write(info, into: &output) }
+        for info in mapping.renewalInfos where recorded.kind != .storeKit2JSON || !beside.state(info) {
+            plain.write(info, into: &output)
+        }
         if !beside.stateApp(of: recorded.kind), let app = mapping.appTransaction { plain.write(app, into: &output) }
         if collectsDocuments {
             // What is not to be believed is in the files to be looked at, and in no store.

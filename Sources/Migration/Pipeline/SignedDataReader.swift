@@ -55,7 +55,7 @@ struct SignedDataReader: Sendable {
             if error.code == .certificateCount, let header = parts.first.flatMap({ JWSBase64.decodeURL($0) }),
                 Self.object(header)?["x5c"] == nil
             {
-                throw Refused(kind: kind, reason: .otherToken)
+                throw Refused(kind: .otherJWS, reason: .otherToken)
             }
             throw Refused(kind: kind, reason: QuarantineReason(error, kind.subject))
         } catch {
@@ -83,12 +83,10 @@ struct SignedDataReader: Sendable {
 
     private static func kind(_ object: JSONObject) -> RecordKind? {
         if object["notificationType"]?.string != nil, object["notificationUUID"] != nil { return .notificationV2 }
-        return switch StoreKit2Kind(object) {
-        case .transaction?: .signedTransaction
-        case .renewalInfo?: .signedRenewalInfo
-        case .appTransaction?: .signedAppTransaction
-        case nil: nil
-        }
+        // What is signed need not be complete to be recognized: the signature decides.
+        if object["transactionId"] != nil { return .signedTransaction }
+        if object["autoRenewStatus"] != nil { return .signedRenewalInfo }
+        return object["receiptType"] != nil ? .signedAppTransaction : nil
     }
 
     private static func isOfXcode(_ payload: JSONObject) -> Bool {

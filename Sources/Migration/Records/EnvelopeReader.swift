@@ -81,7 +81,10 @@ struct EnvelopeReader {
         return false
     }
 
-    private enum OwnForm { case notification, reply, bareReceipt, storeKit2(StoreKit2Kind) }
+    private enum OwnForm {
+        case notification, reply, bareReceipt
+        case storeKit2(StoreKit2Kind)
+    }
 
     private mutating func take(
         _ form: OwnForm, _ fate: MemberFate, _ isOwn: (Column) -> Bool

@@ -1,6 +1,6 @@
 import AppStoreModels
 
-/// What StoreKit 2 JSON is, by its members: the payload of a JWS, or an object that was stored decoded.
+/// What StoreKit 2 JSON without its signature is, by its members.
 package enum StoreKit2Kind: Sendable, Equatable {
     case transaction
     case renewalInfo
@@ -24,20 +24,6 @@ package enum StoreKit2Kind: Sendable, Equatable {
             self = .appTransaction
         } else {
             return nil
-        }
-    }
-
-    init?(_ object: JSONObject) {
-        self.init { name in
-            switch object[name] {
-            case .string?: .string
-            case .integer?, .number?: .number
-            case .object?: .object
-            case .array?: .array
-            case .bool?: .bool
-            case .null?: .null
-            case nil: nil
-            }
         }
     }
 

@@ -14,7 +14,8 @@ extension ReceiptMapper {
         case .transaction(let payload): map(recorded: [payload]).mapping
         case .renewalInfo(let payload):
             RecordedMapping(
-                storeKit2: payload.environment, renewalInfos: [MappedRenewalInfo(payload, .recordedStoreKit2, .recorded)],
+                storeKit2: payload.environment,
+                renewalInfos: [MappedRenewalInfo(payload, .recordedStoreKit2, .recorded)],
                 asOf: payload.signedDate.map { AsOf(date: $0, kind: .recorded) })
         case .appTransaction(let payload):
             RecordedMapping(

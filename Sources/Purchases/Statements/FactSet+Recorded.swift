@@ -111,7 +111,8 @@ private struct RecordedDocument {
     mutating func add(_ info: MappedRenewalInfo) {
         let original = info.payload.originalTransactionId ?? ""
         guard let index = scopeOfPurchase[original] ?? (parts.count == 1 ? 0 : nil) else { return }
-        parts[index].renewalInfos.append(RenewalInfoFact(payload: info.payload, origin: origin(info.payload.signedDate)))
+        parts[index].renewalInfos.append(
+            RenewalInfoFact(payload: info.payload, origin: origin(info.payload.signedDate)))
     }
 }
 
