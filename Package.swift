@@ -96,8 +96,8 @@ let package = Package(
         .target(
             name: "Migration",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
-                "ReplyComparison", crypto,
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "AppStoreServer",
+                "TransactionStore", "ReplyComparison", crypto,
             ],
             swiftSettings: settings),
         .target(

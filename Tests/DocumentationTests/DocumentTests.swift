@@ -100,7 +100,10 @@ let root: URL? = {
         let document = try text(#require(root), "Documentation/Migrate.md")
         var names = ReceiptError.Code.allCases.map(\.rawValue) + RecordedReplyError.Code.allCases.map(\.rawValue)
         names += InputProblem.Code.allCases.map(\.rawValue)
-        names += ["storeKit2JWS", "bareTransactionId", "recordedNotAccepted", "otherEnvironment", "otherBundleId"]
+        names += [
+            "jwsOtherToken", "jwsOtherPayload", "malformedStoreKit2JSON", "bareTransactionId", "recordedNotAccepted",
+            "otherEnvironment", "otherBundleId",
+        ]
         for name in names { #expect(document.contains("`\(name)`"), "Migrate.md does not explain \(name)") }
     }
 

@@ -9,7 +9,7 @@ public protocol PayloadField: CaseIterable, Hashable, Sendable, RawRepresentable
 /// The table is the only list of the members. Reading and writing JSON, the stored form, ``clear(_:)`` and ``texts()``
 /// are visitors of the table. A new member needs its declaration, its case of ``Field``, and one line in the table; all
 /// three are in the file of the payload.
-package protocol Payload: Codable, JSONWritable {
+package protocol Payload<Field>: Codable, JSONWritable {
     associatedtype Field: PayloadField
 
     /// The names of the members, built from the table.

@@ -94,12 +94,15 @@
             _ jws: String, _ expectation: SignedDataExpectation, _ now: Int64
         ) async throws -> Verified<Payload> {
             let (verified, chain): (Verified<Payload>, SignedDataChain) = try check(jws, expectation, now)
-            if let revocation, chain.certificates.count == 3 {
-                let certificates = SignedDataCertificates(
-                    leaf: chain.certificates[0], intermediate: chain.certificates[1], root: chain.certificates[2])
-                try await revocation.status(of: certificates, now: now).check()
-            }
+            try await checkRevocation(chain, now)
             return verified
+        }
+
+        private func checkRevocation(_ chain: SignedDataChain, _ now: Int64) async throws {
+            guard let revocation, chain.certificates.count == 3 else { return }
+            let certificates = SignedDataCertificates(
+                leaf: chain.certificates[0], intermediate: chain.certificates[1], root: chain.certificates[2])
+            try await revocation.status(of: certificates, now: now).check()
         }
 
         private func check<Payload: SignedPayload>(
@@ -203,29 +206,53 @@
         public func verifiedNotification(
             _ signedPayload: String, expecting: SignedDataExpectation, now: Int64
         ) async throws -> VerifiedNotification {
-            let notification: Verified<ResponseBodyV2DecodedPayload> = try await verified(signedPayload, expecting, now)
+            let (verified, chains) = try check(notification: signedPayload, expecting, now)
+            for chain in chains { try await checkRevocation(chain, now) }
+            return verified
+        }
+
+        private func check(
+            notification signedPayload: String, _ expecting: SignedDataExpectation, _ now: Int64
+        ) throws -> (VerifiedNotification, [SignedDataChain]) {
+            let (notification, chain): (Verified<ResponseBodyV2DecodedPayload>, SignedDataChain) = try check(
+                signedPayload, expecting, now)
+            var chains = [chain]
             let payload = notification.payload
             // The Apple ID was checked in the notification. App transactions contain it too, and belong to the same
             // app.
             let inner = SignedDataExpectation(
                 bundleId: payload.data?.bundleId ?? payload.appData?.bundleId, appAppleId: expecting.appAppleId,
                 environments: payload.claims.environment.map { [$0] } ?? [])
-            return VerifiedNotification(
+            func nested<Payload: SignedPayload>(_ jws: String?, _ member: String) throws -> Verified<Payload>? {
+                guard let jws else { return nil }
+                do {
+                    let (verified, chain): (Verified<Payload>, SignedDataChain) = try check(jws, inner, now)
+                    chains.append(chain)
+                    return verified
+                } catch let error as SignedDataError {
+                    throw error.inside(member)
+                }
+            }
+            let verified = VerifiedNotification(
                 notification: notification,
-                transaction: try await nested(
-                    payload.data?.signedTransactionInfo, "data.signedTransactionInfo", inner, now),
-                renewalInfo: try await nested(payload.data?.signedRenewalInfo, "data.signedRenewalInfo", inner, now),
-                appTransaction: try await nested(
-                    payload.appData?.signedAppTransactionInfo, "appData.signedAppTransactionInfo", inner, now))
+                transaction: try nested(payload.data?.signedTransactionInfo, "data.signedTransactionInfo"),
+                renewalInfo: try nested(payload.data?.signedRenewalInfo, "data.signedRenewalInfo"),
+                appTransaction: try nested(
+                    payload.appData?.signedAppTransactionInfo, "appData.signedAppTransactionInfo"))
+            return (verified, chains)
+        }
+    }
+
+    extension SignedDataVerifier {
+        /// Verifies without the revocation check, which needs the network: any app and environment, for the time of the
+        /// signature. A payload without a date is not genuine then.
+        func verified<Payload: SignedPayload>(stored jws: String) throws -> Verified<Payload> {
+            try check(jws, SignedDataExpectation(), 0).0
         }
 
-        private func nested<Payload: SignedPayload>(
-            _ jws: String?, _ member: String, _ expectation: SignedDataExpectation, _ now: Int64
-        ) async throws -> Verified<Payload>? {
-            guard let jws else { return nil }
-            do { return try await verified(jws, expectation, now) } catch let error as SignedDataError {
-                throw error.inside(member)
-            }
+        /// The same for a version 2 notification and every JWS inside it.
+        func verified(storedNotification signedPayload: String) throws -> VerifiedNotification {
+            try check(notification: signedPayload, SignedDataExpectation(), 0).0
         }
     }
 #endif

@@ -7,7 +7,10 @@ public indirect enum MigratedDocument: Sendable {
     case appReceipt(Verified<AppReceipt>, bytes: [UInt8])
     /// A genuine transaction receipt (iOS 6) and its bytes without transport encoding.
     case transactionReceipt(Verified<TransactionReceipt>, bytes: [UInt8])
-    /// A recorded reply, notification or rows of one; the genuine receipts inside it come on their own.
+    /// The facts of the verified StoreKit 2 data and version 2 notifications of one record; empty if there is nothing in them
+    /// that a store takes.
+    case signedData([FactSet])
+    /// A recorded reply, notification, rows of one, or StoreKit 2 JSON; the genuine receipts inside it come on their own.
     case recorded(RecordedMapping)
     /// A bare transaction id. It is quarantined, but the App Store can be queried about it.
     case transactionId(String)

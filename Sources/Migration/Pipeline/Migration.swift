@@ -35,12 +35,7 @@ public struct Migration: Sendable {
     ) async throws(MigrationError) -> MigrationSummary {
         try checkOutput(output, isOutside: inputs)
         try options.check(inputs)
-        let migrator: RecordMigrator
-        do throws(ReceiptError) {
-            migrator = try RecordMigrator(options, collectsDocuments: documents != nil)
-        } catch {
-            throw MigrationError(.trust, path: "", error.message)
-        }
+        let migrator = try RecordMigrator(options, collectsDocuments: documents != nil)
         let folder = try OutputFolder(
             path: output, names: Self.names(options.outputFormat), others: otherNames, overwrites: options.overwrites)
         if options.outputFormat == .csv { try folder.write(TransactionTable.header[...], to: 0) }

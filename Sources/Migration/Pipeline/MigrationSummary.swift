@@ -12,8 +12,18 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     case latestReceiptInfo
     /// An App Store Server Notification, version 1.
     case notificationV1
-    /// A StoreKit 2 JWS.
-    case storeKit2JWS
+    /// A transaction that the App Store signed (JWS).
+    case signedTransaction
+    /// Renewal info that the App Store signed (JWS).
+    case signedRenewalInfo
+    /// An app transaction that the App Store signed (JWS).
+    case signedAppTransaction
+    /// An App Store Server Notification, version 2 (JWS).
+    case notificationV2
+    /// A JWS that is none of those.
+    case otherJWS
+    /// StoreKit 2 JSON without its signature: a transaction, renewal info or app transaction.
+    case storeKit2JSON
     /// A transaction id and nothing else.
     case transactionId
     /// Something that was given as a receipt and is none.
@@ -39,7 +49,7 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var transactions = 0
     public internal(set) var appTransactions = 0
     public internal(set) var renewalInfos = 0
-    /// Transactions by what they rest on: `verifiedReceipt`, `recorded`, and of the recorded ones those which a verified
+    /// Transactions by what they rest on: `verifiedReceipt`, `verifiedJWS`, `recorded`, and of the recorded ones those which a verified
     /// receipt inside the same document confirms.
     public internal(set) var transactionsByStanding: [String: Int] = [:]
     public internal(set) var confirmedByEmbeddedReceipt = 0

@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import LegacyReceipts
 import Purchases
 
@@ -29,9 +30,30 @@ struct QuarantineReason: Sendable {
         self.init(problem.code.rawValue, ReceiptError.Verdict.notAReceipt.rawValue, problem.message)
     }
 
-    static let storeKit2JWS = QuarantineReason(
-        "storeKit2JWS", "notMigrated",
-        "The record is a StoreKit 2 JWS: it is a modern transaction already, not a legacy one.")
+    /// - Parameter name: what the JWS is, as the subject of a sentence.
+    init(_ error: SignedDataError, _ name: String) {
+        let verdict: ReceiptError.Verdict =
+            switch error.code {
+            case .tooLong, .notCompactSerialization, .invalidBase64, .malformedHeader, .malformedPayload: .notAReceipt
+            default: .notGenuine
+            }
+        let code = error.code.rawValue
+        self.init(
+            "jws" + code.prefix(1).uppercased() + code.dropFirst(), verdict.rawValue,
+            "\(name) is not valid. \(error.message)")
+    }
+
+    static let otherToken = QuarantineReason(
+        "jwsOtherToken", ReceiptError.Verdict.notAReceipt.rawValue,
+        "The JWS is another token, not one of the App Store: its header has no certificates (x5c).")
+    static let otherPayload = QuarantineReason(
+        "jwsOtherPayload", ReceiptError.Verdict.notAReceipt.rawValue,
+        "The payload of the JWS is no transaction, renewal info, app transaction or notification of the App Store.")
+    static func malformedStoreKit2JSON(_ detail: String) -> QuarantineReason {
+        QuarantineReason(
+            "malformedStoreKit2JSON", ReceiptError.Verdict.notAReceipt.rawValue,
+            "The StoreKit 2 JSON has a value that cannot be read: \(detail).")
+    }
     static let nothingInside = QuarantineReason(RecordedReplyError(.nothingInside))
     static let otherStore = QuarantineReason(RecordedReplyError(.otherStore))
     static let bareTransactionId = QuarantineReason(

@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import LegacyReceipts
 import Purchases
 import TransactionStore
@@ -7,6 +8,7 @@ import TransactionStore
 /// any order and give the same output.
 struct RecordMigrator: Sendable {
     let verifier: ReceiptVerifier
+    let signedData: SignedDataReader
     let mapper: ReceiptMapper
     let options: MigrationOptions
     /// Whether accepted documents are handed on whole.
@@ -24,11 +26,17 @@ struct RecordMigrator: Sendable {
 
     init(
         _ options: MigrationOptions, collectsDocuments: Bool = false, filing: Filing? = nil
-    ) throws(ReceiptError) {
+    ) throws(MigrationError) {
         self.options = options
         self.collectsDocuments = collectsDocuments || filing != nil
         self.filing = filing
-        verifier = try ReceiptVerifier(trust: options.trust, limits: options.limits)
+        do {
+            verifier = try ReceiptVerifier(trust: options.trust, limits: options.limits)
+            signedData = try SignedDataReader(options.trust)
+        } catch {
+            let message = (error as? ReceiptError)?.message ?? (error as? SignedDataError)?.message ?? "\(error)"
+            throw MigrationError(.trust, path: "", message)
+        }
         mapper = ReceiptMapper(catalog: options.catalog)
     }
 
@@ -41,8 +49,8 @@ struct RecordMigrator: Sendable {
         switch record.payload {
         case .receipt(let stored, _): migrate(receipt: stored, of: record, into: &output)
         case .several(let documents): migrate(documents, of: record, into: &output)
-        case .reply, .transactions, .notification: migrate(record.payload.documents, of: record, into: &output)
-        case .jws: quarantine(record, .storeKit2JWS, .storeKit2JWS, into: &output)
+        case .reply, .transactions, .notification, .jws, .storeKit2:
+            migrate(record.payload.documents, of: record, into: &output)
         case .transactionID(let id):
             quarantine(record, .bareTransactionId, .transactionId, into: &output)
             if collectsDocuments { output.documents.append(.transactionId(id)) }
@@ -89,7 +97,8 @@ struct RecordMigrator: Sendable {
                 if collectsDocuments { document = .transactionReceipt(receipt, bytes: container.bytes) }
             }
             return VerifiedRecord(
-                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document)
+                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document,
+                signed: nil)
         } catch {
             throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
         }
@@ -148,6 +157,19 @@ struct RecordMigrator: Sendable {
         }
     }
 
+    // MARK: StoreKit 2
+
+    private func verify(jws text: ArraySlice<UInt8>) throws(SignedDataReader.Refused) -> VerifiedRecord {
+        let (document, kind) = try signedData.read(text)
+        let mapped = mapper.map(document)
+        // A test notification, for example.
+        guard !mapped.transactions.isEmpty || !mapped.renewalInfos.isEmpty || mapped.appTransaction != nil else {
+            throw SignedDataReader.Refused(kind: kind, reason: .nothingInside)
+        }
+        return VerifiedRecord(
+            kind: kind, mapped: mapped, sha256: Fingerprint(of: text).description, document: nil, signed: document)
+    }
+
     // MARK: Several documents
 
     /// Every document of a record: receipts confirm what recorded documents say, whichever of them stand together.
@@ -157,7 +179,7 @@ struct RecordMigrator: Sendable {
     private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
         var read = ReadDocuments()
         for document in documents { self.read(document, into: &read, &output.counts) }
-        read.finish()
+        read.finish(mapper)
         if let reason = excluded(read) {
             return quarantine(record, reason, read.kind, into: &output)
         }
@@ -189,11 +211,17 @@ struct RecordMigrator: Sendable {
     private func file(
         _ read: inout ReadDocuments, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
     ) {
-        let signed = SignedTransactions(read.receipts.map(\.verified.signed), mapper)
+        let signed = SignedTransactions(read.receipts.map(\.verified.record), mapper)
         let receipts = read.receipts
         read.receipts = []
+        // A JWS of renewal information does not name its app; the transaction beside it does.
+        let signedData = receipts.compactMap(\.verified.signed)
+        let signedSets = signedData.isEmpty ? [] : [FactSet](signedData)
+        let besideSigned = receipts.filter { $0.verified.signed != nil }.flatMap(\.carried)
+        output.additions.add(signedSets, record.carried + besideSigned, filing.users)
         for receipt in receipts {
-            let sets = receipt.verified.document?.facts(importedAt: filing.date) ?? []
+            let isSignedData = receipt.verified.signed != nil
+            let sets = isSignedData ? signedSets : receipt.verified.document?.facts(importedAt: filing.date) ?? []
             if sets.isEmpty {
                 // A receipt inside a reply goes to quarantine with the reply, or its purchases are in the reply's rows.
                 if let document = receipt.document {
@@ -204,7 +232,7 @@ struct RecordMigrator: Sendable {
                 }
                 continue
             }
-            output.additions.add(sets, record.carried + receipt.carried, filing.users)
+            if !isSignedData { output.additions.add(sets, record.carried + receipt.carried, filing.users) }
             read.receipts.append(receipt)
         }
         let recorded = read.recorded
@@ -220,14 +248,14 @@ struct RecordMigrator: Sendable {
             let contradicted = Set(
                 rows.indices.filter { if case .contradicted = rows[$0].confirmation { true } else { false } })
             mapping.remove(rows: contradicted)
-            if !contradicted.isEmpty { read.refused.append(document.refused(.contradictsSignedReceipt)) }
+            if !contradicted.isEmpty { read.refused += document.refused(.contradictsSignedReceipt, rows: contradicted) }
             let sets = MigratedDocument.recorded(mapping).facts(importedAt: filing.date)
             let filed = sets.reduce(0) { $0 + $1.transactions.count }
             if filed < mapping.transactions.count, contradicted.isEmpty {
                 read.refused.append(document.refused(.notFiled))
             }
             guard !sets.isEmpty else { continue }
-            output.additions.add(sets, record.carried + document.document.carried, filing.users)
+            output.additions.add(sets, record.carried + document.carriedColumns, filing.users)
             read.recorded.append(document)
         }
     }
@@ -247,7 +275,24 @@ struct RecordMigrator: Sendable {
         case .reply(let value): self.read(value, .verifyReceiptReply, document, into: &read, &counts)
         case .transactions(let value): self.read(value, .latestReceiptInfo, document, into: &read, &counts)
         case .notification(let value): self.read(value, .notificationV1, document, into: &read, &counts)
-        case .jws: refuse(.storeKit2JWS, .storeKit2JWS)
+        case .jws(let text):
+            do throws(SignedDataReader.Refused) {
+                read.receipts.append(ReadReceipt(verified: try verify(jws: text), carried: document.carried, document: document))
+            } catch {
+                refuse(error.reason, error.kind)
+            }
+        case .storeKit2(let object, let kind):
+            do throws(SignedDataReader.Refused) {
+                let recorded = try RecordedStoreKit2(object, kind)
+                if case .transaction(let payload) = recorded {
+                    read.storeKit2.append((payload, document))
+                } else {
+                    read.recorded.append(
+                        ReadRecorded(mapping: mapper.map(recorded), kind: .storeKit2JSON, document: document))
+                }
+            } catch {
+                refuse(error.reason, error.kind)
+            }
         case .transactionID: refuse(.bareTransactionId, .transactionId)
         case .several(let documents): for inner in documents { self.read(inner, into: &read, &counts) }
         case .unrecognised(let problem): refuse(QuarantineReason(problem), .unrecognized)
@@ -306,17 +351,21 @@ struct RecordMigrator: Sendable {
 
     private func write(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
         for receipt in read.receipts { output.add(receipt.verified.document) }
-        let signed = SignedTransactions(read.receipts.map(\.verified.signed), mapper)
+        let signedData = read.receipts.compactMap(\.verified.signed)
+        if collectsDocuments, !signedData.isEmpty { output.add(.signedData([FactSet](signedData))) }
+        let signed = SignedTransactions(read.receipts.map(\.verified.record), mapper)
+        let parts = SignedParts(read.receipts)
         var confirmed: Set<PurchaseIdentity> = []
         var lines = TransactionLines()
         for recorded in read.recorded {
             confirmed.formUnion(
-                write(recorded, confirmedBy: signed, read.receipts.isEmpty, of: record, &lines, into: &output))
+                write(recorded, confirmedBy: signed, beside: parts, of: record, &lines, into: &output))
         }
         // What only the receipts say. The newest comes first.
         var apps: Set<String> = []
         for receipt in read.receipts {
-            let isFirstOfApp = receipt.verified.bundleId.map { apps.insert($0).inserted } ?? true
+            let app = receipt.verified.mapped.appTransaction?.payload.bundleId
+            let isFirstOfApp = app.map { apps.insert($0).inserted } ?? true
             write(
                 receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, &lines, into: &output)
         }
@@ -330,8 +379,8 @@ struct RecordMigrator: Sendable {
     /// Writes a recorded document. Returns the purchases that need no line of their own any more; one that a row
     /// contradicts gets one.
     private func write(
-        _ recorded: ReadRecorded, confirmedBy signed: SignedTransactions, _ isAlone: Bool, of record: InputRecord,
-        _ lines: inout TransactionLines, into output: inout BatchOutput
+        _ recorded: ReadRecorded, confirmedBy signed: SignedTransactions, beside: SignedParts,
+        of record: InputRecord, _ lines: inout TransactionLines, into output: inout BatchOutput
     ) -> Set<PurchaseIdentity> {
         var mapping = recorded.mapping
         output.counts.add(mapping.notes)
@@ -341,27 +390,29 @@ struct RecordMigrator: Sendable {
         }
         var confirmed: Set<PurchaseIdentity> = []
         var contradicted: Set<Int> = []
-        func source(_ confirmation: SignedReference? = nil) -> OutputSource {
+        func source(_ row: Int?, _ confirmation: SignedReference? = nil) -> OutputSource {
             OutputSource(
-                record: record, kind: recorded.kind, sha256: nil, confirmedBy: confirmation, asOf: mapping.asOf,
-                carried: recorded.document.carried)
+                record: record, kind: recorded.kind, sha256: nil, confirmedBy: confirmation,
+                asOf: recorded.asOf(of: row), carried: recorded.carried(beside: row))
         }
-        let plain = source()
+        let plain = source(nil)
         for (index, row) in signed.resolve(mapping).enumerated() {
             switch row.confirmation {
-            case .none: lines.add(row.transaction, plain)
+            case .none: lines.add(row.transaction, recorded.rows.isEmpty ? plain : source(index))
             case .confirmed(let reference):
-                lines.add(row.transaction, source(reference))
+                lines.add(row.transaction, source(index, reference))
                 if let identity = PurchaseIdentity(row.transaction.payload) { confirmed.insert(identity) }
             case .contradicted:
                 var row = row.transaction
                 row.notes.append(.contradictsSignedReceipt)
-                lines.add(row, plain)
+                lines.add(row, recorded.rows.isEmpty ? plain : source(index))
                 contradicted.insert(index)
             }
         }
-        for info in mapping.renewalInfos { plain.write(info, into: &output) }
-        if isAlone, let app = mapping.appTransaction { plain.write(app, into: &output) }
+        for info in mapping.renewalInfos where recorded.kind != .storeKit2JSON || !beside.state(info) {
+            plain.write(info, into: &output)
+        }
+        if !beside.stateApp(of: recorded.kind), let app = mapping.appTransaction { plain.write(app, into: &output) }
         if collectsDocuments {
             // What is not to be believed is in the files to be looked at, and in no store.
             mapping.remove(rows: contradicted)
@@ -465,9 +516,12 @@ struct VerifiedRecord {
     let mapped: MappedReceipt
     let sha256: String
     let document: MigratedDocument?
+    /// The verified content, if it is a JWS.
+    let signed: SignedDocument?
 
     var environment: Environment? {
         mapped.appTransaction?.payload.receiptType ?? mapped.transactions.first?.payload.environment
+            ?? mapped.renewalInfos.first?.payload.environment
     }
 
     var bundleId: String? {
@@ -480,7 +534,7 @@ struct VerifiedRecord {
     var reference: SignedReference { SignedReference(sha256: sha256, asOf: mapped.asOf) }
 
     /// For comparison with the rows of the record.
-    var signed: SignedRecord {
+    var record: SignedRecord {
         SignedRecord(reference: reference, receipt: mapped, date: date)
     }
 }
@@ -504,12 +558,20 @@ private struct ReadDocuments {
     /// Genuine ones, those inside recorded documents among them.
     var receipts: [ReadReceipt] = []
     var recorded: [ReadRecorded] = []
+    /// Unsigned StoreKit 2 transactions, until ``finish(_:)`` makes one recorded document of them.
+    var storeKit2: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
     /// Recorded documents that were read and grant nothing.
     var silent: [RefusedDocument] = []
     var refused: [RefusedDocument] = []
 
     /// The newest receipt first, and none twice: people keep the receipt, and Apple's reply repeats it.
-    mutating func finish() {
+    mutating func finish(_ mapper: ReceiptMapper) {
+        if let first = storeKit2.first {
+            let (mapping, places) = mapper.map(recorded: storeKit2.map(\.payload))
+            let rows = places.map { (asOf: AsOf(recorded: storeKit2[$0].payload), document: storeKit2[$0].document) }
+            recorded.append(
+                ReadRecorded(mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows))
+        }
         guard receipts.count > 1 else { return }
         var known: Set<String> = []
         receipts = receipts.filter { known.insert($0.verified.sha256).inserted }
@@ -517,7 +579,12 @@ private struct ReadDocuments {
         receipts.sort { ($0.verified.date, $0.verified.sha256) > ($1.verified.date, $1.verified.sha256) }
     }
 
-    var kind: RecordKind { recorded.first?.kind ?? receipts.first?.verified.kind ?? .unrecognized }
+    /// That of the recorded documents, because receipts stand inside them; decoded JSON stands beside its JWS.
+    var kind: RecordKind {
+        let main = receipts.first { !$0.verified.mapped.transactions.isEmpty } ?? receipts.first
+        return recorded.first { $0.kind != .storeKit2JSON }?.kind ?? main?.verified.kind ?? recorded.first?.kind
+            ?? .unrecognized
+    }
 
     var environment: Environment? {
         receipts.first?.verified.environment ?? recorded.lazy.compactMap(\.mapping.environment).first
@@ -555,18 +622,68 @@ private struct ReadReceipt {
     var document: InputDocument?
 }
 
+/// What the signed documents of a record state beside transactions.
+private struct SignedParts {
+    private let isEmpty: Bool
+    private let hasAppTransaction: Bool
+    /// The newest signing date of the renewal info of each subscription.
+    private var renewals: [String: Int64] = [:]
+
+    init(_ receipts: [ReadReceipt]) {
+        isEmpty = receipts.isEmpty
+        hasAppTransaction = receipts.contains { $0.verified.mapped.appTransaction != nil }
+        for receipt in receipts {
+            for info in receipt.verified.mapped.renewalInfos {
+                guard let id = info.payload.originalTransactionId else { continue }
+                renewals[id] = max(renewals[id] ?? .min, info.payload.signedDate ?? .min)
+            }
+        }
+    }
+
+    /// Whether one states the renewal info in the same state or a newer one.
+    func state(_ info: MappedRenewalInfo) -> Bool {
+        guard let date = info.payload.originalTransactionId.flatMap({ renewals[$0] }) else { return false }
+        return date >= info.payload.signedDate ?? .min
+    }
+
+    /// Whether the app of a recorded document needs no line: a receipt states it better than the reply to it.
+    func stateApp(of kind: RecordKind) -> Bool { kind == .storeKit2JSON ? hasAppTransaction : !isEmpty }
+}
+
 private struct ReadRecorded {
     let mapping: RecordedMapping
     let kind: RecordKind
     let document: InputDocument
+    /// Of StoreKit 2 transactions: the date and the document of each. Empty where all are of ``document``.
+    var rows: [(asOf: AsOf?, document: InputDocument)] = []
+
+    func asOf(of row: Int?) -> AsOf? {
+        guard let row, !rows.isEmpty else { return mapping.asOf }
+        return rows[row].asOf
+    }
+
+    /// The caller's own columns.
+    func carried(beside row: Int?) -> [CarriedColumn] {
+        guard let row, !rows.isEmpty else { return document.carried }
+        return rows[row].document.carried
+    }
 
     /// A reply may hold nothing but a receipt, and that one may be damaged.
     var holdsAnything: Bool {
         !mapping.transactions.isEmpty || !mapping.renewalInfos.isEmpty || mapping.appTransaction != nil
     }
 
+    /// The caller's own columns beside all rows.
+    var carriedColumns: [CarriedColumn] { rows.isEmpty ? document.carried : rows.flatMap(\.document.carried) }
+
     func refused(_ reason: QuarantineReason) -> RefusedDocument {
         RefusedDocument(document: document, kind: kind, reason: reason)
+    }
+
+    /// The documents of some rows.
+    func refused(_ reason: QuarantineReason, rows places: Set<Int>) -> [RefusedDocument] {
+        guard !rows.isEmpty else { return [refused(reason)] }
+        return places.sorted().map { RefusedDocument(document: rows[$0].document, kind: kind, reason: reason) }
     }
 }
 
@@ -593,6 +710,9 @@ private struct RefusedDocument {
         let rows: [JSONObject]
         switch document.payload {
         case .transactionID(let id): return [.transactionId(id)]
+        case .storeKit2(let object, _):
+            let id = object["originalTransactionId"]?.string ?? object["transactionId"]?.string ?? ""
+            return Array(id.utf8).withUnsafeBufferPointer(StoredText.isTransactionID) ? [.transactionId(id)] : []
         case .transactions(.object(let row)): rows = [row]
         case .transactions(.array(let values)): rows = values.compactMap(\.object)
         default: rows = []

@@ -128,14 +128,10 @@ public struct StoreMigration: Sendable {
 
     private func migrator() throws(MigrationError) -> RecordMigrator {
         let users = UserColumns(user: options.userColumn, carried: options.carriedColumns)
-        do throws(ReceiptError) {
-            return try RecordMigrator(
-                options.migration,
-                filing: RecordMigrator.Filing(
-                    users: users, verified: VerifiedReceipts(trust: options.migration.trust), date: options.date))
-        } catch {
-            throw MigrationError(.trust, path: "", error.message)
-        }
+        return try RecordMigrator(
+            options.migration,
+            filing: RecordMigrator.Filing(
+                users: users, verified: VerifiedReceipts(trust: options.migration.trust), date: options.date))
     }
 
     private static func migrate(

@@ -73,10 +73,18 @@ struct EnvelopeReader {
             try take(.bareReceipt, .readAsReply) { WireVocabulary.appReceipt.contains($0.name) }
             return true
         }
+        if let kind = object.storeKit2Kind {
+            let names = kind.memberNames
+            try take(.storeKit2(kind), .readAsStoreKit2JSON) { names.contains($0.name) }
+            return true
+        }
         return false
     }
 
-    private enum OwnForm { case notification, reply, bareReceipt }
+    private enum OwnForm {
+        case notification, reply, bareReceipt
+        case storeKit2(StoreKit2Kind)
+    }
 
     private mutating func take(
         _ form: OwnForm, _ fate: MemberFate, _ isOwn: (Column) -> Bool
@@ -93,6 +101,7 @@ struct EnvelopeReader {
             switch form {
             case .notification: .notification(value)
             case .reply: .reply(value)
+            case .storeKit2(let kind): .storeKit2(value.object ?? JSONObject(members: []), kind)
             case .bareReceipt: .reply(.object(JSONObject(members: [.init(key: "receipt", value: value)])))
             }
         documents.append(InputDocument(payload: payload, path: "", carried: [], text: []))
@@ -262,13 +271,14 @@ struct EnvelopeReader {
     private mutating func setAsideUnsigned() {
         for index in fates.indices {
             switch fates[index] {
-            case .readAsReply?, .readAsRows?, .readAsNotification?, .readAsTransactionId?: fates[index] = .otherStore
+            case .readAsReply?, .readAsRows?, .readAsNotification?, .readAsTransactionId?, .readAsStoreKit2JSON?:
+                fates[index] = .otherStore
             default: break
             }
         }
         inner = inner.map { member in
             switch member.fate {
-            case .readAsReply, .readAsRows, .readAsNotification, .readAsTransactionId:
+            case .readAsReply, .readAsRows, .readAsNotification, .readAsTransactionId, .readAsStoreKit2JSON:
                 MemberPath(member.path, .otherStore)
             default: member
             }

@@ -53,7 +53,7 @@ package enum InputLimits {
     /// Rows of a table looked at to find out its columns.
     package static let detectionRows = 100
     /// How often a payload may be wrapped: JSON in a JSON string in a column and so on.
-    package static let payloadNesting = 4
+    package static let payloadNesting = 8
     /// The maximum bytes of a member's name in the summary.
     package static let memberNameBytes = 100
     /// The maximum number of column and member paths per record. The others count as `(other)`.

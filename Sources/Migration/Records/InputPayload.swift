@@ -22,8 +22,10 @@ package enum InputPayload: Sendable, Equatable {
     case transactions(JSONValue)
     /// The body of an App Store Server Notification version 1.
     case notification(JSONValue)
-    /// A compact JWS of StoreKit 2: three base64url parts.
+    /// A compact JWS: three base64url parts. Nobody has looked inside yet.
     case jws(ArraySlice<UInt8>)
+    /// StoreKit 2 JSON without its signature: a transaction, renewal info or app transaction.
+    case storeKit2(JSONObject, StoreKit2Kind)
     /// A bare transaction id or original transaction id: one to twenty decimal digits.
     case transactionID(String)
     /// Nothing that can be migrated; the reason.
@@ -49,6 +51,10 @@ package struct InputDocument: Sendable, Equatable {
         case .reply(let value), .transactions(let value), .notification(let value):
             var writer = JSONWriter()
             writer.value(value)
+            return writer.finish()
+        case .storeKit2(let object, _):
+            var writer = JSONWriter()
+            writer.value(.object(object))
             return writer.finish()
         case .transactionID(let id): return Array(id.utf8)
         case .several, .unrecognised: return []
@@ -107,6 +113,7 @@ extension InputPayload {
         case .transactions: .readAsRows
         case .notification: .readAsNotification
         case .jws: .readAsJWS
+        case .storeKit2: .readAsStoreKit2JSON
         case .transactionID: .readAsTransactionId
         case .several: .carriedAlong
         case .unrecognised(let problem):

@@ -8,8 +8,10 @@ public enum MemberFate: String, Sendable, Hashable, CaseIterable {
     case readAsRows
     /// Read as a version 1 notification, or a part of one.
     case readAsNotification
-    /// Read as a StoreKit 2 JWS.
+    /// Read as a JWS of the App Store.
     case readAsJWS
+    /// Read as StoreKit 2 JSON without its signature, or a part of it.
+    case readAsStoreKit2JSON
     /// Read as a bare transaction id.
     case readAsTransactionId
     /// A purchase of another store than Apple's.

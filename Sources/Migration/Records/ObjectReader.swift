@@ -198,6 +198,12 @@ struct ObjectReader {
         kind("in_app") == .array && (column("bundle_id") != nil || column("receipt_type") != nil)
     }
 
+    /// What StoreKit 2 JSON the object is; nil if it is none. A table has no numbers, so its rows are none.
+    var storeKit2Kind: StoreKit2Kind? {
+        guard !isTable else { return nil }
+        return StoreKit2Kind { column($0)?.kind }
+    }
+
     /// Whether a column states another store than Apple's.
     var isOfOtherStore: Bool {
         var hasPackage = false

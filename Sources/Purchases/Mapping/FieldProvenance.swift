@@ -117,6 +117,13 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
 }
 
 extension FieldProvenance {
+    /// Every field that is present in the payload comes from the same place.
+    init(_ provenance: Provenance, ofFieldsIn payload: inout some Payload<Field>) {
+        self.init(reservingCapacity: 24)
+        let bits = PresentFields.bits(of: &payload)
+        for field in Field.allCases where bits & 1 << UInt64(field.rawValue & 63) != 0 { record(field, provenance) }
+    }
+
     /// Whether it says nothing that belongs to one record only, so that others are likely to be the same.
     var isRepeatable: Bool { others.isEmpty }
 

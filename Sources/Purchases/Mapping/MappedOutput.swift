@@ -31,14 +31,14 @@ extension MappedAppTransaction {
 }
 
 extension MappedRenewalInfo {
-    /// Writes `"renewalInfo":{…},"provenance":{…},"notes":[…],"standing":"recorded"` into an object that is open.
+    /// Writes `"renewalInfo":{…},"provenance":{…},"notes":[…],"standing":…` into an object that is open.
     package func writeMembers(to writer: inout JSONWriter) {
         writer.key("renewalInfo")
         payload.write(to: &writer)
         writer.key("provenance")
         provenance.write(to: &writer)
         writer.writeNotes(notes)
-        writer.member("standing", RecordStanding.recorded.rawValue)
+        writer.member("standing", standing.rawValue)
     }
 }
 

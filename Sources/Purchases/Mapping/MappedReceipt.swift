@@ -5,7 +5,9 @@ public import LegacyReceipts
 public enum RecordStanding: String, Hashable, Sendable {
     /// A receipt whose signature was checked.
     case verifiedReceipt
-    /// A recorded reply, notification or row: nobody signed it, so it is only as good as the place it was kept in.
+    /// A JWS of the App Store whose signature was checked.
+    case verifiedJWS
+    /// A recorded reply, notification, row or decoded StoreKit 2 JSON: nobody signed it, so it is only as good as the place it was kept in.
     case recorded
 }
 
@@ -58,21 +60,24 @@ public struct MappedAppTransaction: Sendable, Equatable {
     }
 }
 
-/// What a recorded document says about the next renewal of a subscription (Reference.md V9.3). Never signed.
+/// What a document says about the next renewal of a subscription (Reference.md V9.3).
 public struct MappedRenewalInfo: Sendable, Equatable {
     public package(set) var payload: JWSRenewalInfoDecodedPayload
     public package(set) var provenance: FieldProvenance<RenewalInfoField>
     public package(set) var notes: [MappingNote]
+    /// What the renewal information rests on: a receipt contains none.
+    public let standing: RecordStanding
 
-    package init() {
+    package init(standing: RecordStanding = .recorded) {
+        self.standing = standing
         payload = JWSRenewalInfoDecodedPayload()
         provenance = FieldProvenance(reservingCapacity: 10)
         notes = []
     }
 }
 
-/// A verified receipt in modern terms. Only ``ReceiptMapper`` makes one, and only from a `Verified` receipt, so code that
-/// grants something can ask for this type.
+/// A verified receipt, or signed StoreKit 2 data, in modern terms. Only ``ReceiptMapper`` makes one, and only from a `Verified`
+/// payload, so code that grants something can ask for this type.
 public struct MappedReceipt: Sendable {
     /// One transaction per purchase of the receipt, in the order of the receipt.
     public let transactions: [MappedTransaction]
@@ -80,7 +85,7 @@ public struct MappedReceipt: Sendable {
     package let statements: [PurchaseStatement]
     /// The app itself; absent for a transaction receipt (iOS 6), which says nothing about when the app was obtained.
     public let appTransaction: MappedAppTransaction?
-    /// Always empty: nothing in a receipt tells about the next renewal (Reference.md V3.6).
+    /// Empty for a receipt, which states nothing about the next renewal (Reference.md V3.6).
     public let renewalInfos: [MappedRenewalInfo]
     /// What concerns the receipt as a whole.
     public let notes: [MappingNote]
@@ -91,12 +96,12 @@ public struct MappedReceipt: Sendable {
 
     package init(
         transactions: [MappedTransaction], statements: [PurchaseStatement], appTransaction: MappedAppTransaction?,
-        notes: [MappingNote], evidence: SignatureEvidence, asOf: AsOf?
+        renewalInfos: [MappedRenewalInfo] = [], notes: [MappingNote], evidence: SignatureEvidence, asOf: AsOf?
     ) {
         self.transactions = transactions
         self.statements = statements
         self.appTransaction = appTransaction
-        renewalInfos = []
+        self.renewalInfos = renewalInfos
         self.notes = notes
         self.evidence = evidence
         self.asOf = asOf

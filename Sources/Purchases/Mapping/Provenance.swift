@@ -4,6 +4,10 @@ public enum Provenance: Hashable, Sendable {
     case signedAttribute(Int)
     /// A key of the signed purchase-info of an iOS 6 transaction receipt (Reference.md V6).
     case signedKey(String)
+    /// A member of the same name in a JWS of the App Store, whose signature was verified (Reference.md S4).
+    case signedJWS
+    /// A member of the same name in StoreKit 2 JSON that was stored without its signature.
+    case recordedStoreKit2
     /// A key of a recorded verifyReceipt reply. Nobody signed it.
     case recordedReply(RecordedKey)
     /// A key of a version 1 notification. Nobody signed it.
@@ -20,6 +24,8 @@ public enum Provenance: Hashable, Sendable {
         switch self {
         case .signedAttribute(let number): Self.attributeText(number)
         case .signedKey(let key): "purchase-info \(key)"
+        case .signedJWS: "StoreKit 2 JWS"
+        case .recordedStoreKit2: "recorded StoreKit 2 JSON"
         case .recordedReply(let key): "recorded reply \(key)"
         case .notificationV1(let key): "notification V1 \(key)"
         case .catalogue(let source): source.isEmpty ? "catalogue" : "catalogue \(source)"
@@ -31,8 +37,8 @@ public enum Provenance: Hashable, Sendable {
     /// Whether Apple's signature covers the value.
     public var isSigned: Bool {
         switch self {
-        case .signedAttribute, .signedKey: true
-        case .recordedReply, .notificationV1, .catalogue, .inferred, .absent: false
+        case .signedAttribute, .signedKey, .signedJWS: true
+        case .recordedStoreKit2, .recordedReply, .notificationV1, .catalogue, .inferred, .absent: false
         }
     }
 

@@ -14,8 +14,12 @@ extension ReceiptMapper {
         transactions.reserveCapacity(purchases.count)
         for places in purchases {
             transactions.append(StoredTransaction(joining: places, of: facts))
-            // The caller accepts recorded documents, or there would be none.
-            if places.receipt != nil, let row = places.recorded {
+            // The caller accepts recorded documents, or there would be none. A signed transaction states that there was no
+            // revocation by then.
+            if let row = places.recorded,
+                places.signed.map({ facts[$0].origin.signedDate < facts[row].origin.signedDate })
+                    ?? (places.receipt != nil)
+            {
                 transactions[transactions.count - 1].acceptCancellation(of: facts[row])
             }
         }
@@ -60,7 +64,7 @@ extension StoredTransaction {
         guard let date = row.legacy?.cancellationDate else { return }
         legacy.cancellationDate = date
         legacy.cancellationReason = row.legacy?.cancellationReason
-        explainsCancellation = row.payload.isUpgraded != nil
+        explainsCancellation = row.payload.isUpgraded != nil || row.payload.revocationDate != nil
         guard payload.isUpgraded != true else { return }
         sources.take(&payload.revocationDate, from: date, .revocationDate, .recorded)
         let reason = legacy.cancellationReason.flatMap { Int32(exactly: $0) }.map(RevocationReason.init(rawValue:))
@@ -74,17 +78,18 @@ extension MappedTransaction {
         _ transaction: inout StoredTransaction, _ places: ByKind<Int>, _ statements: [PurchaseStatement],
         _ catalog: ProductCatalog?
     ) {
-        self.init(
-            standing: places.recorded == nil ? .verifiedReceipt : .recorded, reservingFields: 18)
-        if let place = places.recorded ?? places.receipt { notes = statements[place].notes }
+        let standing: RecordStanding =
+            places.recorded != nil ? .recorded : places.signed != nil ? .verifiedJWS : .verifiedReceipt
+        self.init(standing: standing, reservingFields: 18)
+        if let place = places.recorded ?? places.signed ?? places.receipt { notes = statements[place].notes }
         let product: CatalogProduct? =
             if let catalog, let productId = transaction.payload.productId { catalog.product(productId) } else { nil }
         var recordedAt: Int64?
-        for case let place? in [places.receipt, places.recorded] {
+        for case let place? in [places.receipt, places.signed, places.recorded] {
             if let date = statements[place].context.recordedAt { recordedAt = min(recordedAt ?? date, date) }
         }
         transaction.conclude(product, recordedAt: recordedAt, notes: &notes)
-        if transaction.payload.environment == nil, let place = places.receipt ?? places.recorded {
+        if transaction.payload.environment == nil, let place = places.signed ?? places.receipt ?? places.recorded {
             let context = statements[place].context
             transaction.sources.conclude(
                 &transaction.payload.environment, context.environment, .environment, context.environmentProvenance)

@@ -14,6 +14,8 @@ public struct RecordedReply: Sendable {
         case notificationV1
         /// Rows of `latest_receipt_info` or `in_app` without the reply around them.
         case rows
+        /// StoreKit 2 JSON without its signature: transactions, renewal info, app transactions.
+        case storeKit2
     }
 
     /// A receipt inside the document, as text, for verification.

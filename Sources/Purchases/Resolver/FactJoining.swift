@@ -230,7 +230,9 @@ private struct Cancellation {
             isUpgraded = places.receipt != nil && date == nil ? nil : recordedIsUpgraded
             upgradeKind = .recorded
             reasonKind = places.receipt != nil ? .receipt : .recorded
-            isExplained = isUpgraded != nil
+            // Only StoreKit 2 JSON, which tells a refund from an upgrade, states a revocation.
+            isExplained =
+                isUpgraded != nil || places.recorded.map { facts[$0].payload.revocationDate != nil } ?? false
             return
         }
         let revocationDate = facts[signed].payload.revocationDate

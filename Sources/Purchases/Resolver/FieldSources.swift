@@ -97,25 +97,33 @@ struct FieldMask: Sequence, IteratorProtocol, ExpressibleByArrayLiteral, Sendabl
     }
 
     /// The fields of a payload that have a value.
-    init(presentIn payload: inout JWSTransactionDecodedPayload) {
-        struct Visitor: PayloadVisitor {
-            var mask: FieldMask = []
+    init(presentIn payload: inout JWSTransactionDecodedPayload) { bits = PresentFields.bits(of: &payload) }
+}
 
-            @inline(__always)
-            mutating func member<Value: PayloadValue>(
-                _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
-            ) { if value != nil { insert(field) } }
-
-            @inline(__always)
-            mutating func member<Value: OpenEnum>(
-                _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
-            ) where Value.RawValue: PayloadValue { if value != nil { insert(field) } }
-
-            @inline(__always)
-            mutating func insert(_ field: some PayloadField) { mask.bits |= 1 << UInt64(field.rawValue & 63) }
-        }
+/// The fields of a payload that have a value.
+enum PresentFields {
+    /// Bit n is set for the field with raw value n.
+    @inline(__always)
+    static func bits(of payload: inout some Payload) -> UInt64 {
         var visitor = Visitor()
         payload.visit(&visitor)
-        self = visitor.mask
+        return visitor.bits
+    }
+
+    private struct Visitor: PayloadVisitor {
+        var bits: UInt64 = 0
+
+        @inline(__always)
+        mutating func member<Value: PayloadValue>(
+            _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+        ) { if value != nil { insert(field) } }
+
+        @inline(__always)
+        mutating func member<Value: OpenEnum>(
+            _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+        ) where Value.RawValue: PayloadValue { if value != nil { insert(field) } }
+
+        @inline(__always)
+        mutating func insert(_ field: some PayloadField) { bits |= 1 << UInt64(field.rawValue & 63) }
     }
 }

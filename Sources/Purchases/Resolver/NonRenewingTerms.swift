@@ -177,7 +177,7 @@ extension ReceiptMapper {
         guard !candidates.isEmpty else { return }
         let terms = NonRenewingTermRule.terms(
             of: candidates.map { index in
-                let isSigned = transactions[index].standing == .verifiedReceipt || isConfirmed(index)
+                let isSigned = transactions[index].standing != .recorded || isConfirmed(index)
                 return catalog.flatMap { catalog in
                     NonRenewingTermRule.Purchase(transactions[index].payload, isSigned: isSigned, catalog: catalog)
                 }

@@ -1,10 +1,10 @@
 internal import AppStoreModels
 
-/// A verified receipt of one record, for the recorded rows beside it.
+/// A verified receipt or signed StoreKit 2 data of one record, for the recorded rows beside it.
 package struct SignedRecord {
     package let reference: SignedReference
     package let receipt: MappedReceipt
-    /// When the receipt was signed, in milliseconds since 1970-01-01T00:00:00Z.
+    /// When it was signed, in milliseconds since 1970-01-01T00:00:00Z.
     package let date: Int64
 
     package init(reference: SignedReference, receipt: MappedReceipt, date: Int64) {
@@ -14,7 +14,7 @@ package struct SignedRecord {
     }
 }
 
-/// The name and the date of a verified receipt.
+/// The name and the date of a verified receipt or of signed StoreKit 2 data.
 package struct SignedReference: Sendable {
     /// SHA-256, 64 hexadecimal digits.
     package let sha256: String
@@ -26,96 +26,106 @@ package struct SignedReference: Sendable {
     }
 }
 
-/// The purchases in the verified receipts of one record, resolved together. The recorded rows of the record are resolved
+/// The purchases in the signed documents of one record, resolved together. The recorded rows of the record are resolved
 /// beside them.
 package struct SignedTransactions {
-    private struct Speaker {
+    /// The document of one kind that states a purchase.
+    fileprivate struct Speaker {
         let reference: SignedReference
         let date: Int64
         let isTakenBack: Bool
-        /// In ``statements`` and ``transactions``.
-        let place: Int
+        /// In ``statements``.
+        let statement: Int
     }
 
-    /// What a verified receipt says about a recorded row.
+    /// What the signed documents say about a recorded row.
     package enum Confirmation {
-        /// No receipt has the purchase.
+        /// No signed document has the purchase.
         case none
-        /// Nothing in the row contradicts the receipt.
+        /// Nothing in the row contradicts the signed document.
         case confirmed(SignedReference)
-        /// The row states something else than the receipt does. It is resolved alone.
+        /// The row states something else than the signed document does. It is resolved alone.
         case contradicted
     }
 
     private let mapper: ReceiptMapper
-    private var speakers: [PurchaseIdentity: Speaker] = [:]
+    /// By identity, the place in ``speakers`` and ``transactions``.
+    private var places: [PurchaseIdentity: Int] = [:]
+    /// A receipt and a signed transaction may both state one purchase.
+    private var speakers: [ByKind<Speaker>] = []
     private var ids: Set<String> = []
     private var statements: [PurchaseStatement] = []
     private let transactions: [MappedTransaction]
 
     /// - Parameters:
-    ///   - verified: newest first: of two receipts with the same purchase the newer one speaks, of two of one date the one in
-    ///     which the purchase is cancelled or upgraded.
+    ///   - verified: newest first: of two documents of one kind with the same purchase the newer one speaks, of two of one date
+    ///     the one in which the purchase is cancelled or upgraded.
     ///   - mapper: has the catalog.
     package init(_ verified: [SignedRecord], _ mapper: ReceiptMapper) {
         self.mapper = mapper
         for record in verified {
             for (transaction, statement) in zip(record.receipt.transactions, record.receipt.statements) {
                 guard let identity = PurchaseIdentity(transaction.payload) else { continue }
-                let known = speakers[identity]
+                let place = places[identity] ?? speakers.count
+                if place == speakers.count {
+                    places[identity] = place
+                    speakers.append(ByKind())
+                    ids.insert(identity.transactionId)
+                }
+                let kind = statement.form.source.kind
+                let known = speakers[place][kind]
                 if let known {
                     // Within one receipt the first purchase stands.
                     guard known.reference.sha256 != record.reference.sha256, known.date == record.date,
                         !known.isTakenBack, transaction.isTakenBack
                     else { continue }
-                    statements[known.place] = statement
+                    statements[known.statement] = statement
                 } else {
                     statements.append(statement)
                 }
-                speakers[identity] = Speaker(
+                speakers[place][kind] = Speaker(
                     reference: record.reference, date: record.date, isTakenBack: transaction.isTakenBack,
-                    place: known?.place ?? statements.count - 1)
-                ids.insert(identity.transactionId)
+                    statement: known?.statement ?? statements.count - 1)
             }
         }
-        // One receipt is resolved already.
+        // One document is resolved already.
         transactions =
             verified.count == 1 && verified[0].receipt.transactions.count == statements.count
-            ? verified[0].receipt.transactions : mapper.resolve(statements, .receipt)
+            ? verified[0].receipt.transactions : mapper.resolve(statements, speakers.map(\.statements))
     }
 
-    /// The purchase, resolved from all receipts of the record; nil if another receipt is the one that decides about it.
-    package func transaction(_ identity: PurchaseIdentity, of receipt: SignedReference) -> MappedTransaction? {
-        guard let speaker = speakers[identity], speaker.reference.sha256 == receipt.sha256 else { return nil }
-        return transactions[speaker.place]
+    /// The purchase, resolved from all signed documents of the record; nil if another one is the one that decides about it.
+    package func transaction(_ identity: PurchaseIdentity, of document: SignedReference) -> MappedTransaction? {
+        guard let place = places[identity], speakers[place].first?.reference.sha256 == document.sha256 else {
+            return nil
+        }
+        return transactions[place]
     }
 
-    /// The rows of a recorded document, resolved with the receipts, in their order.
+    /// The rows of a recorded document, resolved with the signed documents, in their order.
     package func resolve(_ mapping: RecordedMapping) -> [(transaction: MappedTransaction, confirmation: Confirmation)] {
-        guard !speakers.isEmpty else { return mapping.transactions.map { ($0, .none) } }
+        guard !speakers.isEmpty, !mapping.transactions.isEmpty else { return mapping.transactions.map { ($0, .none) } }
         let confirmations = mapping.transactions.indices.map {
             confirmation(of: mapping.transactions[$0], mapping.statements[$0])
         }
         var purchases: [ByKind<Int>] = []
-        var rest = Set(statements.indices)
-        for (place, confirmation) in confirmations.enumerated() {
-            var places = ByKind<Int>()
-            places.recorded = statements.count + place
+        var rest = Set(speakers.indices)
+        for (row, confirmation) in confirmations.enumerated() {
+            var purchase = ByKind<Int>()
             switch confirmation {
             case .contradicted: continue
             case .none: break
             case .confirmed:
-                places.receipt = PurchaseIdentity(mapping.transactions[place].payload).flatMap { speakers[$0]?.place }
-                if let receipt = places.receipt { rest.remove(receipt) }
+                if let place = PurchaseIdentity(mapping.transactions[row].payload).flatMap({ places[$0] }) {
+                    purchase = speakers[place].statements
+                    rest.remove(place)
+                }
             }
-            purchases.append(places)
+            purchase.recorded = statements.count + row
+            purchases.append(purchase)
         }
-        // Also what the receipts alone state: a period can replace that of a row.
-        for place in rest.sorted() {
-            var places = ByKind<Int>()
-            places.receipt = place
-            purchases.append(places)
-        }
+        // Also what the signed documents alone state: a period can replace that of a row.
+        for place in rest.sorted() { purchases.append(speakers[place].statements) }
         var resolved = mapper.resolve(statements + mapping.statements, purchases).makeIterator()
         return confirmations.enumerated().map { place, confirmation in
             if case .contradicted = confirmation { return (mapping.transactions[place], .contradicted) }
@@ -125,16 +135,30 @@ package struct SignedTransactions {
 
     private func confirmation(of row: MappedTransaction, _ statement: PurchaseStatement) -> Confirmation {
         guard let identity = PurchaseIdentity(row.payload) else { return .none }
-        guard let speaker = speakers[identity] else {
+        guard let place = places[identity], let speaker = speakers[place].first else {
             // Apple gives each id once: a known one with a product that no receipt has beside it was edited.
             return ids.contains(identity.transactionId) ? .contradicted : .none
         }
-        let signed = transactions[speaker.place]
-        let comparison = RowComparison(row: row, signed: signed)
+        let signed = transactions[place]
+        // A row that is older than the signed transaction cannot have its revocation.
+        let isOlder = speakers[place].signed.map { $0.date > statement.context.recordedAt ?? .min } ?? false
+        let comparison = RowComparison(row: row, signed: signed, isOlder: isOlder)
+        let differs = speakers[place].receipt.map { statement.legacy.contradicts(statements[$0.statement].legacy) }
         let isContradicted =
-            statement.legacy.contradicts(statements[speaker.place].legacy)
-            || statement.legacy.isCancelledBeforePurchase(signed) || !comparison.isConsistent
+            differs == true || statement.legacy.isCancelledBeforePurchase(signed) || !comparison.isConsistent
         return isContradicted ? .contradicted : .confirmed(speaker.reference)
+    }
+}
+
+extension ByKind<SignedTransactions.Speaker> {
+    /// The document that names the purchase: the signed transaction states all of its fields.
+    fileprivate var first: SignedTransactions.Speaker? { signed ?? receipt }
+
+    fileprivate var statements: ByKind<Int> {
+        var places = ByKind<Int>()
+        places.receipt = receipt?.statement
+        places.signed = signed?.statement
+        return places
     }
 }
 
@@ -163,6 +187,8 @@ extension LegacyTransactionFields {
 private struct RowComparison {
     let row: MappedTransaction
     let signed: MappedTransaction
+    /// Whether the row is older than the signed statement.
+    let isOlder: Bool
 
     var isConsistent: Bool {
         agree(\.originalTransactionId, .originalTransactionId) && agree(\.bundleId, .bundleId)
@@ -177,8 +203,11 @@ private struct RowComparison {
 
     /// A receipt states that a purchase has no expiry by leaving it out.
     private var expiryAgrees: Bool {
-        if signed.payload.expiresDate == nil, case .recordedReply = row.provenance[.expiresDate] {
-            return signed.isFreeSubscription
+        if signed.payload.expiresDate == nil {
+            switch row.provenance[.expiresDate] {
+            case .recordedReply, .recordedStoreKit2: return signed.isFreeSubscription
+            default: break
+            }
         }
         return agree(\.expiresDate, .expiresDate, Self.sameSecond)
     }
@@ -187,7 +216,7 @@ private struct RowComparison {
     /// Apple signed must not vanish. Only subscriptions are upgraded.
     private var revocationAgrees: Bool {
         if row.payload.isUpgraded == true, signed.payload.type == .autoRenewableSubscription { return true }
-        if signed.payload.revocationDate != nil, row.payload.revocationDate == nil { return false }
+        if signed.payload.revocationDate != nil, row.payload.revocationDate == nil { return isOlder }
         return agree(\.revocationDate, .revocationDate, Self.sameSecond)
             && agree(\.revocationReason, .revocationReason)
     }

@@ -18,10 +18,14 @@ extension [FactSet] {
     init(recorded mapping: RecordedMapping, notBefore: Int64?, importedAt: Int64 = .max) {
         var stated = mapping.asOf?.date ?? 0
         if let notBefore, mapping.asOf?.kind != .recorded { stated = Swift.max(stated, notBefore) }
-        let origin = FactOrigin(
-            source: mapping.kind == .notificationV1 ? .notificationV1 : .recordedReply,
-            signedDate: Swift.min(stated, importedAt))
-        var document = RecordedDocument(origin: origin)
+        let source: FactSource =
+            switch mapping.kind {
+            case .notificationV1: .notificationV1
+            case .reply, .rows: .recordedReply
+            case .storeKit2: .recordedStoreKit2
+            }
+        var document = RecordedDocument(
+            origin: FactOrigin(source: source, signedDate: Swift.min(stated, importedAt)), importedAt: importedAt)
         for statement in mapping.statements { document.add(statement) }
         document.add(mapping.appTransaction)
         for info in mapping.renewalInfos { document.add(info) }
@@ -61,11 +65,21 @@ private struct RecordedDocument {
     }
 
     private let origin: FactOrigin
+    private let importedAt: Int64
     private var parts: [Part] = []
     private var indices: [StoreScope: Int] = [:]
     private var scopeOfPurchase: [String: Int] = [:]
 
-    init(origin: FactOrigin) { self.origin = origin }
+    init(origin: FactOrigin, importedAt: Int64) {
+        self.origin = origin
+        self.importedAt = importedAt
+    }
+
+    /// Each part of StoreKit 2 JSON has a date of its own; a reply has one.
+    private func origin(_ signedDate: Int64?) -> FactOrigin {
+        guard origin.source == .recordedStoreKit2, let signedDate else { return origin }
+        return FactOrigin(source: origin.source, signedDate: Swift.min(signedDate, importedAt))
+    }
 
     var sets: [FactSet] { parts.flatMap(\.sets).filter { !$0.identities.isEmpty } }
 
@@ -83,7 +97,7 @@ private struct RecordedDocument {
         guard let index = index(statement.context.environment, statement.context.bundleId) else { return }
         let payload = statement.payload
         parts[index].transactions.append(
-            TransactionFact(payload: payload, legacy: statement.legacy, origin: origin))
+            TransactionFact(payload: payload, legacy: statement.legacy, origin: origin(payload.signedDate)))
         if let original = payload.originalTransactionId { scopeOfPurchase[original] = index }
     }
 
@@ -97,7 +111,8 @@ private struct RecordedDocument {
     mutating func add(_ info: MappedRenewalInfo) {
         let original = info.payload.originalTransactionId ?? ""
         guard let index = scopeOfPurchase[original] ?? (parts.count == 1 ? 0 : nil) else { return }
-        parts[index].renewalInfos.append(RenewalInfoFact(payload: info.payload, origin: origin))
+        parts[index].renewalInfos.append(
+            RenewalInfoFact(payload: info.payload, origin: origin(info.payload.signedDate)))
     }
 }
 

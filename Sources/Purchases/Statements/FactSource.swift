@@ -12,13 +12,15 @@ public enum FactSource: String, Codable, Hashable, Sendable, CaseIterable {
     case recordedReply
     /// An App Store Server Notification, version 1. Nobody signed it.
     case notificationV1
+    /// StoreKit 2 JSON that was kept decoded, without its signature.
+    case recordedStoreKit2
 
     /// Facts compete only with facts of the same kind: what a receipt cannot state it cannot overwrite.
     public var kind: FactKind {
         switch self {
         case .receipt: .receipt
         case .signedTransaction, .appStoreServerAPI, .notificationV2: .signedTransaction
-        case .recordedReply, .notificationV1: .recorded
+        case .recordedReply, .notificationV1, .recordedStoreKit2: .recorded
         }
     }
 }
@@ -33,6 +35,7 @@ extension FactSource {
         case .notificationV2: 4
         case .recordedReply: 5
         case .notificationV1: 6
+        case .recordedStoreKit2: 7
         }
     }
 

@@ -42,11 +42,17 @@ enum RecordForm: Sendable {
     case purchaseInfo(TransactionReceipt)
     /// Keys of a recorded document, by the raw value of ``Fact``.
     case recorded([RecordedKey?], isNotification: Bool)
+    /// Members of a verified JWS, which came as the source says.
+    case signedJWS(FactSource)
+    /// Members of decoded StoreKit 2 JSON.
+    case recordedStoreKit2
 
     var source: FactSource {
         switch self {
         case .attributes, .purchaseInfo: .receipt
         case .recorded(_, let isNotification): isNotification ? .notificationV1 : .recordedReply
+        case .signedJWS(let source): source
+        case .recordedStoreKit2: .recordedStoreKit2
         }
     }
 
@@ -59,6 +65,17 @@ enum RecordForm: Sendable {
             case let key?: isNotification ? .notificationV1(key) : .recordedReply(key)
             case nil: .absent
             }
+        case .signedJWS: .signedJWS
+        case .recordedStoreKit2: .recordedStoreKit2
+        }
+    }
+
+    /// Where every field comes from, if the document is in modern terms; nil for a legacy document.
+    var modernProvenance: Provenance? {
+        switch self {
+        case .signedJWS: .signedJWS
+        case .recordedStoreKit2: .recordedStoreKit2
+        case .attributes, .purchaseInfo, .recorded: nil
         }
     }
 

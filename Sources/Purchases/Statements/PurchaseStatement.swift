@@ -1,8 +1,8 @@
 package import AppStoreModels
 import LegacyReceipts
 
-/// What one legacy document states about one purchase, in modern terms and without any conclusion. A cancellation is in
-/// ``legacy`` only: the document does not state whether it is a revocation or an upgrade.
+/// What one document states about one purchase, in modern terms and without any conclusion. A cancellation of a legacy document
+/// is in ``legacy`` only: the document does not state whether it is a revocation or an upgrade.
 package struct PurchaseStatement: Sendable {
     package private(set) var payload = JWSTransactionDecodedPayload()
     package private(set) var legacy = LegacyTransactionFields()
@@ -29,6 +29,32 @@ package struct PurchaseStatement: Sendable {
         // An environment that a rule concludes is no statement.
         if case .inferred = context.environmentProvenance {} else { payload.environment = context.environment }
         legacy = LegacyTransactionFields(facts)
+    }
+
+    /// What StoreKit 2 data states, signed or not.
+    init(_ payload: JWSTransactionDecodedPayload, _ form: RecordForm) {
+        self.payload = payload
+        self.form = form
+        notes = []
+        var context = RecordContext()
+        let provenance = form.modernProvenance ?? .absent
+        (context.bundleId, context.bundleIdProvenance) = (payload.bundleId, provenance)
+        (context.environment, context.environmentProvenance) = (payload.environment, provenance)
+        context.recordedAt = payload.signedDate
+        self.context = context
+        // Xcode writes 0 into every receipt it makes.
+        if payload.transactionId == "0" {
+            self.payload.transactionId = nil
+            note(.xcodeTransactionIdZero)
+        } else if payload.transactionId == nil {
+            note(.missingTransactionId)
+        }
+        if payload.originalTransactionId == "0" { self.payload.originalTransactionId = nil }
+        // The cancellation of an unsigned document is found where those of the others are.
+        if case .recordedStoreKit2 = form {
+            legacy.cancellationDate = payload.revocationDate
+            legacy.cancellationReason = payload.revocationReason.map { Int64($0.rawValue) }
+        }
     }
 
     private mutating func setIdentifiers(_ facts: borrowing PurchaseFacts) {
@@ -81,7 +107,8 @@ package struct PurchaseStatement: Sendable {
 
     /// Where the document has what it states of a field.
     func provenance(of field: TransactionField) -> Provenance {
-        switch field {
+        if let provenance = form.modernProvenance { return provenance }
+        return switch field {
         case .bundleId: context.bundleIdProvenance
         case .environment: context.environmentProvenance
         default: fact(of: field).map { form.provenance($0) } ?? .absent

@@ -31,7 +31,7 @@ public struct LegacyTransactionFields: Codable, Hashable, Sendable {
 public struct TransactionFact: Sendable {
     /// Only what the document states: no conclusions, no catalogue. `transactionId` is set; facts without are not stored.
     /// Facts of legacy documents have no `revocationDate` and no `revocationReason`: these documents state a cancellation,
-    /// which may be an upgrade, and it stands in ``legacy``.
+    /// which may be an upgrade, and it stands in ``legacy``. Facts of unsigned StoreKit 2 JSON have both.
     public let payload: JWSTransactionDecodedPayload
     public let legacy: LegacyTransactionFields?
     public let origin: FactOrigin

@@ -33,6 +33,7 @@ actor StoreLoader {
             case .transactionId(let id):
                 bareIds.append(id)
                 continue
+            case .signedData(let facts): sets += facts
             case .recorded(let mapping): sets += [FactSet](recorded: mapping, importedAt: now)
             }
             documents += 1

@@ -72,7 +72,8 @@ struct InputMigrationTests {
             #expect(summary["migratedByKind"]?[kind] != nil, "\(kind)")
         }
         let reasons = [
-            "untrustedRoot", "signatureMismatch", "certificateExpired", "xcodeReceipt", "truncated", "storeKit2JWS",
+            "untrustedRoot", "signatureMismatch", "certificateExpired", "xcodeReceipt", "truncated",
+            "jwsCertificateCount",
             "bareTransactionId", "otherStore", "statusNotAccepted", "empty", "unknownForm", "invalidJSON",
             "columnCount",
             "contentNotReceipt", "untrustedLeaf",

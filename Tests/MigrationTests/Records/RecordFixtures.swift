@@ -90,6 +90,7 @@ extension InputPayload {
         case .transactions: "transactions"
         case .notification: "notification"
         case .jws: "jws"
+        case .storeKit2(_, let kind): "storeKit2 \(kind)"
         case .transactionID(let id): "id \(id)"
         case .unrecognised(let problem): problem.code.rawValue
         }

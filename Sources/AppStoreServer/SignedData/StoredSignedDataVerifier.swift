@@ -1,0 +1,42 @@
+package import AppStoreModels
+
+/// Verifies JWS that were stored, perhaps years ago: of any app and environment, for the time of the signature, without network
+/// and without a clock. Certificates that have expired since are no reason to refuse.
+///
+/// Exists without the trait Server too, where certificates cannot be read and every JWS is refused.
+package struct StoredSignedDataVerifier: Sendable {
+    #if canImport(X509)
+        private let verifier: SignedDataVerifier
+
+        /// - Throws: ``SignedDataError`` `malformedCertificate` if an additional root cannot be read.
+        package init(trust: SignedDataTrust) throws { verifier = try SignedDataVerifier(trust: trust) }
+
+        private func verified<Payload: SignedPayload>(_ jws: String) throws -> Verified<Payload> {
+            try verifier.verified(stored: jws)
+        }
+
+        /// - Throws: ``SignedDataError``; its ``SignedDataError/member`` names the nested JWS that is not valid.
+        package func notification(_ signedPayload: String) throws -> VerifiedNotification {
+            try verifier.verified(storedNotification: signedPayload)
+        }
+    #else
+        package init(trust: SignedDataTrust) throws {}
+
+        private func verified<Payload: SignedPayload>(_ jws: String) throws -> Verified<Payload> {
+            throw SignedDataError(.untrustedRoot, "certificates are read only with the trait Server")
+        }
+
+        package func notification(_ signedPayload: String) throws -> VerifiedNotification {
+            throw SignedDataError(.untrustedRoot, "certificates are read only with the trait Server")
+        }
+    #endif
+
+    /// - Throws: ``SignedDataError``.
+    package func transaction(_ jws: String) throws -> Verified<JWSTransactionDecodedPayload> { try verified(jws) }
+
+    /// - Throws: ``SignedDataError``.
+    package func renewalInfo(_ jws: String) throws -> Verified<JWSRenewalInfoDecodedPayload> { try verified(jws) }
+
+    /// - Throws: ``SignedDataError``.
+    package func appTransaction(_ jws: String) throws -> Verified<AppTransaction> { try verified(jws) }
+}

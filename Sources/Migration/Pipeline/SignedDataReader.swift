@@ -1,0 +1,151 @@
+import AppStoreModels
+import AppStoreServer
+import LegacyReceipts
+import Purchases
+
+/// Verifies what was stored as JWS: transactions, renewal info, app transactions and version 2 notifications, detected by their
+/// payloads.
+struct SignedDataReader: Sendable {
+    /// A JWS that is not migrated.
+    struct Refused: Error {
+        let kind: RecordKind
+        let reason: QuarantineReason
+    }
+
+    /// A version 2 notification with its three JWS takes some 30,000 characters. Longer text is refused unread.
+    private static let maximumLength = 256 * 1024
+
+    private let acceptsXcode: Bool
+    private let verifier: StoredSignedDataVerifier
+
+    /// - Parameter trust: of receipts; its roots and its decision about Xcode hold for JWS too.
+    /// - Throws: `SignedDataError` for a root that cannot be read.
+    init(_ trust: TrustPolicy) throws {
+        acceptsXcode = trust.acceptsXcodeReceipts
+        verifier = try StoredSignedDataVerifier(
+            trust: SignedDataTrust(
+                roots: trust.roots, additionalRoots: trust.additionalRoots, acceptsXcode: acceptsXcode))
+    }
+
+    /// Verifies a compact JWS for the time of its signature.
+    func read(_ text: ArraySlice<UInt8>) throws(Refused) -> (document: SignedDocument, kind: RecordKind) {
+        guard text.count <= Self.maximumLength else {
+            let error = SignedDataError(.tooLong, "\(text.count) bytes, of at most \(Self.maximumLength)")
+            throw Refused(kind: .otherJWS, reason: QuarantineReason(error, RecordKind.otherJWS.subject))
+        }
+        let jws = String(decoding: text, as: UTF8.self)
+        let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
+        let content = parts.count == 3 ? JWSBase64.decodeURL(parts[1]) : nil
+        // Read before the signature is verified, and only to choose what to verify it as.
+        let claimed = content.flatMap(Self.object)
+        let kind = claimed.flatMap(Self.kind) ?? .otherJWS
+        guard let content, let claimed, kind != .otherJWS else {
+            // Only what Apple's form has is called damaged.
+            let header = parts.first.flatMap { JWSBase64.decodeURL($0) }.flatMap(Self.object)
+            if let header, header["x5c"] == nil { throw Refused(kind: .otherJWS, reason: .otherToken) }
+            if claimed != nil { throw Refused(kind: .otherJWS, reason: .otherPayload) }
+            let error = SignedDataError(content == nil ? .invalidBase64 : .malformedPayload, at: .payload)
+            throw Refused(kind: .otherJWS, reason: QuarantineReason(error, RecordKind.otherJWS.subject))
+        }
+        do {
+            // Xcode's JWS have one certificate, and that is not what is wrong with them.
+            if !acceptsXcode, Self.isOfXcode(claimed) { throw SignedDataError(.xcodeNotAccepted, at: .payload) }
+            return (try verified(jws, kind, content), kind)
+        } catch let error as SignedDataError {
+            if error.code == .certificateCount, let header = parts.first.flatMap({ JWSBase64.decodeURL($0) }),
+                Self.object(header)?["x5c"] == nil
+            {
+                throw Refused(kind: .otherJWS, reason: .otherToken)
+            }
+            throw Refused(kind: kind, reason: QuarantineReason(error, kind.subject))
+        } catch {
+            throw Refused(
+                kind: kind, reason: QuarantineReason(SignedDataError(.malformedPayload, "\(error)"), kind.subject))
+        }
+    }
+
+    private func verified(_ jws: String, _ kind: RecordKind, _ content: [UInt8]) throws -> SignedDocument {
+        switch kind {
+        case .signedRenewalInfo: return .renewalInfo(try verifier.renewalInfo(jws))
+        case .signedAppTransaction: return .appTransaction(try verifier.appTransaction(jws))
+        case .notificationV2:
+            let verified = try verifier.notification(jws)
+            return .notification(
+                verified.notification, payload: content, transaction: verified.transaction,
+                renewalInfo: verified.renewalInfo, appTransaction: verified.appTransaction)
+        default: return .transaction(try verifier.transaction(jws))
+        }
+    }
+
+    private static func object(_ bytes: [UInt8]) -> JSONObject? {
+        do throws(JSONReadingError) { return try JSONValue.parse(bytes).object } catch { return nil }
+    }
+
+    private static func kind(_ object: JSONObject) -> RecordKind? {
+        if object["notificationType"]?.string != nil, object["notificationUUID"] != nil { return .notificationV2 }
+        // What is signed need not be complete to be recognized: the signature decides.
+        if object["transactionId"] != nil { return .signedTransaction }
+        if object["autoRenewStatus"] != nil { return .signedRenewalInfo }
+        return object["receiptType"] != nil ? .signedAppTransaction : nil
+    }
+
+    private static func isOfXcode(_ payload: JSONObject) -> Bool {
+        let containers = [payload, payload["data"]?.object, payload["appData"]?.object].compactMap(\.self)
+        return containers.contains { object in
+            let environment = (object["environment"] ?? object["receiptType"])?.string
+            return environment == Environment.xcode.rawValue || environment == Environment.localTesting.rawValue
+        }
+    }
+}
+
+extension RecordKind {
+    /// The subject of a sentence about a JWS.
+    fileprivate var subject: String {
+        switch self {
+        case .signedTransaction: "The signed transaction"
+        case .signedRenewalInfo: "The signed renewal info"
+        case .signedAppTransaction: "The signed app transaction"
+        case .notificationV2: "The version 2 notification"
+        default: "The JWS"
+        }
+    }
+}
+
+extension RecordedStoreKit2 {
+    /// Reads StoreKit 2 JSON that was stored without its signature.
+    /// - Throws: ``SignedDataReader/Refused`` for a value of another type than Apple's.
+    init(_ object: JSONObject, _ kind: StoreKit2Kind) throws(SignedDataReader.Refused) {
+        let value = JSONValue.object(object.withTextIds)
+        do {
+            switch kind {
+            case .transaction: self = .transaction(try value.decode())
+            case .renewalInfo: self = .renewalInfo(try value.decode())
+            case .appTransaction: self = .appTransaction(try value.decode())
+            }
+        } catch {
+            var path = "a member"
+            if case .typeMismatch(_, let context)? = error as? DecodingError {
+                path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            }
+            throw SignedDataReader.Refused(kind: .storeKit2JSON, reason: .malformedStoreKit2JSON(path))
+        }
+    }
+}
+
+extension JSONObject {
+    private static let idNames: Set<String> = [
+        "transactionId", "originalTransactionId", "webOrderLineItemId", "subscriptionGroupIdentifier",
+        "appTransactionId", "previousOriginalTransactionId",
+    ]
+
+    /// The object with ids as Apple writes them: some callers decoded them to numbers.
+    fileprivate var withTextIds: JSONObject {
+        guard members.contains(where: { Self.idNames.contains($0.key) && $0.value.integer != nil }) else { return self }
+        return JSONObject(
+            members: members.map { member in
+                guard Self.idNames.contains(member.key), member.value.string == nil, let id = member.value.integer
+                else { return member }
+                return Member(key: member.key, value: .string(String(id)))
+            })
+    }
+}

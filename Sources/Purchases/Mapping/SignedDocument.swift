@@ -1,0 +1,151 @@
+package import AppStoreModels
+package import LegacyReceipts
+
+/// Signed StoreKit 2 data as it was stored: one JWS, or a version 2 notification with those inside it. Each part is verified.
+package enum SignedDocument: Sendable {
+    case transaction(Verified<JWSTransactionDecodedPayload>)
+    case renewalInfo(Verified<JWSRenewalInfoDecodedPayload>)
+    case appTransaction(Verified<AppTransaction>)
+    /// `payload` is the JSON of the notification's JWS.
+    case notification(
+        Verified<ResponseBodyV2DecodedPayload>, payload: [UInt8], transaction: Verified<JWSTransactionDecodedPayload>?,
+        renewalInfo: Verified<JWSRenewalInfoDecodedPayload>?, appTransaction: Verified<AppTransaction>?)
+
+    package var transaction: Verified<JWSTransactionDecodedPayload>? {
+        switch self {
+        case .transaction(let transaction): transaction
+        case .notification(_, _, let transaction, _, _): transaction
+        case .renewalInfo, .appTransaction: nil
+        }
+    }
+
+    package var renewalInfo: Verified<JWSRenewalInfoDecodedPayload>? {
+        switch self {
+        case .renewalInfo(let info): info
+        case .notification(_, _, _, let info, _): info
+        case .transaction, .appTransaction: nil
+        }
+    }
+
+    package var appTransaction: Verified<AppTransaction>? {
+        switch self {
+        case .appTransaction(let app): app
+        case .notification(_, _, _, _, let app): app
+        case .transaction, .renewalInfo: nil
+        }
+    }
+
+    fileprivate var evidence: SignatureEvidence {
+        switch self {
+        case .transaction(let verified): verified.evidence
+        case .renewalInfo(let verified): verified.evidence
+        case .appTransaction(let verified): verified.evidence
+        case .notification(let verified, _, _, _, _): verified.evidence
+        }
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z. `receiptCreationDate` is that of an app transaction (Reference.md S5.3).
+    fileprivate var signedDate: Int64? {
+        switch self {
+        case .transaction(let verified): verified.payload.signedDate
+        case .renewalInfo(let verified): verified.payload.signedDate
+        case .appTransaction(let verified): verified.payload.receiptCreationDate
+        case .notification(let verified, _, _, _, _): verified.payload.signedDate
+        }
+    }
+
+    /// How the data came. A JWS does not state whether a device or the App Store Server API handed it out.
+    fileprivate var source: FactSource {
+        if case .notification = self { .notificationV2 } else { .signedTransaction }
+    }
+}
+
+extension ReceiptMapper {
+    /// Maps signed StoreKit 2 data. Its fields are modern already; rules and the catalog add what older data lacks.
+    package func map(_ document: SignedDocument) -> MappedReceipt {
+        let statements =
+            (document.transaction.map { [PurchaseStatement($0.payload, .signedJWS(document.source))] }) ?? []
+        return MappedReceipt(
+            transactions: resolve(statements, .signedTransaction), statements: statements,
+            appTransaction: document.appTransaction.map { MappedAppTransaction($0.payload, .signedJWS, .verifiedJWS) },
+            renewalInfos: document.renewalInfo.map { [MappedRenewalInfo($0.payload, .signedJWS, .verifiedJWS)] } ?? [],
+            notes: [], evidence: document.evidence,
+            asOf: document.signedDate.map { AsOf(date: $0, kind: .signed) })
+    }
+}
+
+extension MappedAppTransaction {
+    /// An app transaction of StoreKit 2, which is modern already.
+    init(_ payload: AppTransaction, _ provenance: Provenance, _ standing: RecordStanding) {
+        self.init(standing: standing)
+        self.payload = payload
+        self.provenance = FieldProvenance(provenance, ofFieldsIn: &self.payload)
+    }
+}
+
+extension MappedRenewalInfo {
+    /// Renewal info of StoreKit 2, which is modern already.
+    init(_ payload: JWSRenewalInfoDecodedPayload, _ provenance: Provenance, _ standing: RecordStanding) {
+        self.init(standing: standing)
+        self.payload = payload
+        self.provenance = FieldProvenance(provenance, ofFieldsIn: &self.payload)
+    }
+}
+
+extension [FactSet] {
+    /// The facts of the signed StoreKit 2 data of one record: a set for each original transaction id, app transaction and
+    /// notification. A record joins nothing: only what Apple signed, such as `appTransactionId`, makes one customer of two
+    /// purchases.
+    ///
+    /// Renewal info states no app (Reference.md S4), so it counts only beside a transaction of its subscription. What is
+    /// of no app, or of an environment that a store does not take, is left out.
+    package init(_ documents: [SignedDocument]) {
+        self = []
+        var order: [Purchase] = []
+        var transactions: [Purchase: [Verified<JWSTransactionDecodedPayload>]] = [:]
+        var renewals: [String: [Verified<JWSRenewalInfoDecodedPayload>]] = [:]
+        for document in documents {
+            switch document {
+            case .transaction(let transaction):
+                let payload = transaction.payload
+                guard let scope = StoreScope(payload.environment, payload.bundleId),
+                    let id = payload.originalTransactionId ?? payload.transactionId
+                else { continue }
+                let purchase = Purchase(scope: scope, originalTransactionId: id)
+                if transactions[purchase] == nil { order.append(purchase) }
+                transactions[purchase, default: []].append(transaction)
+            case .renewalInfo(let info):
+                if let id = info.payload.originalTransactionId { renewals[id, default: []].append(info) }
+            case .appTransaction(let app):
+                guard let scope = StoreScope(app.payload.receiptType, app.payload.bundleId) else { continue }
+                append(FactSet(scope: scope, source: .signedTransaction, appTransaction: app))
+            case .notification(let notification, let payload, let transaction, let renewalInfo, let appTransaction):
+                let set = FactSet(
+                    notification: notification, payload: payload, transaction: transaction, renewalInfo: renewalInfo,
+                    appTransaction: appTransaction)
+                if let set { append(set) }
+            }
+        }
+        for purchase in order {
+            append(
+                FactSet(
+                    scope: purchase.scope, source: .signedTransaction, transactions: transactions[purchase] ?? [],
+                    renewalInfos: renewals[purchase.originalTransactionId] ?? []))
+        }
+        // A set without an identity is about nobody: an app transaction of the years before `appTransactionId`.
+        removeAll { $0.identities.isEmpty && $0.notification == nil }
+    }
+
+    private struct Purchase: Hashable {
+        let scope: StoreScope
+        let originalTransactionId: String
+    }
+}
+
+extension StoreScope {
+    /// Nil without an app, and for an environment that a store does not take.
+    fileprivate init?(_ environment: Environment?, _ bundleId: String?) {
+        guard let environment, environment.isKnown, let bundleId else { return nil }
+        self.init(storing: environment, bundleId)
+    }
+}
