@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shows the main uses on the receipts in LegacyFixtures. It inspects one receipt, migrates a file of stored records into files
-# and a store, serves the store, and sends requests as an old client would. Then a local App Store sells a subscription, and
+# Shows the main uses on the receipts in LegacyFixtures. It inspects one receipt, migrates a file of stored records into
+# a store, exports the store as tables, serves it, and sends requests as an old client would. Then a local App Store sells a subscription, and
 # the client sends the same old receipt after each event. Most events reach the endpoint as notifications. The last ones send
 # no notification, and the endpoint finds them through the App Store Server API.
 # A test authority signed these receipts, so its root must be trusted explicitly.
@@ -28,12 +28,14 @@ run() {
 }
 
 run inspect "${trust[@]}" LegacyFixtures/auto-renewable/receipt.b64
-run migrate LegacyFixtures/inputs/customers.ndjson --catalog LegacyFixtures/products.yaml \
-    "${trust[@]}" "${intermediates[@]}" --output "$output/migrated" --store "sqlite:$output/purchases.sqlite"
-printf '\n$ head -n 1 migrated/transactions.ndjson\n'
-head -n 1 "$output/migrated/transactions.ndjson"
-printf '\n$ head -n 1 migrated/quarantine.ndjson\n'
-head -n 1 "$output/migrated/quarantine.ndjson"
+run migrate LegacyFixtures/inputs/customers.ndjson --into "sqlite:$output/purchases.sqlite" \
+    "${trust[@]}" "${intermediates[@]}"
+run export --store "sqlite:$output/purchases.sqlite" --catalog LegacyFixtures/products.yaml --at 2024-03-15 \
+    --to "$output/tables"
+for table in transactions customer_users quarantine; do
+    printf '\n$ head -n 1 tables/%s.ndjson\n' "$table"
+    head -n 1 "$output/tables/$table.ndjson"
+done
 
 printf '\n$ legacy-receipts serve --store sqlite:purchases.sqlite\n'
 "$command" serve --port 0 --store "sqlite:$output/purchases.sqlite" --set admin.enabled=false \

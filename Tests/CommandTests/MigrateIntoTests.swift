@@ -146,7 +146,7 @@ struct MigrateIntoTests {
                 input: records, in: folder)
             #expect(cut.status == 2)
             #expect(cut.error == "Error: 6 records were expected and 5 were read. Was the input cut off?\n")
-            #expect(!folder.names("").contains("out") || folder.names("out").isEmpty)
+            if arguments.first == "--output" { #expect(folder.names("out").isEmpty) }
             let whole = try await Command.run(
                 ["migrate", "-", "--quiet", "--trust-root", "root.der", "--expect-records", "5"] + arguments,
                 input: records, in: folder)

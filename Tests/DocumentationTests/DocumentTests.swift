@@ -168,7 +168,7 @@ let root: URL? = {
             ("recordSize", "16 MiB", InputLimits.recordSize, 16 << 20),
             ("oversizeExcerpt", "64 KiB", InputLimits.oversizeExcerpt, 64 << 10),
             ("detectionRows", "100", InputLimits.detectionRows, 100),
-            ("payloadNesting", "4", InputLimits.payloadNesting, 4),
+            ("payloadNesting", "8", InputLimits.payloadNesting, 8),
             ("folderDepth", "128", InputLimits.folderDepth, 128),
             ("transactionIDDigits", "20", InputLimits.transactionIDDigits, 20),
             ("memberPaths", "1,000", InputLimits.memberPaths, 1_000),

@@ -248,7 +248,9 @@ struct RecordMigrator: Sendable {
             let contradicted = Set(
                 rows.indices.filter { if case .contradicted = rows[$0].confirmation { true } else { false } })
             mapping.remove(rows: contradicted)
-            if !contradicted.isEmpty { read.refused += document.refused(.contradictsSignedReceipt, rows: contradicted) }
+            if !contradicted.isEmpty {
+                read.refused += document.refused(.contradictsSignedReceipt, rows: contradicted)
+            }
             let sets = MigratedDocument.recorded(mapping).facts(importedAt: filing.date)
             let filed = sets.reduce(0) { $0 + $1.transactions.count }
             if filed < mapping.transactions.count, contradicted.isEmpty {
@@ -277,7 +279,8 @@ struct RecordMigrator: Sendable {
         case .notification(let value): self.read(value, .notificationV1, document, into: &read, &counts)
         case .jws(let text):
             do throws(SignedDataReader.Refused) {
-                read.receipts.append(ReadReceipt(verified: try verify(jws: text), carried: document.carried, document: document))
+                read.receipts.append(
+                    ReadReceipt(verified: try verify(jws: text), carried: document.carried, document: document))
             } catch {
                 refuse(error.reason, error.kind)
             }

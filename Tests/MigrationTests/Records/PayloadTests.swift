@@ -308,7 +308,7 @@ struct PayloadTests {
         for hidden in [
             "\"error while checking \(x): timeout\"", "\"receipt-data=\(x.replacing("+", with: "%2B"))&password=s\"",
             "\"data:application/octet-stream;base64,\(x)\"",
-            "{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{\"receipt\":\"\(x)\"}}}}}}",
+            String(repeating: "{\"a\":", count: 9) + "{\"receipt\":\"\(x)\"}" + String(repeating: "}", count: 9),
         ] {
             let found = try fates("{\"receipt\":\"\(Made.receipt(3))\",\"log\":\(hidden)}")
             #expect(found["log"] == .looksLikeDocument, "\(hidden.prefix(30))")
