@@ -93,9 +93,13 @@ let package = Package(
         .target(
             name: "Purchases", dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog"],
             swiftSettings: settings),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(
             name: "Migration",
             dependencies: [
+                "CZlib",
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "AppStoreServer",
                 "TransactionStore", "ReplyComparison", crypto,
             ],

@@ -37,7 +37,7 @@ package enum ExportedTables {
                 "documents",
                 """
                 The kinds of the documents: `receipt`, `signedTransaction` (StoreKit 2), `appStoreServerAPI`, \
-                `notificationV2`, `recordedReply`, `notificationV1`.
+                `notificationV2`, `recordedReply`, `notificationV1`, `recordedStoreKit2`.
                 """
             ) { origins($0.value).map(\.source.rawValue) },
             .date("asOf", "The date of the newest document.") { origins($0.value).newestDate },

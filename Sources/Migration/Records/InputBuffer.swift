@@ -58,6 +58,8 @@ final class InputBuffer {
     private var end = 0
     /// Whether the stream has ended; there may still be bytes in the window.
     private(set) var isAtEnd = false
+    /// Why the stream ended early, where it did after some bytes: the records in these are read first.
+    private(set) var failure: InputError?
     /// Bytes from the start of the input to the front of the window.
     private(set) var offset = 0
 
@@ -84,7 +86,13 @@ final class InputBuffer {
         guard !isAtEnd else { return false }
         makeRoom()
         let free = UnsafeMutableRawBufferPointer(rebasing: storage[end..<min(storage.count, end + chunkSize)])
-        let count = try stream.read(into: free)
+        var count = 0
+        do throws(InputError) {
+            count = try stream.read(into: free)
+        } catch {
+            guard error.code == .unreadable, offset + self.count > 0 else { throw error }
+            failure = error
+        }
         guard count > 0 else {
             isAtEnd = true
             return false

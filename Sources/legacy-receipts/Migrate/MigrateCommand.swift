@@ -48,7 +48,7 @@ struct MigrateCommand: AsyncParsableCommand {
               legacy-receipts migrate dump.csv --limit 1000 --output sample
               legacy-receipts migrate dump.csv --column receipt_data \\
                 --catalog products.yaml --output migrated
-              zcat dump.ndjson.gz | legacy-receipts migrate - \\
+              legacy-receipts migrate dump.ndjson.gz \\
                 --environment Production --bundle-id com.example.app
               legacy-receipts migrate dump.csv --into sqlite:purchases.sqlite \\
                 --user-column account_id --carry country
