@@ -123,10 +123,10 @@ struct MigrateIntoTests {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(700))
         let files = try await folder.migrate("dump.ndjson", "--limit", "3", "--output", "out")
-        #expect(files.status == 0 && files.output.hasSuffix("Only the first 3 records were read (--limit).\n"))
+        #expect(files.status == 0 && files.output.hasSuffix("Records after the first 3 were not read (--limit).\n"))
         #expect(try folder.lines("out/transactions.ndjson").count == 6)
         let first = try await folder.migrate("dump.ndjson", "--limit", "300", "--into", "sqlite:store.sqlite")
-        #expect(first.status == 0 && first.output.hasSuffix("Only the first 300 records were read (--limit).\n"))
+        #expect(first.status == 0 && first.output.hasSuffix("Records after the first 300 were not read (--limit).\n"))
         let second = try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite")
         #expect(second.output.contains("records read            700"), "\(second)")
         #expect(second.output.contains("300 of the records were migrated by an earlier run"))
@@ -172,7 +172,8 @@ struct MigrateIntoTests {
         "Options that do not fit together are refused",
         arguments: [
             ["dump.ndjson", "--retry", "--into", "sqlite:a"], ["--into", "sqlite:a"], ["dump.ndjson", "--carry", "x"],
-            ["dump.ndjson", "--start-over"], ["dump.ndjson", "--into", "sqlite:a", "--store", "sqlite:b"], [],
+            ["dump.ndjson", "--start-over"], ["dump.ndjson", "--limit", "1", "--expect-records", "2"],
+            ["dump.ndjson", "--into", "sqlite:a", "--store", "sqlite:b"], [],
         ])
     func refused(arguments: [String]) async throws {
         let folder = try Folder.withRoot()

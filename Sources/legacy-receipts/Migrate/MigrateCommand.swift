@@ -187,6 +187,9 @@ struct MigrateCommand: AsyncParsableCommand {
         if let expectedRecords, expectedRecords < 0 {
             throw ValidationError("--expect-records takes a number from 0.")
         }
+        if let limit, let expectedRecords, expectedRecords > limit {
+            throw ValidationError("--expect-records is larger than --limit.")
+        }
         for path in inputs + [output] where path.isEmpty {
             throw ValidationError("A path is empty.")
         }
@@ -276,7 +279,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private func limitText(_ summary: MigrationSummary) -> String {
         guard let limit, summary.recordsRead == limit else { return "" }
-        return "\nOnly the first \(limit) records were read (--limit)."
+        return "\nRecords after the first \(limit) were not read (--limit)."
     }
 
     /// Reports the interruption, and returns the exit status that shells use for it.
