@@ -93,19 +93,13 @@ private final class StreamStart: ByteStream {
 
     init(of stream: any ByteStream) throws(InputError) {
         rest = stream
-        var start = [UInt8](repeating: 0, count: 2)
-        while bytes.count < 2 {
-            let count = try Self.read(stream, into: &start, 2 - bytes.count)
+        let start = UnsafeMutableRawBufferPointer.allocate(byteCount: 2, alignment: 1)
+        defer { start.deallocate() }
+        while bytes.count < start.count {
+            let missing = UnsafeMutableRawBufferPointer(rebasing: start[bytes.count...])
+            let count = try stream.read(into: missing)
             guard count > 0 else { break }
-            bytes += start.prefix(count)
-        }
-    }
-
-    private static func read(
-        _ stream: any ByteStream, into bytes: inout [UInt8], _ count: Int
-    ) throws(InputError) -> Int {
-        try bytes.withUnsafeMutableBytes { (buffer) throws(InputError) in
-            try stream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)))
+            bytes += missing.prefix(count)
         }
     }
 
