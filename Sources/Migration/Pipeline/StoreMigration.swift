@@ -68,8 +68,9 @@ public struct StoreMigration: Sendable {
         do {
             try await pipeline.run(resumed.next) {
                 (batch, position) async throws(MigrationError) in
-                work.add(batch, position)
+                // The last batch is committed with the end of the inputs.
                 if work.isStepFull { try await work.commit(to: store) }
+                work.add(batch, position)
                 let summary = work.progress.summary
                 progress(
                     Migration.Progress(

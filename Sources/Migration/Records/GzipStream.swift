@@ -15,6 +15,8 @@ final class GzipStream: ByteStream {
     private var isAtEnd = false
     /// Whether the decompressor stands between two streams, of which the second one may be missing.
     private var isBetweenStreams = false
+    /// Found behind bytes that were good.
+    private var failure: InputError?
 
     /// Returns the content of a stream if it is compressed, and the stream as it is if not.
     static func unwrapping(
@@ -42,6 +44,7 @@ final class GzipStream: ByteStream {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
+        if let failure { throw failure }
         guard let output = buffer.baseAddress, buffer.count > 0 else { return 0 }
         let count = min(buffer.count, Int(UInt32.max))
         zlib.next_out = output.assumingMemoryBound(to: Bytef.self)
@@ -63,7 +66,10 @@ final class GzipStream: ByteStream {
             switch inflate(&zlib, Z_NO_FLUSH) {
             case Z_OK, Z_BUF_ERROR: break
             case Z_STREAM_END: isBetweenStreams = true
-            default: throw damaged(zlib.msg.map { String(cString: $0) } ?? "the data is invalid")
+            default:
+                let error = damaged(zlib.msg.map { String(cString: $0) } ?? "the data is invalid")
+                guard zlib.avail_out < UInt32(count) else { throw error }
+                failure = error
             }
         }
         return count - Int(zlib.avail_out)
