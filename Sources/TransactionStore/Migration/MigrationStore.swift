@@ -20,7 +20,9 @@ public protocol MigrationStore: Sendable {
     func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt]
 
     /// The users of customers, ordered by identity and then by ``UserClaim/key``.
-    /// - Parameter identities: those of any number of customers.
+    /// - Parameters:
+    ///   - identities: those of any number of customers.
+    ///   - scope: the app and the environment.
     func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim]
 
     /// The records that were not migrated, ordered by ``QuarantinedRecord/key``; empty at the end.
