@@ -3,7 +3,7 @@ public import TransactionStore
 
 /// A transaction store in a PostgreSQL database (12 or newer), for several replicas at once.
 ///
-/// When ``apply(_:)`` returns, its facts are committed. The server's `synchronous_commit` and `fsync` decide whether
+/// When `apply(_:)` returns, its facts are committed. The server's `synchronous_commit` and `fsync` decide whether
 /// they survive a crash of the server. Facts are written in transactions of a few thousand, and one set is always in
 /// one transaction. Small calls that arrive during a commit share the next transaction.
 ///

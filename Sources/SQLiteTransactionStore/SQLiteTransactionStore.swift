@@ -5,7 +5,7 @@ public import TransactionStore
 
 /// A transaction store in one SQLite file (write-ahead log), for one or a few programs on one machine.
 ///
-/// When ``apply(_:)`` returns, its facts survive a crash of the program and of the machine. Several programs may have
+/// When `apply(_:)` returns, its facts survive a crash of the program and of the machine. Several programs may have
 /// the file open. One writes at a time, and readers never wait.
 ///
 /// | condition | error |
