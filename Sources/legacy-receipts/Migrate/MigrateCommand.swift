@@ -12,8 +12,9 @@ struct MigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Turn stored receipts into modern transactions.",
         discussion: """
-            Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies and version 1 notifications from files, \
-            folders or standard input, and writes into the output folder:
+            Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies, notifications of both versions, and \
+            StoreKit 2 data (signed as JWS, decoded, or in answers of the App Store Server API) from files, folders or \
+            standard input, also compressed with gzip, and writes into the output folder:
 
               transactions.ndjson      a JWSTransactionDecodedPayload per purchase,
                                        each field with its source
