@@ -163,7 +163,7 @@ extension FieldRules {
     package static let latestInfo = FieldRules(
         purchase + [
             FieldRule(
-                "subscription_group_identifier", .database, .whereKnown, "catalogue, signed transaction, kept reply"),
+                "subscription_group_identifier", .database, .whereKnown, "catalog, signed transaction, kept reply"),
             FieldRule("is_upgraded", .database, .whereKnown, "signed transaction, kept reply, the other periods"),
             FieldRule("offer_code_ref_name", .database, .whereKnown, "signed transaction, kept reply"),
             FieldRule("app_account_token", .database, .whereKnown, "signed transaction, kept reply"),
@@ -245,7 +245,7 @@ extension FieldRules {
         FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "cancellation-reason, where stated"),
         FieldRule(
             "subscription_group_identifier", .signedWhereStated, .whereKnown,
-            "subscription-group-identifier, where stated; catalogue"),
+            "subscription-group-identifier, where stated; catalog"),
         FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "in-app-ownership-type, where stated"),
     ])
 }

@@ -19,7 +19,7 @@ import Testing
     @Test func noCommentCitesAReferenceThatIsNotInTheRepository() throws {
         for file in try swiftFiles() where !file.hasSuffix("ReferenceTests.swift") {
             let comments = try comments(of: file)
-            #expect(!comments.contains(/(?i)(verifyreceipt|clients|catalogue|server) reference\b/), "\(file)")
+            #expect(!comments.contains(/(?i)(verifyreceipt|clients|catalog|server) reference\b/), "\(file)")
             #expect(!comments.contains(/\breference,? (section )?[0-9]/), "\(file)")
         }
     }

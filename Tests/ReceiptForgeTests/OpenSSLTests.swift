@@ -4,7 +4,7 @@ import Testing
 
 @Suite("OpenSSL as the judge of forged messages", .enabled(if: OpenSSL.isAvailable))
 struct OpenSSLTests {
-    private static let judged = Catalogue.cases.filter { $0.openSSLAccepts != nil }
+    private static let judged = Catalog.cases.filter { $0.openSSLAccepts != nil }
 
     @Test("OpenSSL agrees with what the catalog says of it")
     func openSSLAgrees() throws {
@@ -54,7 +54,7 @@ struct OpenSSLTests {
     @Test("receipts of Xcode verify with their own certificate trusted")
     func xcodeReceiptsVerify() throws {
         let xcode = try TestCertificateAuthority.xcodeDER
-        let forged = Catalogue.cases.filter(\.expected.genuineForXcode)
+        let forged = Catalog.cases.filter(\.expected.genuineForXcode)
         #expect(forged.count == 3)
         for item in forged {
             let outcome = try OpenSSL.verify(
@@ -66,7 +66,7 @@ struct OpenSSLTests {
     @Test("foreign chains verify with their own root trusted: nothing but the trust is wrong")
     func foreignChainsAreSound() throws {
         for (name, impostor) in [("foreign-root", false), ("impostor-root", true)] {
-            let item = try Catalogue.named(name)
+            let item = try Catalog.named(name)
             let root = try ForeignAuthority(impostor: impostor).certificates[2].der
             let outcome = try OpenSSL.verify(
                 try #require(item.container), at: try #require(item.expected.validatedAt), trusting: [root])

@@ -75,7 +75,7 @@ struct ShapeTests {
         }
         #expect(seen.count > 35)
         let name = folder == "production" ? "production-sha256" : "sandbox-sha256"
-        let forged = Node.attributes(try #require(Catalogue.named(name).container))
+        let forged = Node.attributes(try #require(Catalog.named(name).container))
         #expect(forged.count > 20)
         for attribute in forged + forged.filter({ $0.type == 17 }).flatMap({ Node.attributes(set: $0.value) }) {
             #expect(seen[attribute.type]?.contains(kind(attribute)) == true, "attribute \(attribute.type)")
@@ -95,14 +95,14 @@ struct ShapeTests {
         let real = Set(try RealReceipts.all(in: "production").map(skeleton))
         #expect(real.count == 1)
         for name in ["production-sha256", "production-sha1", "production-2014", "mac", "sandbox-sha1"] {
-            #expect(real.contains(skeleton(try #require(Catalogue.named(name).container))), "\(name)")
+            #expect(real.contains(skeleton(try #require(Catalog.named(name).container))), "\(name)")
         }
     }
 
     @Test("sets are in DER order, as real ones are")
     func setsAreSorted() throws {
         for name in ["production-sha256", "every-product-type", "auto-renewable-renewals"] {
-            let forged = Node.attributes(try #require(Catalogue.named(name).container))
+            let forged = Node.attributes(try #require(Catalog.named(name).container))
             let encoded = forged.map {
                 DERWriter.sequence(
                     DERWriter.integer(Int64($0.type)), DERWriter.integer(Int64($0.version)),
@@ -114,7 +114,7 @@ struct ShapeTests {
 
     @Test("a receipt of Xcode begins as a real one does and has its attributes in its order")
     func xcodeShape() throws {
-        let forged = try #require(Catalogue.named("xcode").container)
+        let forged = try #require(Catalog.named("xcode").container)
         for real in try RealReceipts.all(in: "xcode") {
             #expect(Array(real.prefix(54)) == Array(forged.prefix(54)))
         }

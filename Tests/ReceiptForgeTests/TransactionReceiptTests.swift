@@ -51,7 +51,7 @@ struct TransactionReceiptTests {
         .enabled(if: OpenSSL.isAvailable))
     func signaturesVerify() throws {
         var judged = 0
-        for item in Catalogue.cases where item.expected.kind == .transactionReceipt {
+        for item in Catalog.cases where item.expected.kind == .transactionReceipt {
             let text = String(decoding: try #require(item.container), as: UTF8.self)
             guard !item.name.hasPrefix("ios6-outer") else { continue }
             let blob = [UInt8](try #require(Data(base64Encoded: try value("signature", text))))
@@ -73,7 +73,7 @@ struct TransactionReceiptTests {
 
     @Test("facts are the inner keys with underscores, all of them strings")
     func facts() throws {
-        let facts = try #require(Catalogue.named("ios6-v2-subscription").expected.receipt)
+        let facts = try #require(Catalog.named("ios6-v2-subscription").expected.receipt)
         guard case .object(let members) = facts else {
             Issue.record("not an object")
             return

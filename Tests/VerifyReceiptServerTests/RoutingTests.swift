@@ -144,7 +144,7 @@ extension ServerTests {
             }
         }
 
-        @Test func connectionCloseIsHonouredInAnyCase() async throws {
+        @Test func connectionCloseIsHonoredInAnyCase() async throws {
             try await TestServer.run { server in
                 for word in ["close", "Close"] {
                     let text = try await Wire.run {

@@ -150,7 +150,7 @@ import VerifyReceipt
     }
 
     /// Transaction receipts do not state what kind of product they are about.
-    @Test func theCatalogueTellsConsumablesThatNoDocumentCallsSo() async throws {
+    @Test func theCatalogTellsConsumablesThatNoDocumentCallsSo() async throws {
         let fact = TransactionFact(
             payload: JWSTransactionDecodedPayload(
                 originalTransactionId: "77", transactionId: "77", productId: "com.example.orchard.apples"),
@@ -268,7 +268,7 @@ import VerifyReceipt
         #expect(ids(reply) == ["530001234500009", "530001234500001"])
     }
 
-    @Test func theCatalogueGivesTheGroupWhereNoDocumentDoes() async throws {
+    @Test func theCatalogGivesTheGroupWhereNoDocumentDoes() async throws {
         var entry = CatalogEntry(subject: .productId(monthly), source: CatalogSource(file: "test"))
         entry.subscriptionGroupIdentifier = "20662382"
         let endpoint = try testEndpoint {

@@ -2,11 +2,11 @@
 public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reasons, for a program to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The catalogue holds a product that cannot be sold. Correct the product that the message names.
+        /// The catalog holds a product that cannot be sold. Correct the product that the message names.
         case invalidCatalog
         /// A field of a request is missing or cannot be used. Correct the field that the message names.
         case invalidRequest
-        /// No product has this identifier, or it is not for sale. Add it to the catalogue.
+        /// No product has this identifier, or it is not for sale. Add it to the catalog.
         case unknownProduct
         /// No customer has this name. Create the customer first.
         case unknownCustomer
@@ -18,7 +18,7 @@ public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
         case alreadyOwned
         /// The state of the purchase does not allow this. The message says which state it has.
         case notPossible
-        /// The product has no such offer. Add it to the catalogue.
+        /// The product has no such offer. Add it to the catalog.
         case unknownOffer
         /// The customer may not have this offer. The message says which rule refuses it.
         case notEligible

@@ -88,7 +88,7 @@ struct QuarantineReason: Sendable {
 
 /// A document that is quarantined alone, because others of its record were migrated.
 struct QuarantinedDocument {
-    /// Never empty: where the document is the record itself, what it was recognised as.
+    /// Never empty: where the document is the record itself, what it was recognized as.
     let path: String
     let carried: [CarriedColumn]
     let original: [UInt8]

@@ -54,7 +54,7 @@ struct RecordMigrator: Sendable {
         case .transactionID(let id):
             quarantine(record, .bareTransactionId, .transactionId, into: &output)
             if collectsDocuments { output.documents.append(.transactionId(id)) }
-        case .unrecognised(let problem): quarantine(record, QuarantineReason(problem), .unrecognized, into: &output)
+        case .unrecognized(let problem): quarantine(record, QuarantineReason(problem), .unrecognized, into: &output)
         }
     }
 
@@ -298,7 +298,7 @@ struct RecordMigrator: Sendable {
             }
         case .transactionID: refuse(.bareTransactionId, .transactionId)
         case .several(let documents): for inner in documents { self.read(inner, into: &read, &counts) }
-        case .unrecognised(let problem): refuse(QuarantineReason(problem), .unrecognized)
+        case .unrecognized(let problem): refuse(QuarantineReason(problem), .unrecognized)
         }
     }
 

@@ -6,7 +6,7 @@ import Purchases
 struct EnvelopeReader {
     private typealias Column = ObjectReader.Column
 
-    /// A column and what its value was recognised as.
+    /// A column and what its value was recognized as.
     private struct Candidate {
         let index: Int
         let recognition: Recognition
@@ -20,7 +20,7 @@ struct EnvelopeReader {
     private var documents: [InputDocument] = []
     /// Values of named columns that may be receipts or other text in the same alphabet.
     private var weak: [Candidate] = []
-    /// Why the first named column that holds nothing recognisable is no payload.
+    /// Why the first named column that holds nothing recognizable is no payload.
     private var failure: (index: Int, recognition: Recognition)?
 
     init(object: ObjectReader) {
@@ -40,7 +40,7 @@ struct EnvelopeReader {
                 return finish()
             }
             guard try takeOwn() else {
-                return Recognition(.unrecognised(InputProblem(.missingColumn, "The object has no member \(wanted).")))
+                return Recognition(.unrecognized(InputProblem(.missingColumn, "The object has no member \(wanted).")))
             }
             leaveOutOthers()
             return finish()
@@ -117,7 +117,7 @@ struct EnvelopeReader {
             fates[payload] = .otherStore
             return documents.append(
                 InputDocument(
-                    payload: .unrecognised(Self.otherStore), path: "Payload", carried: [],
+                    payload: .unrecognized(Self.otherStore), path: "Payload", carried: [],
                     text: object.text(of: column)))
         }
         fates[payload] = nil
@@ -147,9 +147,9 @@ struct EnvelopeReader {
         }
         guard isNamed || object.mayHoldPayload(column) else { return }
         var recognition = object.value(of: column)
-        guard recognition.isUnmistakable || (isNamed && recognition.isRecognised) else {
+        guard recognition.isUnmistakable || (isNamed && recognition.isRecognized) else {
             if isNamed, failure == nil { failure = (index, recognition) }
-            if isNamed, case .unrecognised(let problem) = recognition.payload, problem.code == .empty {
+            if isNamed, case .unrecognized(let problem) = recognition.payload, problem.code == .empty {
                 fates[index] = .empty
             }
             return
@@ -182,7 +182,7 @@ struct EnvelopeReader {
             if documents.count < 16, documents.contains(where: { $0.payload.isSameReceipt(as: recognition.payload) }) {
                 return
             }
-            let text = recognition.isRecognised ? [] : object.text(of: column)
+            let text = recognition.isRecognized ? [] : object.text(of: column)
             documents.append(
                 InputDocument(payload: recognition.payload, path: name, carried: carried, text: text))
             return
@@ -222,21 +222,21 @@ struct EnvelopeReader {
         if !isOfOtherStore { settleWeak() }
         if isOfOtherStore {
             setAsideUnsigned()
-            payload = .unrecognised(Self.otherStore)
+            payload = .unrecognized(Self.otherStore)
         } else if documents.isEmpty, let id = transactionID() {
             payload = id
         } else if let failure {
             if fates[failure.index] == nil { fates[failure.index] = documents.isEmpty ? .notRecognized : nil }
             payload = failure.recognition.payload
         } else {
-            payload = .unrecognised(
+            payload = .unrecognized(
                 InputProblem(.unknownForm, "No member of the object holds anything in which purchases are stored."))
         }
         var carried = self.carried()
         if carried.isInvalid, let index = carried.invalid {
             let column = object.columns[index]
             return Recognition(
-                .unrecognised(
+                .unrecognized(
                     InputProblem(
                         .invalidUTF8, offset: column.value.lowerBound, "The column \(column.name) is not UTF-8.")))
         }
@@ -290,7 +290,7 @@ struct EnvelopeReader {
         documents = documents.map { document in
             guard !document.payload.isSigned else { return document }
             return InputDocument(
-                payload: .unrecognised(Self.otherStore), path: document.path, carried: document.carried,
+                payload: .unrecognized(Self.otherStore), path: document.path, carried: document.carried,
                 text: document.original[...])
         }
     }

@@ -103,7 +103,7 @@ struct FormatDetector {
             let reader = RecordReader(receiptColumn: options.receiptColumn)
             let payload = reader.read(text: Array(head[elementStart..<elementEnd])[...], depth: 0).payload
             switch payload {
-            case .unrecognised: break
+            case .unrecognized: break
             // Rows belong together, as long as the array is one that fits.
             case .transactions: return end == nil && !isWhole ? .jsonElements : .file
             default: return .jsonElements

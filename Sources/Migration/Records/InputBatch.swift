@@ -12,12 +12,12 @@ package struct InputBatch: Sendable {
     /// How many bytes the records have, as far as they were kept.
     package var byteCount: Int { storage.count }
 
-    /// Recognises every record, in the order of the input.
+    /// Recognizes every record, in the order of the input.
     package func records() -> [InputRecord] {
         (0..<count).map(record)
     }
 
-    /// Recognises one record.
+    /// Recognizes one record.
     package func record(_ index: Int) -> InputRecord {
         let frame = frames[index]
         let context = contexts[frame.context]
@@ -25,7 +25,7 @@ package struct InputBatch: Sendable {
         if let problem = frame.problem {
             return InputRecord(
                 place: context.place(of: frame), original: original, length: frame.length, carried: [],
-                payload: .unrecognised(problem), members: [], table: context.table, path: "")
+                payload: .unrecognized(problem), members: [], table: context.table, path: "")
         }
         let reader = RecordReader(receiptColumn: receiptColumn)
         if context.table == nil, let line = QuarantineLine(original) {

@@ -29,7 +29,7 @@ package enum InputPayload: Sendable, Equatable {
     /// A bare transaction id or original transaction id: one to twenty decimal digits.
     case transactionID(String)
     /// Nothing that can be migrated; the reason.
-    case unrecognised(InputProblem)
+    case unrecognized(InputProblem)
 }
 
 /// One of several documents in a record.
@@ -57,7 +57,7 @@ package struct InputDocument: Sendable, Equatable {
             writer.value(.object(object))
             return writer.finish()
         case .transactionID(let id): return Array(id.utf8)
-        case .several, .unrecognised: return []
+        case .several, .unrecognized: return []
         }
     }
 }
@@ -67,7 +67,7 @@ extension InputPayload {
     package var documents: [InputDocument] {
         switch self {
         case .several(let documents): documents
-        case .unrecognised: []
+        case .unrecognized: []
         default: [InputDocument(payload: self, path: "", carried: [], text: [])]
         }
     }
@@ -116,7 +116,7 @@ extension InputPayload {
         case .storeKit2: .readAsStoreKit2JSON
         case .transactionID: .readAsTransactionId
         case .several: .carriedAlong
-        case .unrecognised(let problem):
+        case .unrecognized(let problem):
             switch problem.code {
             case .empty: .empty
             case .otherStore: .otherStore

@@ -52,7 +52,7 @@ package struct CarriedColumn: Sendable, Equatable {
     }
 }
 
-/// One record of an input, recognised as far as it can be without decoding a receipt.
+/// One record of an input, recognized as far as it can be without decoding a receipt.
 package struct InputRecord: Sendable {
     package let place: RecordPlace
     /// The record exactly as read, without the line end that closes it; cut after ``InputLimits/oversizeExcerpt`` bytes

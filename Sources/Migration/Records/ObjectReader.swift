@@ -230,8 +230,8 @@ struct ObjectReader {
         case .object, .array: reader.read(text: slice(column.value), depth: depth + 1)
         case .number where StoredText.isTransactionID(bytes[slice: column.value]):
             Recognition(.transactionID(String(decoding: bytes[slice: column.value], as: UTF8.self)))
-        case .null: Recognition(.unrecognised(InputProblem(.empty, "The column is null.")))
-        case .number, .bool: Recognition(.unrecognised(InputProblem(.unknownForm, "The column holds no receipt.")))
+        case .null: Recognition(.unrecognized(InputProblem(.empty, "The column is null.")))
+        case .number, .bool: Recognition(.unrecognized(InputProblem(.unknownForm, "The column holds no receipt.")))
         }
     }
 

@@ -70,11 +70,11 @@ struct QuarantineLine {
         if length > original.count {
             let problem = InputProblem(
                 .tooLarge, "The quarantine holds only the beginning of this record; migrate it from its own input.")
-            return Recognition(.unrecognised(problem))
+            return Recognition(.unrecognized(problem))
         }
         if original.isEmpty, object["reason"]?.string == InputProblem.Code.unreadable.rawValue {
             let message = object["message"]?.string ?? "This could not be read."
-            return Recognition(.unrecognised(InputProblem(.unreadable, message)))
+            return Recognition(.unrecognized(InputProblem(.unreadable, message)))
         }
         return reader.read(original[...], table: table)
     }

@@ -22,14 +22,14 @@ struct Recognition {
     /// Something that can hardly be anything else; a bare number can.
     var isUnmistakable: Bool {
         switch payload {
-        case .unrecognised(let problem): problem.code == .otherStore
+        case .unrecognized(let problem): problem.code == .otherStore
         case .transactionID: false
         default: true
         }
     }
 
-    var isRecognised: Bool {
-        if case .unrecognised = payload { false } else { true }
+    var isRecognized: Bool {
+        if case .unrecognized = payload { false } else { true }
     }
 
     /// Whether the object itself was read as a row.
@@ -39,7 +39,7 @@ struct Recognition {
     var isRowAlone: Bool { isRow && !members.contains { $0.fate == .looksLikeDocument } }
 }
 
-/// Recognises single records. It copies nothing of a plain receipt and makes no string of it.
+/// Recognizes single records. It copies nothing of a plain receipt and makes no string of it.
 struct RecordReader {
     let receiptColumn: String?
 
@@ -58,7 +58,7 @@ struct RecordReader {
             if StoredText.beginsSignedMessage(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
             let trimmed = bytes.trimmed()
             guard let first = bytes[slice: trimmed].first else {
-                return Recognition(.unrecognised(InputProblem(.empty, "There is nothing here.")))
+                return Recognition(.unrecognized(InputProblem(.empty, "There is nothing here.")))
             }
             let start = text.startIndex + trimmed.lowerBound
             let slice = text[start..<(start + trimmed.count)]
@@ -76,7 +76,7 @@ struct RecordReader {
     }
 
     private static let tooDeep = Recognition(
-        .unrecognised(
+        .unrecognized(
             InputProblem(.nestedTooDeep, "More than \(InputLimits.payloadNesting) wrappers around the payload.")))
 
     // MARK: Text
@@ -85,14 +85,14 @@ struct RecordReader {
         if bytes.begins(with: "eyJ"), bytes.position(of: UInt8(ascii: ".")) != nil {
             if StoredText.isJWS(bytes) { return Recognition(.jws(text)) }
             return Recognition(
-                .unrecognised(InputProblem(.unknownForm, "Begins as a JWS and is not three base64url parts.")))
+                .unrecognized(InputProblem(.unknownForm, "Begins as a JWS and is not three base64url parts.")))
         }
         if StoredText.beginsBase64Receipt(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
         if StoredText.isTransactionID(bytes) {
             return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)), isWeak: true)
         }
         if OtherStore.isID(bytes) {
-            return Recognition(.unrecognised(InputProblem(.otherStore, "An id of another store than Apple's.")))
+            return Recognition(.unrecognized(InputProblem(.otherStore, "An id of another store than Apple's.")))
         }
         if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
         if let decoded = StoredText.decodedHex(bytes) { return read(text: decoded[...], depth: depth + 1) }
@@ -102,7 +102,7 @@ struct RecordReader {
                     text[(text.startIndex + body.lowerBound)..<(text.startIndex + body.upperBound)], wrapping: .none))
         }
         if StoredText.isBase64(bytes) { return Recognition(.receipt(text, wrapping: .none), isWeak: true) }
-        return Recognition(.unrecognised(Self.problem(of: bytes)))
+        return Recognition(.unrecognized(Self.problem(of: bytes)))
     }
 
     private static func problem(of bytes: Bytes) -> InputProblem {
@@ -138,7 +138,7 @@ struct RecordReader {
             guard case .string(let string) = try JSONValue.parse(bytes) else { return Self.tooDeep }
             return read(text: Array(string.utf8)[...], depth: depth + 1)
         } catch {
-            return Recognition(.unrecognised(InputProblem(error, start: start)))
+            return Recognition(.unrecognized(InputProblem(error, start: start)))
         }
     }
 
@@ -148,7 +148,7 @@ struct RecordReader {
             var envelope = EnvelopeReader(object: object)
             return try envelope.read(only: depth == 0 ? receiptColumn : nil)
         } catch {
-            return Recognition(.unrecognised(InputProblem(error, start: start)))
+            return Recognition(.unrecognized(InputProblem(error, start: start)))
         }
     }
 
@@ -176,7 +176,7 @@ struct RecordReader {
                 elements.append((element, isRow, inside))
             }
             guard !elements.isEmpty else {
-                return Recognition(.unrecognised(InputProblem(.empty, "The array is empty.")))
+                return Recognition(.unrecognized(InputProblem(.empty, "The array is empty.")))
             }
             if elements.allSatisfy({ $0.isRow && $0.inside == nil }) {
                 return Recognition(.transactions(try JSONValue.parse(bytes)))
@@ -199,7 +199,7 @@ struct RecordReader {
             }
             return several.recognition
         } catch {
-            return Recognition(.unrecognised(InputProblem(error, start: start)))
+            return Recognition(.unrecognized(InputProblem(error, start: start)))
         }
     }
 
@@ -212,7 +212,7 @@ struct RecordReader {
         /// Adds a row that contains documents. A signed document in it counts, and the row is copied to the output, as in a
         /// record of its own.
         mutating func add(_ row: JSONValue, holding inside: Recognition, of text: ArraySlice<UInt8>) {
-            guard inside.isRecognised, !inside.isRow else {
+            guard inside.isRecognized, !inside.isRow else {
                 rows.append(row)
                 if inside.members.isEmpty, text.withUnsafeBufferPointer({ DocumentTraces.arePresent(in: $0) }) {
                     members.append(MemberPath("[]", .looksLikeDocument))
@@ -236,7 +236,7 @@ struct RecordReader {
             } else {
                 members += element.members.map { $0.inside("[]") }
             }
-            if case .unrecognised = element.payload {
+            if case .unrecognized = element.payload {
                 documents.append(
                     InputDocument(payload: element.payload, path: "[]", carried: element.carried, text: text))
             }
@@ -256,7 +256,7 @@ struct RecordReader {
             }
             guard let first = documents.first else {
                 return Recognition(
-                    .unrecognised(
+                    .unrecognized(
                         InputProblem(.unknownForm, "An array whose elements are nothing in which purchases are stored.")
                     ))
             }
@@ -275,7 +275,7 @@ struct RecordReader {
             // With a field too few or too many, values are under wrong names.
             guard fields.count == table.columns.count else {
                 return Recognition(
-                    .unrecognised(
+                    .unrecognized(
                         InputProblem(
                             .columnCount, "The row has \(fields.count) fields; the header has \(table.columns.count)."))
                 )
@@ -285,7 +285,7 @@ struct RecordReader {
                 var envelope = EnvelopeReader(object: object)
                 return try envelope.read(only: receiptColumn)
             } catch {
-                return Recognition(.unrecognised(InputProblem(error, start: nil)))
+                return Recognition(.unrecognized(InputProblem(error, start: nil)))
             }
         }
     }

@@ -36,7 +36,7 @@ package final class RecordedPairSource {
 
     /// A whole array is one record where its elements are nothing that a migration reads.
     private func outcomes(_ record: InputRecord) -> [Outcome] {
-        guard case .unrecognised = record.payload, JSONBounds.allows(Array(record.original)),
+        guard case .unrecognized = record.payload, JSONBounds.allows(Array(record.original)),
             let elements = (try? JSONValue.parse(record.original))?.array
         else { return [outcome(record)] }
         let place = record.place.description
@@ -59,7 +59,7 @@ package final class RecordedPairSource {
                 return listed(record) ?? .skipped(place: place, reason: "a reply without the receipt that was sent")
             }
             return .pair(RecordedPair(receipt: receipt, reply: reply, place: place))
-        case .unrecognised(let problem):
+        case .unrecognized(let problem):
             return listed(record) ?? .skipped(place: place, reason: problem.message)
         default:
             return listed(record) ?? .skipped(place: place, reason: "no reply beside the receipt")

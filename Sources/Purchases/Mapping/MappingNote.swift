@@ -7,7 +7,7 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
     case unknownEnvironment
     case unknownProductType
     case unknownOwnershipType
-    case catalogueTypeDiffers
+    case catalogTypeDiffers
     case xcodeTransactionIdZero
     case missingTransactionId
     case valueOutOfRange
@@ -46,20 +46,20 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
         case .unknownEnvironment: "The record names an environment or receipt type that is not known."
         case .unknownProductType: "Attribute 1707 has a value that is not known."
         case .unknownOwnershipType: "Attribute 1722 has a value that is not known; the ownership is left open."
-        case .catalogueTypeDiffers:
-            "The catalogue gives the product another type than the signed attribute 1707, which is kept."
+        case .catalogTypeDiffers:
+            "The catalog gives the product another type than the signed attribute 1707, which is kept."
         case .xcodeTransactionIdZero: "Xcode writes the transaction id 0, which names nothing; it is left out."
         case .missingTransactionId:
             "The record has no transaction id; the original transaction id and the product are all that names it."
         case .valueOutOfRange: "A number does not fit the modern field and was left out."
         case .termUnknown:
             """
-            A non-renewing subscription whose length neither the record nor the catalogue gives: the end is not known.
+            A non-renewing subscription whose length neither the record nor the catalog gives: the end is not known.
             """
         case .termStacked:
             """
             The term begins where the previous purchase of the same entitlement in the same record ends, because the \
-            catalogue says that purchases extend one another.
+            catalog says that purchases extend one another.
             """
         case .termIgnoresQuantity: "More than one was bought at once; the term is that of a single one."
         case .restoredTermCountedOnce:

@@ -12,8 +12,8 @@ public enum Provenance: Hashable, Sendable {
     case recordedReply(RecordedKey)
     /// A key of a version 1 notification. Nobody signed it.
     case notificationV1(RecordedKey)
-    /// The product catalogue; the text names the entry, for example its file and line.
-    case catalogue(String)
+    /// The product catalog; the text names the entry, for example its file and line.
+    case catalog(String)
     /// Concluded by a rule from the fields of the same record.
     case inferred(InferenceRule)
     /// The record does not hold it and nothing was made up.
@@ -28,7 +28,7 @@ public enum Provenance: Hashable, Sendable {
         case .recordedStoreKit2: "recorded StoreKit 2 JSON"
         case .recordedReply(let key): "recorded reply \(key)"
         case .notificationV1(let key): "notification V1 \(key)"
-        case .catalogue(let source): source.isEmpty ? "catalogue" : "catalogue \(source)"
+        case .catalog(let source): source.isEmpty ? "catalog" : "catalog \(source)"
         case .inferred(let rule): rule.provenanceText
         case .absent: "absent"
         }
@@ -38,7 +38,7 @@ public enum Provenance: Hashable, Sendable {
     public var isSigned: Bool {
         switch self {
         case .signedAttribute, .signedKey, .signedJWS: true
-        case .recordedStoreKit2, .recordedReply, .notificationV1, .catalogue, .inferred, .absent: false
+        case .recordedStoreKit2, .recordedReply, .notificationV1, .catalog, .inferred, .absent: false
         }
     }
 

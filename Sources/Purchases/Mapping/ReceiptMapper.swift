@@ -7,7 +7,7 @@ public import ProductCatalog
 ///     let mapped = mapper.map(verifiedReceipt)
 ///     for transaction in mapped.transactions { … }
 ///
-/// Nothing is made up: what neither the record, nor the catalogue, nor a named ``InferenceRule`` gives stays absent.
+/// Nothing is made up: what neither the record, nor the catalog, nor a named ``InferenceRule`` gives stays absent.
 /// `signedDate` is always absent, because attribute 12 is the date of the receipt and not of a transaction; so are price,
 /// currency and storefront, which only the App Store Server API knows.
 public struct ReceiptMapper: Sendable {

@@ -24,20 +24,20 @@ package enum ColumnNames {
     package static func meaning(of name: String) -> Meaning? {
         // No name below is longer; this keeps a huge name from being copied.
         guard name.utf8.count <= 64 else { return nil }
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { normalised in
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { normalized in
             var count = 0
             for byte in name.utf8 {
                 switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"): normalised.initializeElement(at: count, to: byte | 0x20)
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"): normalized.initializeElement(at: count, to: byte | 0x20)
                 case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: " "): continue
                 case 0x80...: return nil
-                default: normalised.initializeElement(at: count, to: byte)
+                default: normalized.initializeElement(at: count, to: byte)
                 }
                 count += 1
             }
             guard count < meanings.count else { return nil }
-            let normalised = normalised[..<count]
-            return meanings[count].first { $0.name.elementsEqual(normalised) }?.meaning
+            let normalized = normalized[..<count]
+            return meanings[count].first { $0.name.elementsEqual(normalized) }?.meaning
         }
     }
 

@@ -77,7 +77,7 @@ extension RecordedReply {
         switch value {
         case .object(let object): builder = try RecordedReplyBuilder(document: object)
         case .array(let values): builder = try RecordedReplyBuilder(rows: values)
-        default: throw RecordedReplyError(.notRecognised)
+        default: throw RecordedReplyError(.notRecognized)
         }
         self = try builder.reply()
     }

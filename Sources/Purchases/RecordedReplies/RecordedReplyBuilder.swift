@@ -35,7 +35,7 @@ struct RecordedReplyBuilder {
         for (index, value) in values.enumerated() {
             let path = "[\(index)]"
             guard let object = value.object, object["product_id"] != nil else {
-                throw RecordedReplyError(.notRecognised, at: path)
+                throw RecordedReplyError(.notRecognized, at: path)
             }
             try addRow(RecordedObjectReader(object: object, path: path), "", .latest)
         }
@@ -43,7 +43,7 @@ struct RecordedReplyBuilder {
 
     /// A reply, a notification, or a single row.
     init(document: JSONObject) throws(RecordedReplyError) {
-        guard let kind = Self.kind(of: document) else { throw RecordedReplyError(.notRecognised) }
+        guard let kind = Self.kind(of: document) else { throw RecordedReplyError(.notRecognized) }
         self.kind = kind
         top = RecordedObjectReader(object: document, path: "")
         guard kind != .rows else {

@@ -6,7 +6,7 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         case notJSON
         /// JSON, but neither a verifyReceipt reply, nor a version 1 notification, nor rows of one. Check that the right
         /// column or member was read.
-        case notRecognised
+        case notRecognized
         /// A reply that granted nothing; see ``RecordedReplyError/status``. It proves no purchase: leave it out, or
         /// migrate the receipt that was sent.
         case statusNotAccepted
@@ -56,7 +56,7 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         let place = keyPath.isEmpty ? "" : " (\(keyPath))"
         switch code {
         case .notJSON: return "The recorded document is not JSON (byte \(offset ?? 0))."
-        case .notRecognised:
+        case .notRecognized:
             return
                 "The document is neither a verifyReceipt reply, nor a version 1 notification, nor a row of one\(place)."
         case .statusNotAccepted: return "The reply has status \(status ?? -1), so it vouches for nothing\(place)."

@@ -27,7 +27,7 @@ extension StoredTransaction {
     /// The type that a document states, else that of the catalog, else by a rule (Reference.md V9.2).
     mutating func concludeType(_ product: CatalogProduct?, _ notes: inout [MappingNote]) {
         if let type = payload.type {
-            if let catalogued = product?.type, catalogued != type { notes.add(.catalogueTypeDiffers) }
+            if let catalogd = product?.type, catalogd != type { notes.add(.catalogTypeDiffers) }
             return
         }
         if isStatedFree {

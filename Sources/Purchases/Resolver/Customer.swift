@@ -44,7 +44,7 @@ public struct StoredTransaction: Sendable {
         if let conclusion = sources.conclusion(about: field) {
             switch conclusion {
             case .inferred(let rule): return .inferred(rule)
-            case .catalogue(let entry): return .catalog(entry)
+            case .catalog(let entry): return .catalog(entry)
             default: return nil
             }
         }

@@ -194,7 +194,7 @@ extension MappedTransaction {
 
     /// Removes what ``setTerm(_:)`` added.
     fileprivate mutating func removeTerm() {
-        guard case .catalogue = provenance[.expiresDate] else { return }
+        guard case .catalog = provenance[.expiresDate] else { return }
         termStart = nil
         provenance.clear(&payload.expiresDate, .expiresDate)
         notes.removeAll { $0 == .termStacked || $0 == .restoredTermCountedOnce || $0 == .termIgnoresQuantity }

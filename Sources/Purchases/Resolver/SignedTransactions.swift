@@ -243,7 +243,7 @@ extension MappedTransaction {
 extension Provenance {
     fileprivate var isInferred: Bool {
         switch self {
-        case .inferred, .catalogue: true
+        case .inferred, .catalog: true
         default: false
         }
     }

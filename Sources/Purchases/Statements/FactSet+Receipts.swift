@@ -4,7 +4,7 @@ public import LegacyReceipts
 // What a verified receipt states, without any conclusion.
 
 extension FactSet {
-    /// The facts of a verified receipt of either kind; see the initialisers for each.
+    /// The facts of a verified receipt of either kind; see the initializers for each.
     public init?(_ receipt: Verified<LegacyReceipt>, bytes: [UInt8]) {
         self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: bytes))
     }

@@ -29,7 +29,7 @@ public struct LegacyTransactionFields: Codable, Hashable, Sendable {
 
 /// What one document states about one transaction.
 public struct TransactionFact: Sendable {
-    /// Only what the document states: no conclusions, no catalogue. `transactionId` is set; facts without are not stored.
+    /// Only what the document states: no conclusions, no catalog. `transactionId` is set; facts without are not stored.
     /// Facts of legacy documents have no `revocationDate` and no `revocationReason`: these documents state a cancellation,
     /// which may be an upgrade, and it stands in ``legacy``. Facts of unsigned StoreKit 2 JSON have both.
     public let payload: JWSTransactionDecodedPayload

@@ -66,7 +66,7 @@ extension ForgedCase {
                 "vpp-production", "A volume purchase (ProductionVPP) with its date of expiration in attribute 21.",
                 volume, volume.signedData(.g5)),
             try app(
-                "vpp-organization", "A volume purchase that names a date and the organisation (attributes 22 and 23).",
+                "vpp-organization", "A volume purchase that names a date and the organization (attributes 22 and 23).",
                 organization, organization.signedData(.g5)),
             try app(
                 "vpp-sandbox", "A volume purchase in the sandbox (ProductionVPPSandbox), which counts as sandbox.",

@@ -129,7 +129,7 @@ extension ForgedCase {
                 "ios6-sandbox-says-production", "A sandbox purchase that says Production.", renamed),
             try contradiction(
                 "ios6-newer-sandbox-without-environment",
-                "A sandbox purchase of the newer kind of id (200…), unlabelled.",
+                "A sandbox purchase of the newer kind of id (200…), unlabeled.",
                 newer),
             try contradiction(
                 "ios6-production-says-sandbox", "A production purchase that says Sandbox: never upgraded.", opposite),

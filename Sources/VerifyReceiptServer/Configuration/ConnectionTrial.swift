@@ -6,7 +6,7 @@ import NIOSSL
 package import TransactionStore
 
 /// Tries everything that a configuration connects to, without changing anything there: store, App Store keys, TLS
-/// certificates, catalogues.
+/// certificates, catalogs.
 package struct ConnectionTrial: Sendable {
     /// The result of one test.
     package struct Finding: Sendable, Hashable {

@@ -106,7 +106,7 @@ import Testing
                 #expect(refused["message"]?.string?.contains(message) == true)
             }
         }
-        for text in ["", "x", "hang,share", "hang,count=-1", "hang,colour=red", "delay,delay=9999999"] {
+        for text in ["", "x", "hang,share", "hang,count=-1", "hang,color=red", "delay,delay=9999999"] {
             #expect(throws: SandboxError.self) { try SandboxFault(text: text) }
         }
     }

@@ -10,10 +10,10 @@ import Testing
     /// Runs a server and a client that does not wait between attempts.
     private func withServer(
         timeout: Duration = .seconds(30), maximumResponseSize: Int = 1 << 20, attempts: Int = 3,
-        _ behaviours: [LocalServer.Behaviour],
+        _ behaviors: [LocalServer.Behavior],
         _ body: (AppStoreServerAPIClient, LocalServer) async throws -> Void
     ) async throws {
-        let server = try await LocalServer.start(behaviours)
+        let server = try await LocalServer.start(behaviors)
         let transport = AsyncHTTPClientTransport()
         let client = try Sample.client(
             transport, baseURL: server.baseURL, retries: RetryPolicy(maximumAttempts: attempts), timeout: timeout,

@@ -5,7 +5,7 @@ import Synchronization
 /// A server on this machine that misbehaves as told. It speaks HTTP/1.1 by the byte, so that it can break off anywhere.
 final class LocalServer: Sendable {
     /// What to do with one request.
-    enum Behaviour: Sendable {
+    enum Behavior: Sendable {
         /// Send these bytes and keep the connection.
         case send(String)
         /// Send these bytes and close the connection.
@@ -23,13 +23,13 @@ final class LocalServer: Sendable {
     let port: Int
 
     /// Starts on a free port; it does these in turn, and the last one from then on.
-    static func start(_ behaviours: [Behaviour]) async throws -> LocalServer {
+    static func start(_ behaviors: [Behavior]) async throws -> LocalServer {
         let heard = HeardRequests()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Handler(heard: heard, behaviours: behaviours))
+                    try channel.pipeline.syncOperations.addHandler(Handler(heard: heard, behaviors: behaviors))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -74,19 +74,19 @@ private final class Handler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let heard: HeardRequests
-    private let behaviours: [LocalServer.Behaviour]
+    private let behaviors: [LocalServer.Behavior]
     private var received = ""
 
-    init(heard: HeardRequests, behaviours: [LocalServer.Behaviour]) {
+    init(heard: HeardRequests, behaviors: [LocalServer.Behavior]) {
         self.heard = heard
-        self.behaviours = behaviours
+        self.behaviors = behaviors
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         received += String(buffer: unwrapInboundIn(data))
         while let request = takeRequest() {
             let number = heard.add(request)
-            switch behaviours[min(number, behaviours.count) - 1] {
+            switch behaviors[min(number, behaviors.count) - 1] {
             case .send(let text): write(text, context)
             case .sendAndClose(let text):
                 write(text, context)

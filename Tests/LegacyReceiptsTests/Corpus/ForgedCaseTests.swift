@@ -27,7 +27,7 @@ struct ForgedCaseTests {
     }
 
     @Test("The catalog is there")
-    func catalogue() throws {
+    func catalog() throws {
         #expect(try ForgedCases.all().count > 50)
         #expect(Set(Self.names).count == Self.names.count)
     }

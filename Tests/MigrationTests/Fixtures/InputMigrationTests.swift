@@ -64,7 +64,7 @@ struct InputMigrationTests {
         #expect(migrated.count >= 8 && quarantined.count >= 7)
     }
 
-    @Test("What is in the inputs is recognised as what it is")
+    @Test("What is in the inputs is recognized as what it is")
     func kinds() async throws {
         let files = try await FixtureRun.files([Self.inputs.path], jobs: 1)
         let summary = try JSONValue.parse(files["summary.json"] ?? [])

@@ -116,7 +116,7 @@ import Testing
         #expect(catalog.productIds.count == 4 && catalog.remarks.isEmpty)
     }
 
-    @Test func anEmptyCatalogueKnowsNothing() {
+    @Test func anEmptyCatalogKnowsNothing() {
         #expect(ProductCatalog().isEmpty && ProductCatalog().product("a") == nil)
     }
 

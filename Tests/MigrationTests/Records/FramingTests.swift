@@ -106,7 +106,7 @@ struct FramingTests {
         #expect(Reading(text, options: .init(format: .file)).receipts == [text])
     }
 
-    @Test("text with nothing recognisable in it is one unrecognised record")
+    @Test("text with nothing recognizable in it is one unrecognized record")
     func prose() {
         let reading = Reading("Read me\n\nThese are receipts, or so they say.\n2024\n")
         #expect(reading.kinds == ["unknownForm"])
@@ -159,7 +159,7 @@ struct FramingTests {
         text.range(of: part).map { text.utf8.distance(from: text.startIndex, to: $0.lowerBound) } ?? -1
     }
 
-    @Test("an array in which nothing is recognised is one unrecognised record")
+    @Test("an array in which nothing is recognized is one unrecognized record")
     func arrayOfAnything() {
         let reading = Reading("[\n {\"file\":\"a\"},\n {\"file\":\"b\"}\n]")
         #expect(reading.kinds == ["unknownForm"])

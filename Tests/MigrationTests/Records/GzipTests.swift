@@ -93,7 +93,7 @@ struct GzipTests {
             #expect(reading.receipts.last == Made.receipt(99), "\(name)")
             let unreadable = reading.records.filter { $0.payload.kind == "unreadable" }
             #expect(unreadable.count == 1 && unreadable.first?.place.input == path, "\(name)")
-            guard case .unrecognised(let problem)? = unreadable.first?.payload else { continue }
+            guard case .unrecognized(let problem)? = unreadable.first?.payload else { continue }
             #expect(problem.message.contains("is damaged gzip data at byte"), "\(problem.message)")
         }
     }

@@ -2,7 +2,7 @@ import AppStoreModels
 import Migration
 import Testing
 
-@Suite("What was stored is recognised")
+@Suite("What was stored is recognized")
 struct PayloadTests {
     private func one(_ text: String, options: InputOptions = InputOptions()) throws -> InputRecord {
         let reading = Reading(text, options: options)
@@ -465,7 +465,7 @@ struct PayloadTests {
 
     @Test("a problem names the byte in the record")
     func problemOffset() throws {
-        guard case .unrecognised(let problem) = try one("  {\"a\":tru}").payload else { return }
+        guard case .unrecognized(let problem) = try one("  {\"a\":tru}").payload else { return }
         #expect(problem.code == .invalidJSON)
         #expect(problem.offset == 7)
     }

@@ -92,7 +92,7 @@ extension InputPayload {
         case .jws: "jws"
         case .storeKit2(_, let kind): "storeKit2 \(kind)"
         case .transactionID(let id): "id \(id)"
-        case .unrecognised(let problem): problem.code.rawValue
+        case .unrecognized(let problem): problem.code.rawValue
         }
     }
 

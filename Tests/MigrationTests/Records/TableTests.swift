@@ -44,7 +44,7 @@ struct TableTests {
         #expect(Reading("id,receipt\n1,\"\(wrapped)\"\n2,\(b)\n").receipts == [wrapped, b])
     }
 
-    @Test("JSON in a quoted field is recognised")
+    @Test("JSON in a quoted field is recognized")
     func json() {
         let quoted = Made.reply.replacing("\"", with: "\"\"")
         let reading = Reading("id,data\n1,\"\(quoted)\"\n2,\"{\"\"user\"\":5,\"\"receipt\"\":\"\"\(a)\"\"}\"\n")

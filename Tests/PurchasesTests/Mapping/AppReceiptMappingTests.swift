@@ -93,21 +93,21 @@ import Testing
         }
     }
 
-    @Test func theTypeComesFromTheCatalogueIfNotSigned() throws {
+    @Test func theTypeComesFromTheCatalogIfNotSigned() throws {
         let catalog = try Support.catalog(Support.entry("p") { $0.type = .nonConsumable })
         let mapped = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1"), catalog: catalog)
         #expect(mapped.payload.type == .nonConsumable)
-        #expect(mapped.provenance[.type] == .catalogue("catalog.yaml:3: products.p"))
+        #expect(mapped.provenance[.type] == .catalog("catalog.yaml:3: products.p"))
     }
 
-    @Test func theSignedTypeBeatsTheCatalogueAndTheDifferenceIsNoted() throws {
+    @Test func theSignedTypeBeatsTheCatalogAndTheDifferenceIsNoted() throws {
         let catalog = try Support.catalog(Support.entry("p") { $0.type = .nonConsumable })
         let purchase = InAppPurchase(productId: "p", transactionId: "1", productType: .consumable)
         let mapped = try Support.mapOne(purchase, catalog: catalog)
-        #expect(mapped.payload.type == .consumable && mapped.notes == [.catalogueTypeDiffers])
+        #expect(mapped.payload.type == .consumable && mapped.notes == [.catalogTypeDiffers])
     }
 
-    @Test func withoutTypeAndCatalogueARuleTellsSubscriptionsAndNothingElse() throws {
+    @Test func withoutTypeAndCatalogARuleTellsSubscriptionsAndNothingElse() throws {
         let expiring = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1", expiresDate: 7))
         #expect(expiring.payload.type == .autoRenewableSubscription)
         #expect(expiring.provenance[.type] == .inferred(.expiresDateMeansAutoRenewable))

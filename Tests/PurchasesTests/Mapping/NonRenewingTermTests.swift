@@ -39,10 +39,10 @@ import Testing
         mapped.transactions.map { [$0.termStart, $0.payload.expiresDate] }
     }
 
-    @Test func theCatalogueGivesTheEndAndIsNamedAsItsSource() throws {
+    @Test func theCatalogGivesTheEndAndIsNamedAsItsSource() throws {
         let mapped = Support.map([season("1", june)], catalog: try catalog()).transactions[0]
         #expect(mapped.termStart == june && mapped.payload.expiresDate == june + 7 * day)
-        #expect(mapped.provenance[.expiresDate] == .catalogue("catalog.yaml:3: products.week"))
+        #expect(mapped.provenance[.expiresDate] == .catalog("catalog.yaml:3: products.week"))
         #expect(mapped.provenance[.purchaseDate] == .signedAttribute(1704))
     }
 

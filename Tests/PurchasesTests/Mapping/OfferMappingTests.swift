@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func aPaidIntroductionHasAPaymentModeOnlyFromTheCatalogue() throws {
+    @Test func aPaidIntroductionHasAPaymentModeOnlyFromTheCatalog() throws {
         let bare = try Support.mapOne(purchase(trial: false, intro: true))
         #expect(bare.payload.offerType == .introductory && bare.provenance[.offerType] == .signedAttribute(1719))
         #expect(bare.payload.offerDiscountType == nil && bare.payload.offerPeriod == nil)
@@ -51,10 +51,10 @@ import Testing
             CatalogOffer(type: .introductory, paymentMode: .payUpFront, period: month))
         let mapped = try Support.mapOne(purchase(trial: false, intro: true), catalog: catalog)
         #expect(mapped.payload.offerDiscountType == .payUpFront && mapped.payload.offerPeriod == "P1M")
-        #expect(mapped.provenance[.offerDiscountType] == .catalogue("catalog.yaml:3: products.p"))
+        #expect(mapped.provenance[.offerDiscountType] == .catalog("catalog.yaml:3: products.p"))
     }
 
-    @Test func whereTheCatalogueLeavesAChoiceNoOfferIsTaken() throws {
+    @Test func whereTheCatalogLeavesAChoiceNoOfferIsTaken() throws {
         let catalog = try catalog(
             CatalogOffer(type: .introductory, paymentMode: .payAsYouGo, period: week),
             CatalogOffer(type: .introductory, paymentMode: .payUpFront, period: month))
@@ -85,11 +85,11 @@ import Testing
         #expect(three.payload.offerDiscountType == nil)
     }
 
-    @Test func theGroupComesFromTheCatalogueForSubscriptionsOnly() throws {
+    @Test func theGroupComesFromTheCatalogForSubscriptionsOnly() throws {
         let catalog = try catalog()
         let mapped = try Support.mapOne(purchase(), catalog: catalog)
         #expect(mapped.payload.subscriptionGroupIdentifier == "20662382")
-        #expect(mapped.provenance[.subscriptionGroupIdentifier] == .catalogue("catalog.yaml:3: products.p"))
+        #expect(mapped.provenance[.subscriptionGroupIdentifier] == .catalog("catalog.yaml:3: products.p"))
         let other = InAppPurchase(productId: "p", transactionId: "1", productType: .consumable)
         #expect(try Support.mapOne(other, catalog: catalog).payload.subscriptionGroupIdentifier == nil)
     }

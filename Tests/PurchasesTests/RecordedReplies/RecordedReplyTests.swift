@@ -217,12 +217,12 @@ enum RecordedSupport {
         #expect(try ownership("1609459200000") == nil)
     }
 
-    @Test func onlyReplyNotificationOrRowsAreRecognised() {
+    @Test func onlyReplyNotificationOrRowsAreRecognized() {
         for json in [
             "{}", "[]x", "5", "\"text\"", "[5]", "[{}]", "{\"Store\":\"AppleAppStore\"}", "{\"receipt\":\"MII\"}",
         ] {
             let code = Support.error(json)?.code
-            #expect(code == (json == "[]x" ? .notJSON : .notRecognised), "\(json)")
+            #expect(code == (json == "[]x" ? .notJSON : .notRecognized), "\(json)")
         }
         #expect(Support.error("[]")?.code == .nothingInside)
         #expect(Support.error("{\"status\":0}")?.code == .nothingInside)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A stand-in for the live service: plain HTTP/1.1 on the loopback interface, one answer per connection.
 final class LiveServiceStub: Sendable {
-    enum Behaviour: Sendable {
+    enum Behavior: Sendable {
         case answer(String, status: Int = 200)
         /// What the request asks for: body and status.
         case compute(@Sendable (Received) -> (String, Int))
@@ -28,13 +28,13 @@ final class LiveServiceStub: Sendable {
     private let channel: any Channel
     private let list: RequestList
 
-    init(_ behaviour: Behaviour) async throws {
+    init(_ behavior: Behavior) async throws {
         let requests = RequestList()
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 64)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(StubHandler(behaviour, requests))
+                    try channel.pipeline.syncOperations.addHandler(StubHandler(behavior, requests))
                 }
             }.bind(host: "127.0.0.1", port: 0).get()
         list = requests
@@ -63,13 +63,13 @@ private final class StubHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let behaviour: LiveServiceStub.Behaviour
+    private let behavior: LiveServiceStub.Behavior
     private let requests: RequestList
     private var bytes: [UInt8] = []
     private var isDone = false
 
-    init(_ behaviour: LiveServiceStub.Behaviour, _ requests: RequestList) {
-        self.behaviour = behaviour
+    init(_ behavior: LiveServiceStub.Behavior, _ requests: RequestList) {
+        self.behavior = behavior
         self.requests = requests
     }
 
@@ -78,7 +78,7 @@ private final class StubHandler: ChannelInboundHandler {
         guard !isDone, let request = request() else { return }
         isDone = true
         requests.append(request)
-        switch behaviour {
+        switch behavior {
         case .answer(let text, let status): answer(text, status, context)
         case .compute(let answer):
             let (text, status) = answer(request)

@@ -254,11 +254,11 @@ private struct DeafPort {
     @Test(
         "A live service that fails is counted and changes nothing else",
         arguments: [
-            LiveServiceStub.Behaviour.close, .answer("no JSON"), .answer(ours, status: 503), .answer("[]"), .answer(""),
+            LiveServiceStub.Behavior.close, .answer("no JSON"), .answer(ours, status: 503), .answer("[]"), .answer(""),
             .bytes(70_000),
         ])
-    func failures(behaviour: LiveServiceStub.Behaviour) async throws {
-        let live = try await LiveServiceStub(behaviour)
+    func failures(behavior: LiveServiceStub.Behavior) async throws {
+        let live = try await LiveServiceStub(behavior)
         let logs = LogLines()
         let counters = try await with(configuration(live.url) { $0.maximumReplySize = 65_536 }, logs: logs) {
             forwarder in

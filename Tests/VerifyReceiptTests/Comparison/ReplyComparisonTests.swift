@@ -41,7 +41,7 @@ struct ComparisonCase: CustomTestStringConvertible, Sendable {
     static let wrongCases: [ComparisonCase] = [
         .ours("a signed value differs", .signedFieldDiffers, "receipt.bundle_id", "com.example.other"),
         .ours("a signed value is missing", .signedFieldMissing, "receipt.adam_id", nil),
-        .ours("a value was invented", .inventedField, "receipt.receipt_colour", "red"),
+        .ours("a value was invented", .inventedField, "receipt.receipt_color", "red"),
         .apples("a signed value was invented", .inventedField, "receipt.adam_id", nil),
         .ours("the environment differs", .signedFieldDiffers, "environment", "Sandbox"),
         .ours(
@@ -82,7 +82,7 @@ struct ComparisonCase: CustomTestStringConvertible, Sendable {
             at: "pending_renewal_info.0.auto_renew_status", "0"),
         .ours("the receipt of today", .reissuedReceipt, "latest_receipt", "MIIU"),
         .ours("the moment of asking", .requestDate, "receipt.request_date_ms", "1710498099999"),
-        .apples("a member of the future", .unknownField, "receipt.receipt_colour", "red"),
+        .apples("a member of the future", .unknownField, "receipt.receipt_color", "red"),
         .apples(
             "a period extended after the receipt was signed", .changedSinceReceipt,
             "latest_receipt_info[].expires_date_ms", at: "latest_receipt_info.0.expires_date_ms", "1713276430000"),

@@ -17,7 +17,7 @@ public struct SandboxProduct: Hashable, Sendable {
     public var level = 1
     /// Whether the purchaser's family has it too.
     public var isFamilyShareable = false
-    /// In milliunits of the currency; nil where the catalogue names none.
+    /// In milliunits of the currency; nil where the catalog names none.
     public var price: Int64?
     /// The offers of the product.
     public var offers: [SandboxOffer] = []

@@ -2,14 +2,14 @@ import Foundation
 import ReceiptForge
 import Testing
 
-enum Catalogue {
+enum Catalog {
     static let cases: [ForgedCase] = (try? ForgedCase.all()) ?? []
 
     static func named(_ name: String) throws -> ForgedCase { try #require(cases.first { $0.name == name }) }
 }
 
 @Suite("The catalog of forged cases")
-struct CatalogueTests {
+struct CatalogTests {
     @Test("every case can be forged")
     func everyCaseCanBeForged() throws {
         #expect(try ForgedCase.all().count >= 120)
@@ -17,15 +17,15 @@ struct CatalogueTests {
 
     @Test("names are unique and in kebab case")
     func namesAreUnique() {
-        #expect(Set(Catalogue.cases.map(\.name)).count == Catalogue.cases.count)
-        for item in Catalogue.cases {
+        #expect(Set(Catalog.cases.map(\.name)).count == Catalog.cases.count)
+        for item in Catalog.cases {
             #expect(item.name.wholeMatch(of: /[a-z0-9]+(-[a-z0-9]+)*/) != nil, "\(item.name)")
         }
     }
 
     @Test("every case says in one sentence what it shows")
     func everyCaseShowsSomething() {
-        for item in Catalogue.cases {
+        for item in Catalog.cases {
             #expect(item.shows.hasSuffix("."), "\(item.name)")
             #expect(!item.shows.contains("\n"), "\(item.name)")
             #expect(!item.expected.reason.isEmpty, "\(item.name)")
@@ -35,7 +35,7 @@ struct CatalogueTests {
     @Test("forging twice gives the same bytes")
     func forgingIsReproducible() throws {
         let again = try ForgedCase.all()
-        for (first, second) in zip(Catalogue.cases, again) {
+        for (first, second) in zip(Catalog.cases, again) {
             #expect(first.bytes == second.bytes, "\(first.name)")
             #expect(first.expected.json.text == second.expected.json.text, "\(first.name)")
         }
@@ -43,12 +43,12 @@ struct CatalogueTests {
 
     @Test("no two cases have the same bytes")
     func casesDiffer() {
-        #expect(Set(Catalogue.cases.map(\.bytes)).count == Catalogue.cases.count)
+        #expect(Set(Catalog.cases.map(\.bytes)).count == Catalog.cases.count)
     }
 
     @Test("a genuine or disbelieved receipt comes with what it says, anything else without")
     func expectationsAreWhole() {
-        for item in Catalogue.cases {
+        for item in Catalog.cases {
             let readable = item.expected.verdict != .notAReceipt
             #expect((item.expected.receipt != nil) == readable, "\(item.name)")
             #expect((item.expected.kind != nil) == readable, "\(item.name)")
@@ -70,13 +70,13 @@ struct CatalogueTests {
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        for item in Catalogue.cases where item.name != "unknown-attributes" {
+        for item in Catalog.cases where item.name != "unknown-attributes" {
             let json = Data(item.expected.json.text.utf8)
             let decoded = try decoder.decode(Expected.self, from: json)
             #expect(decoded.verdict == item.expected.verdict.rawValue)
         }
         let wide = try decoder.decode(
-            Expected.self, from: Data(Catalogue.named("ids-beyond-2-53").expected.json.text.utf8))
+            Expected.self, from: Data(Catalog.named("ids-beyond-2-53").expected.json.text.utf8))
         #expect(wide.receipt?.adamId == 9_007_199_254_740_995)
         #expect(wide.receipt?.downloadId == .max)
         #expect(wide.receipt?.inApp?.first?["transaction_id"] == "999999999999999999")
@@ -84,7 +84,7 @@ struct CatalogueTests {
 
     @Test("the large case is marked and can be left out")
     func largeCaseIsMarked() throws {
-        let large = Catalogue.cases.filter(\.isLarge)
+        let large = Catalog.cases.filter(\.isLarge)
         #expect(large.map(\.name) == ["many-purchases"])
         #expect(large.allSatisfy { $0.bytes.count > 1_000_000 })
         #expect(try ForgedCase.all(largePurchaseCount: 0).allSatisfy { !$0.isLarge && $0.bytes.count < 20_000 })
@@ -95,7 +95,7 @@ struct CatalogueTests {
         let directory = URL.temporaryDirectory.appending(path: "receipt-forge-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         for name in ["production-sha256", "raw-der", "plain-text"] {
-            let item = try Catalogue.named(name)
+            let item = try Catalog.named(name)
             try item.write(to: directory)
             try item.write(to: directory)
             let folder = directory.appending(path: name)
@@ -124,7 +124,7 @@ struct CatalogueTests {
     @Test("no purchase is later than the receipt that tells of it")
     func purchasesPrecedeTheirReceipts() throws {
         var purchases = 0
-        for item in Catalogue.cases where item.expected.kind == .appReceipt && !item.name.hasPrefix("created-") {
+        for item in Catalog.cases where item.expected.kind == .appReceipt && !item.name.hasPrefix("created-") {
             let receipt = try #require(item.expected.receipt)
             guard case .string(let created)? = receipt["receipt_creation_date_ms"],
                 case .array(let entries)? = receipt["in_app"]
