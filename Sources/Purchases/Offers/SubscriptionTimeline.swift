@@ -8,7 +8,8 @@ struct SubscriptionPeriodSpan {
     /// The expiry, or before it a refund or the beginning of the period that an upgrade put in its place. Not part of it.
     let end: Int64
     let seats: PeriodSeats
-    /// When the next period of the subscription begins; nil for the last one.
+    /// When the next period of the subscription begins; nil for the one that ends last. A period that ended within this one
+    /// does not follow it: it was refunded, or it belonged to another level of service for a time.
     let nextStart: Int64?
 
     var transaction: JWSTransactionDecodedPayload { entry.transaction }
@@ -151,18 +152,12 @@ struct SubscriptionTimeline {
             next[ownership] = (place, successor)
         }
         var spans: [SubscriptionPeriodSpan] = []
-        // The starts of the two periods that were seen last, by subscription: several can begin at the same time.
-        var later: [String: (start: Int64, afterIt: Int64?)] = [:]
+        var later = [String: LaterPeriods]()
         for place in dated.indices.reversed() {
             let (entry, start, _, seats) = dated[place]
             var nextStart: Int64?
             if let id = entry.subscriptionId {
-                if let known = later[id], known.start == start {
-                    nextStart = known.afterIt
-                } else {
-                    nextStart = later[id]?.start
-                    later[id] = (start, nextStart)
-                }
+                nextStart = later[id, default: LaterPeriods()].nextStart(start: start, end: ends[place])
             }
             spans.append(
                 SubscriptionPeriodSpan(
@@ -173,6 +168,31 @@ struct SubscriptionTimeline {
     }
 
     private typealias Dated = (entry: PurchaseHistory.Entry, start: Int64, end: Int64, seats: PeriodSeats)
+
+    /// The periods of one subscription that begin later than those still to come, which are asked in the order of their start,
+    /// the last one first.
+    private struct LaterPeriods {
+        /// The nearest period is at the end. Of two, the farther one ends later: it would not be asked for otherwise.
+        private var periods: [(start: Int64, end: Int64)] = []
+        /// Periods that begin at one time do not follow each other; this is the latest end of those.
+        private var together: (start: Int64, end: Int64)?
+
+        /// The start of the nearest period that begins and ends later; nil if there is none. Adds the period itself.
+        mutating func nextStart(start: Int64, end: Int64) -> Int64? {
+            if let known = together, known.start != start {
+                while let nearest = periods.last, nearest.end <= known.end { periods.removeLast() }
+                periods.append(known)
+                together = nil
+            }
+            together = (start, max(end, together?.end ?? end))
+            var (low, high) = (0, periods.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if periods[middle].end > end { low = middle + 1 } else { high = middle }
+            }
+            return low > 0 ? periods[low - 1].start : nil
+        }
+    }
 
     /// Makes one period of the transactions that represent it together (App Store Server API 1.23,
     /// additionalTransactionReason): adding seats in a period makes one more transaction, and none of them replaces another.

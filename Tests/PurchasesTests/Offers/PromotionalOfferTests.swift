@@ -57,6 +57,27 @@ struct PromotionalOfferTests {
         #expect(after?.situation == .lapsed && after?.expirationIntent == .billingError)
     }
 
+    @Test("A period that began later and ended earlier does not take the renewal information of the one that ends last")
+    func periodWithin() {
+        var periods = Samples.monthly(0..<2)
+        periods[0].expiresDate = Samples.month(3)
+        periods[1].revocationDate = Samples.month(1) + Samples.day
+        let failing = info {
+            $0.isInBillingRetryPeriod = true
+            $0.gracePeriodExpiresDate = Samples.month(3) + 16 * Samples.day
+        }
+        let now = Samples.month(3) + Samples.day
+        let found = candidate([failing], at: now, periods)
+        #expect(found?.situation == .billingRetry && found?.standing.transactionId == "t0")
+        // In any order of the documents, and with a period that follows the one that ends last.
+        #expect(candidate([failing], at: now, periods.reversed()) == found)
+        var renewed = Samples.monthly(0..<4)
+        renewed[0].expiresDate = Samples.month(3)
+        for place in 1...2 { renewed[place].revocationDate = Samples.month(1) + Samples.day }
+        let later = candidate([failing], at: now, renewed)
+        #expect(later?.standing.transactionId == "t3" && later?.situation == .renewing)
+    }
+
     @Test("A subscription that ended has lapsed; unknown where the history does not reach its end")
     func lapsed() {
         let cancelled = info {
