@@ -42,8 +42,12 @@ public struct TableExport: Sendable {
     ///   before, unless the error came when files took their places; then `export.json` is missing.
     public func run(_ store: any CustomerDirectory & MigrationStore, to folder: String) async throws -> ExportSummary {
         let names = Format.allCases.map { Self.names($0) }
-        let folder = try ExportFolder(path: folder, names: names.flatMap(\.self))
-        let manifest = try folder.makeFile(ExportFolder.manifest)
+        let folder = try OutputFolder<ExportError>(path: folder)
+        if !folder.isMarked(by: Self.manifest), let taken = folder.firstTaken(of: names.flatMap(\.self)) {
+            throw ExportError(
+                .outputConflict, path: taken, "\(taken) is not the file of an export. Choose another folder.")
+        }
+        let manifest = try folder.makeFile(Self.manifest)
         let tables = try TableWriters(format, folder)
         for scope in try await store.scopes() {
             var last: CustomerIdentity?
@@ -73,7 +77,7 @@ public struct TableExport: Sendable {
         try manifest.write(summary.json)
         let current = Set(Self.names(format))
         let changed = try folder.complete(
-            manifest: manifest, removing: names.flatMap(\.self).filter { !current.contains($0) })
+            last: manifest, removing: names.flatMap(\.self).filter { !current.contains($0) }, keepsUnchanged: true)
         for place in summary.tables.indices {
             summary.tables[place].isChanged = changed.contains(format.file(summary.tables[place].name))
         }
@@ -90,6 +94,8 @@ public struct TableExport: Sendable {
             try tables.write(ExportedCustomer(customer, users: users, catalog: catalog, at: date))
         }
     }
+
+    private static let manifest = "export.json"
 
     /// The files of a format, without `export.json`.
     private static func names(_ format: Format) -> [String] {
@@ -112,9 +118,9 @@ private struct TableWriters {
     private let toAskApple: TableWriter<OwnedRow<OpenQuestion>>
     private let quarantine: TableWriter<JSONObject>
     /// The questions are ordered by reason over all customers: one file for each reason, put together at the end.
-    private let questions: [ExportFile]
+    private let questions: [OutputFile<ExportError>]
 
-    init(_ format: TableExport.Format, _ folder: ExportFolder) throws(ExportError) {
+    init(_ format: TableExport.Format, _ folder: OutputFolder<ExportError>) throws(ExportError) {
         transactions = try TableWriter(ExportedTables.transactions, format, in: folder)
         subscriptions = try TableWriter(ExportedTables.subscriptions, format, in: folder)
         entitlements = try TableWriter(ExportedTables.entitlements, format, in: folder)
@@ -127,7 +133,7 @@ private struct TableWriters {
         conflicts = try TableWriter(ExportedTables.conflicts, format, in: folder)
         toAskApple = try TableWriter(ExportedTables.toAskApple, format, in: folder)
         quarantine = try TableWriter(ExportedTables.quarantine, format, in: folder)
-        var questions: [ExportFile] = []
+        var questions: [OutputFile<ExportError>] = []
         for reason in OpenQuestion.Reason.allCases {
             questions.append(try folder.makeSpool("\(ExportedTables.toAskApple.name).\(reason.rawValue)"))
         }
@@ -239,4 +245,11 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     public var description: String { message }
+}
+
+extension ExportError: OutputFailure {
+    static let activity = "export"
+    static let consequence = "The export is not complete."
+
+    init(output path: String, _ message: String) { self.init(.output, path: path, message) }
 }

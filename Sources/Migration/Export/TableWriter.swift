@@ -4,14 +4,14 @@ import AppStoreModels
 final class TableWriter<Row> {
     private let table: Table<Row>
     private let format: TableExport.Format
-    private let file: ExportFile
+    private let file: OutputFile<ExportError>
     private var line = JSONWriter(reservingCapacity: 4_096)
     private var fields: [UInt8] = []
     private(set) var rows = 0
 
     /// Writes the header too.
     /// - Throws: ``ExportError``.
-    init(_ table: Table<Row>, _ format: TableExport.Format, in folder: ExportFolder) throws(ExportError) {
+    init(_ table: Table<Row>, _ format: TableExport.Format, in folder: OutputFolder<ExportError>) throws(ExportError) {
         self.table = table
         self.format = format
         file = try folder.makeFile(format.file(table.name))
@@ -23,7 +23,7 @@ final class TableWriter<Row> {
     func write(_ rows: [Row]) throws(ExportError) { for row in rows { try write(row, to: file) } }
 
     /// Writes a row to a spool that is appended later.
-    func write(_ row: Row, to file: ExportFile) throws(ExportError) {
+    func write(_ row: Row, to file: OutputFile<ExportError>) throws(ExportError) {
         rows += 1
         switch format {
         case .ndjson: try file.write(json(row))
@@ -31,7 +31,7 @@ final class TableWriter<Row> {
         }
     }
 
-    func append(_ spool: ExportFile) throws(ExportError) { try file.write(contentsOf: spool) }
+    func append(_ spool: OutputFile<ExportError>) throws(ExportError) { try file.write(contentsOf: spool) }
 
     private func json(_ row: Row) -> [UInt8] {
         line.removeAll()

@@ -36,9 +36,15 @@ public struct Migration: Sendable {
         try checkOutput(output, isOutside: inputs)
         try options.check(inputs)
         let migrator = try RecordMigrator(options, collectsDocuments: documents != nil)
-        let folder = try OutputFolder(
-            path: output, names: Self.names(options.outputFormat), others: otherNames, overwrites: options.overwrites)
-        if options.outputFormat == .csv { try folder.write(TransactionTable.header[...], to: 0) }
+        let folder = try OutputFolder<MigrationError>(path: output)
+        let names = Self.names(options.outputFormat)
+        if !options.overwrites, let taken = folder.firstTaken(of: names + otherNames) {
+            throw MigrationError(
+                .outputExists, path: taken, "The output folder holds \(taken) from an earlier migration.")
+        }
+        var files: [OutputFile<MigrationError>] = []
+        for name in names { files.append(try folder.makeFile(name)) }
+        if options.outputFormat == .csv { try files[0].write(TransactionTable.header) }
         let source = RecordSource(inputs.map { InputArgument($0) }, options: options.input)
         var summary = MigrationSummary()
         func next() throws(MigrationError) -> (batch: InputBatch, companion: Void)? {
@@ -48,10 +54,11 @@ public struct Migration: Sendable {
         try await pipeline.run(next) {
             (batch, _) async throws(MigrationError) in
             if let documents { try await Self.hand(batch.documents, to: documents) }
-            for (index, writer) in [
-                batch.transactions, batch.appTransactions, batch.renewalInfos, batch.quarantine,
-            ].enumerated() {
-                try writer.withBytes { (bytes) throws(MigrationError) in try folder.write(bytes, to: index) }
+            for (file, writer) in zip(
+                files, [batch.transactions, batch.appTransactions, batch.renewalInfos, batch.quarantine])
+            {
+                try writer.withBytes { (bytes) throws(MigrationError) in try file.write(bytes) }
+                try file.flush()
             }
             summary.add(batch.counts.total())
             progress(
@@ -63,8 +70,8 @@ public struct Migration: Sendable {
         summary.bytesRead = source.statistics.bytes
         summary.blankLines = source.statistics.blankLines
         summary.emptyInputs = source.statistics.emptyInputs
-        try folder.write(summary.json()[...], to: 4)
-        try folder.complete()
+        try files[4].write(summary.json())
+        try folder.complete(last: files[4], removing: otherNames, keepsUnchanged: false)
         return summary
     }
 

@@ -159,3 +159,10 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
 
     public var description: String { message }
 }
+
+extension MigrationError: OutputFailure {
+    static let activity = "migration"
+    static let consequence = "Nothing of this migration is complete."
+
+    init(output path: String, _ message: String) { self.init(.output, path: path, message) }
+}

@@ -6,34 +6,39 @@
     import Musl
 #endif
 
-/// The folder of an export.
-///
-/// Each file is written under a name that ends in `.partial`. When all are complete and on the disk, those that differ from the
-/// files of an earlier export take their places, each in one step; the others are left alone. `export.json` comes last: where
-/// it is, the tables are of one export. While it is missing, `export.json.partial` marks the folder as that of an export.
-final class ExportFolder {
-    static let manifest = "export.json"
+/// The error of a command that writes a folder.
+protocol OutputFailure: Error {
+    /// What the command does: "migration", "export".
+    static var activity: String { get }
+    /// What an error while writing means for the result, as a sentence.
+    static var consequence: String { get }
 
+    /// - Parameters:
+    ///   - path: the file or folder that cannot be made, written or read back.
+    ///   - message: a sentence for a person.
+    init(output path: String, _ message: String)
+}
+
+/// The files of a migration or an export, which appear together.
+///
+/// Each file is written under a name that ends in `.partial`. When all are complete and on the disk, they take their names, each
+/// in one step. The last one names the others: where it is, all files are of one run. While it is missing, its `.partial` file
+/// marks the folder as one of ours. A lock keeps a second process out; it ends with the process.
+final class OutputFolder<Failure: OutputFailure> {
     private let path: String
     private let descriptor: Int32
-    private var files: [ExportFile] = []
+    private var files: [OutputFile<Failure>] = []
 
-    /// Makes the folder if it is missing.
-    /// - Parameter names: the files that an export writes, in any format.
-    /// - Throws: ``ExportError``.
-    init(path: String, names: [String]) throws(ExportError) {
+    /// Makes the folder, and the folders above it, if they are missing.
+    init(path: String) throws(Failure) {
         self.path = path
         try Self.makeFolder(path)
         descriptor = openFolder(path)
-        // Not every file system supports locks.
+        // Not every file system supports locks. The deinitializer closes the descriptor.
         if descriptor >= 0, lockFile(descriptor) != 0, errno == EWOULDBLOCK {
-            throw ExportError(.output, path: path, "Another export is writing into the folder \(path) at this moment.")
-        }
-        let isOurs = isThere("\(path)/\(Self.manifest)") || isThere("\(path)/\(Self.manifest).partial")
-        for name in names where !isOurs && isThere("\(path)/\(name)") {
-            throw ExportError(
-                .outputConflict, path: "\(path)/\(name)",
-                "\(path)/\(name) is not the file of an export. Choose another folder.")
+            throw Failure(
+                output: path,
+                "Another \(Failure.activity) is writing into the output folder \(path) at this moment.")
         }
     }
 
@@ -42,60 +47,80 @@ final class ExportFolder {
         if descriptor >= 0 { close(descriptor) }
     }
 
+    func path(of name: String) -> String { "\(path)/\(name)" }
+
+    /// The path of the first name that is taken, also by a link, wherever it leads.
+    func firstTaken(of names: [String]) -> String? { names.lazy.map(path(of:)).first(where: isThere) }
+
+    /// Whether the folder has the last file of an earlier run, or the mark of one that stopped.
+    func isMarked(by last: String) -> Bool { firstTaken(of: [last, last + ".partial"]) != nil }
+
     /// A new file, to be completed with the others.
-    func makeFile(_ name: String) throws(ExportError) -> ExportFile {
-        let file = try ExportFile(path: "\(path)/\(name)")
+    func makeFile(_ name: String) throws(Failure) -> OutputFile<Failure> {
+        let file = try OutputFile<Failure>(path: path(of: name))
         files.append(file)
         return file
     }
 
     /// A file without a name, which is gone when it is closed.
-    func makeSpool(_ name: String) throws(ExportError) -> ExportFile {
-        let file = try ExportFile(path: "\(path)/\(name)")
+    func makeSpool(_ name: String) throws(Failure) -> OutputFile<Failure> {
+        let file = try OutputFile<Failure>(path: path(of: name))
         file.removeName()
         return file
     }
 
     /// Puts the files in their places.
-    /// - Parameter outdated: files of an earlier export in another format; they are removed.
-    /// - Returns: the names of the files that have changed.
-    func complete(manifest: ExportFile, removing outdated: [String]) throws(ExportError) -> Set<String> {
+    ///
+    /// - Parameters:
+    ///   - last: the file that comes last.
+    ///   - outdated: files of an earlier run in another format; they are removed.
+    ///   - keepsUnchanged: whether a file of an earlier run with the same bytes is left alone.
+    /// - Returns: the names of the files that took their places, without the last one.
+    @discardableResult
+    func complete(
+        last: OutputFile<Failure>, removing outdated: [String], keepsUnchanged: Bool
+    ) throws(Failure) -> Set<String> {
         for file in files { try file.synchronize() }
-        var changed: [ExportFile] = []
-        for file in files where file !== manifest {
-            if try file.isSameAsEarlier() { file.abandon() } else { changed.append(file) }
+        var changed: [OutputFile<Failure>] = []
+        for file in files where file !== last {
+            if keepsUnchanged, try file.isSameAsEarlier() { file.abandon() } else { changed.append(file) }
         }
-        // Without it the tables may be of two exports. If this fails halfway, the partial file stays, so that the next export
-        // finds its folder.
-        files.removeAll { $0 === manifest }
-        unlink("\(path)/\(Self.manifest)")
-        for file in changed { try file.rename() }
-        for name in outdated { unlink("\(path)/\(name)") }
-        try manifest.rename()
+        // Beside it the files of two runs could be. If this fails halfway, its partial file stays and marks the folder.
+        files.removeAll { $0 === last }
+        unlink(path(of: last.name))
+        for name in outdated { unlink(path(of: name)) }
+        var placed: [OutputFile<Failure>] = []
+        do throws(Failure) {
+            for file in changed + [last] {
+                try file.rename()
+                placed.append(file)
+            }
+        } catch {
+            for file in placed { unlink(path(of: file.name)) }
+            throw error
+        }
         files = []
         if descriptor >= 0 { fsync(descriptor) }
         return Set(changed.map(\.name))
     }
 
-    private static func makeFolder(_ path: String) throws(ExportError) {
+    private static func makeFolder(_ path: String) throws(Failure) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
             if mkdir(made, 0o777) != 0, errno != EEXIST {
-                throw ExportError(.output, path: path, "The folder \(path) cannot be made: \(systemError()).")
+                throw Failure(output: path, "The output folder \(path) cannot be made: \(systemError()).")
             }
         }
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw ExportError(.output, path: path, "\(path) is not a folder.")
+            throw Failure(output: path, "The output folder \(path) is not a folder.")
         }
     }
 }
 
-/// One file of an export, until it has its name.
-final class ExportFile {
-    private static let bufferSize = 1 << 18
-
+/// One file of an output folder, until it has its name.
+final class OutputFile<Failure: OutputFailure> {
     private let path: String
     private var descriptor: Int32
     private var buffer: [UInt8] = []
@@ -105,27 +130,27 @@ final class ExportFile {
 
     var name: String { String(path.split(separator: "/").last ?? "") }
 
-    /// Always a new file: what bears the name, the rest of an export that was interrupted or a link, is removed first.
-    init(path: String) throws(ExportError) {
+    /// Always a new file: what has its partial name (the rest of a run that was killed, or a link that leads elsewhere) is
+    /// removed and never written to. The folder is locked, so no other process uses it.
+    init(path: String) throws(Failure) {
         self.path = path
         descriptor = newFile(path + ".partial")
         if descriptor < 0, errno == EEXIST, unlink(path + ".partial") == 0 { descriptor = newFile(path + ".partial") }
         guard descriptor >= 0 else { throw failure("made") }
-        buffer.reserveCapacity(Self.bufferSize + 1 << 14)
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    func write(_ bytes: some Collection<UInt8>) throws(ExportError) {
+    func write(_ bytes: some Collection<UInt8>) throws(Failure) {
         buffer.append(contentsOf: bytes)
-        if buffer.count >= Self.bufferSize { try flush() }
+        if buffer.count >= bufferSize { try flush() }
     }
 
     /// Appends what was written to another file.
-    func write(contentsOf other: ExportFile) throws(ExportError) {
+    func write(contentsOf other: OutputFile) throws(Failure) {
         try other.flush()
         guard lseek(other.descriptor, 0, SEEK_SET) == 0 else { throw other.failure("read") }
-        var chunk = [UInt8](repeating: 0, count: Self.bufferSize)
+        var chunk = [UInt8](repeating: 0, count: bufferSize)
         while true {
             let count = try other.read(other.descriptor, into: &chunk)
             if count == 0 { return }
@@ -133,14 +158,30 @@ final class ExportFile {
         }
     }
 
-    func synchronize() throws(ExportError) {
+    /// Hands what was written to the system.
+    func flush() throws(Failure) {
+        var offset = 0
+        while offset < buffer.count {
+            let count = buffer.withUnsafeBytes {
+                systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: $0[offset...]))
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw failure("written")
+            }
+            offset += count
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    func synchronize() throws(Failure) {
         try flush()
         // Pipes and devices cannot be synchronized, and need not be.
         if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP { throw failure("written") }
     }
 
     /// Whether the file that has the name already, a plain file, has the same bytes.
-    func isSameAsEarlier() throws(ExportError) -> Bool {
+    func isSameAsEarlier() throws(Failure) -> Bool {
         let earlier = openForComparison(path)
         guard earlier >= 0 else { return false }
         defer { close(earlier) }
@@ -148,9 +189,7 @@ final class ExportFile {
         guard fstat(earlier, &status) == 0, status.st_mode & S_IFMT == S_IFREG, fstat(descriptor, &own) == 0,
             own.st_size == status.st_size, lseek(descriptor, 0, SEEK_SET) == 0
         else { return false }
-        var (chunk, other) = (
-            [UInt8](repeating: 0, count: Self.bufferSize), [UInt8](repeating: 0, count: Self.bufferSize)
-        )
+        var (chunk, other) = ([UInt8](repeating: 0, count: bufferSize), [UInt8](repeating: 0, count: bufferSize))
         while true {
             let count = try readFully(descriptor, into: &chunk)
             guard try readFully(earlier, into: &other) == count, chunk[..<count] == other[..<count] else {
@@ -160,7 +199,7 @@ final class ExportFile {
         }
     }
 
-    func rename() throws(ExportError) {
+    func rename() throws(Failure) {
         let result = close(descriptor)
         descriptor = -1
         guard result == 0 else { throw failure("written") }
@@ -176,23 +215,8 @@ final class ExportFile {
     /// Removes a file that will not take its place.
     func abandon() { if hasName { removeName() } }
 
-    private func flush() throws(ExportError) {
-        var offset = 0
-        while offset < buffer.count {
-            let count = buffer.withUnsafeBytes {
-                systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: $0[offset...]))
-            }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw failure("written")
-            }
-            offset += count
-        }
-        buffer.removeAll(keepingCapacity: true)
-    }
-
     /// - Returns: the number of bytes; fewer than fit only at the end.
-    private func readFully(_ descriptor: Int32, into chunk: inout [UInt8]) throws(ExportError) -> Int {
+    private func readFully(_ descriptor: Int32, into chunk: inout [UInt8]) throws(Failure) -> Int {
         var filled = 0
         while filled < chunk.count {
             let count = try read(descriptor, into: &chunk, from: filled)
@@ -204,7 +228,7 @@ final class ExportFile {
 
     private func read(
         _ descriptor: Int32, into chunk: inout [UInt8], from start: Int = 0
-    ) throws(ExportError) -> Int {
+    ) throws(Failure) -> Int {
         while true {
             let count = chunk.withUnsafeMutableBytes {
                 systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
@@ -214,18 +238,21 @@ final class ExportFile {
         }
     }
 
-    private func failure(_ verb: String) -> ExportError {
-        ExportError(
-            .output, path: path, "The file \(path) cannot be \(verb): \(systemError()). The export is not complete.")
+    private func failure(_ verb: String) -> Failure {
+        Failure(
+            output: path, "The output file \(path) cannot be \(verb): \(systemError()). \(Failure.consequence)")
     }
 }
+
+/// Bytes that a file collects before it writes them, and reads at once.
+private let bufferSize = 1 << 18
 
 /// Fails where anything bears the name, also a link.
 private func newFile(_ path: String) -> Int32 {
     open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
 }
 
-/// A link is no file of an export, and a pipe would never end.
+/// A link is no file of ours, and a pipe would never end.
 private func openForComparison(_ path: String) -> Int32 { open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
 private func openFolder(_ path: String) -> Int32 { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
 
