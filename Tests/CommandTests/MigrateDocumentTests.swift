@@ -158,6 +158,31 @@ struct MigrateDocumentTests {
         #expect(third.first?["table"] as? NSDictionary == left.first?["table"] as? NSDictionary)
     }
 
+    @Test("A dump of PostgreSQL without a header: columns by number, also of the rows that come back from quarantine")
+    func dumpOfPostgreSQL() async throws {
+        let folder = try Folder.withRoot()
+        let texts = Forged.bulk.map(Forged.base64)
+        try folder.write("dump.txt", Array("u\\t0\t\(texts[0])\n\\N\t\(texts[1])\nu2\tx\t\(texts[2])\n\\.\n".utf8))
+        let options = ["dump.txt", "--table-dialect", "postgresql", "--no-header", "--column", "2"]
+        let refused = try await Command.run(
+            ["migrate", "--quiet", "--output", "migrated"] + options, in: folder)
+        #expect(refused.status == 1, "\(refused.error)")
+        let again = try await folder.migrate(
+            "migrated/quarantine.ndjson", "--column", "original", "--output", "second-try")
+        #expect(again.status == 1, "\(again.output)\(again.error)")
+        let records = try folder.lines("second-try/transactions.ndjson").map { $0["record"] as? NSDictionary }
+        #expect(records == [["column 1": "u\t0"], ["column 1": "u\t0"], ["column 1": ""], ["column 1": ""]])
+        #expect(try folder.lines("second-try/quarantine.ndjson").map { $0["reason"] as? String } == ["columnCount"])
+        let beyond = try await Command.run(
+            ["migrate"] + options.dropLast() + ["3", "--output", "third"], in: folder)
+        #expect(beyond.status == 2)
+        #expect(beyond.error.contains("dump.txt has no column 3. Its columns are: column 1, column 2."))
+        for delimiter in ["a", "::", ""] {
+            let wrong = try await folder.migrate("dump.txt", "--delimiter", delimiter, "--output", "fourth")
+            #expect(wrong.status == 2 && wrong.error.contains("--delimiter takes one ASCII character"))
+        }
+    }
+
     @Test(
         "Of a record whose documents are partly refused, the good ones are migrated and each other one is quarantined")
     func partlyRefused() async throws {

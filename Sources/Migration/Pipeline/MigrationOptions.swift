@@ -36,6 +36,8 @@ public struct MigrationOptions: Sendable {
     public var recordFormat: RecordFormat
     /// The CSV column or JSON member that holds the receipt; detected when nil.
     public var receiptColumn: String?
+    /// What is known about the tables among the inputs.
+    public var table: TableOptions
     /// The form of the transactions that are written.
     public var outputFormat: OutputFormat
     /// Only records of these environments are migrated, the others quarantined; nil for all.
@@ -57,7 +59,8 @@ public struct MigrationOptions: Sendable {
 
     public init(
         trust: TrustPolicy = .apple, limits: DecodingLimits = .standard, catalog: ProductCatalog? = nil,
-        recordFormat: RecordFormat = .auto, receiptColumn: String? = nil, outputFormat: OutputFormat = .ndjson,
+        recordFormat: RecordFormat = .auto, receiptColumn: String? = nil, table: TableOptions = TableOptions(),
+        outputFormat: OutputFormat = .ndjson,
         environments: Set<Environment>? = nil, bundleIds: Set<String>? = nil, acceptsRecorded: Bool = true,
         jobs: Int = 1, overwrites: Bool = false, maximumRecords: Int? = nil, expectedRecords: Int? = nil
     ) {
@@ -66,6 +69,7 @@ public struct MigrationOptions: Sendable {
         self.catalog = catalog
         self.recordFormat = recordFormat
         self.receiptColumn = receiptColumn
+        self.table = table
         self.outputFormat = outputFormat
         self.environments = environments
         self.bundleIds = bundleIds
@@ -85,7 +89,7 @@ extension MigrationOptions {
         // Base64 with line breaks and what else a record holds takes less than twice the receipt.
         let receipt = min(limits.maximumSize, Self.maximumRecordSize / 2)
         return InputOptions(
-            format: InputFormat(rawValue: recordFormat.rawValue) ?? .auto, receiptColumn: receiptColumn,
+            format: InputFormat(rawValue: recordFormat.rawValue) ?? .auto, receiptColumn: receiptColumn, table: table,
             maximumRecordSize: max(InputLimits.recordSize, 2 * receipt), maximumRecords: maximumRecords)
     }
 

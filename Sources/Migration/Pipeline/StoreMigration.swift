@@ -58,7 +58,9 @@ public struct StoreMigration: Sendable {
     ) async throws(MigrationError) -> StoreMigrationSummary {
         try options.migration.check(inputs)
         var work = try await begin(inputs, store)
-        let source = RecordSource(inputs.map { InputArgument($0) }, options: options.migration.input)
+        var input = options.migration.input
+        input.otherColumns = [options.userColumn].compactMap(\.self) + options.carriedColumns.sorted()
+        let source = RecordSource(inputs.map { InputArgument($0) }, options: input)
         let resumed = ResumedSource(source, after: work.checkpoint, marks: work.progress.marks)
         let migrator = try migrator()
         let pipeline = BatchPipeline(
@@ -201,6 +203,8 @@ public struct StoreMigration: Sendable {
         list([migration.recordFormat.rawValue, "\(migration.limits.maximumSize)", "\(migration.acceptsRecorded)"])
         list([migration.receiptColumn, options.userColumn].map { $0.map { "=\($0)" } ?? "" })
         list(options.carriedColumns.sorted())
+        let table = migration.table
+        list([table.dialect?.rawValue ?? "", table.delimiter.map { "\($0.value)" } ?? "", "\(table.hasHeader)"])
         list(migration.environments?.map(\.rawValue).sorted() ?? ["*"])
         list(migration.bundleIds?.sorted() ?? ["*"])
         list([Fingerprint(of: migration.trust.digest).description])

@@ -27,8 +27,8 @@ struct FormatDetector {
         case .lines, .ndjson: return .lines(joinsWrappedReceipts: false)
         case .json: return jsonDocument()
         case .csv:
-            let detector = TableDetector(input: input, receiptColumn: options.receiptColumn, isCertain: true)
-            return try detector.detect(head, isWhole: isWhole).map { .table($0) } ?? .lines(joinsWrappedReceipts: false)
+            return try tableDetector(isCertain: true).detect(head, isWhole: isWhole).map { .table($0) }
+                ?? .lines(joinsWrappedReceipts: false)
         case .auto:
             if isBinary { return .file }
             guard let start = head.firstNonWhiteSpace() else { return .lines(joinsWrappedReceipts: true) }
@@ -139,10 +139,16 @@ struct FormatDetector {
 
     private func table() throws(InputError) -> InputFraming? {
         let name = input.lowercased()
-        let detector = TableDetector(
-            input: input, receiptColumn: options.receiptColumn,
-            isCertain: name.hasSuffix(".csv") || name.hasSuffix(".tsv"))
-        return try detector.detect(head, isWhole: isWhole).map { .table($0) }
+        // Who states how the fields are cut states that it is a table.
+        let isCertain = name.hasSuffix(".csv") || name.hasSuffix(".tsv") || options.table != TableOptions()
+        return try tableDetector(isCertain: isCertain).detect(head, isWhole: isWhole).map { .table($0) }
+    }
+
+    private func tableDetector(isCertain: Bool) -> TableDetector {
+        TableDetector(
+            input: input, receiptColumn: options.receiptColumn, otherColumns: options.otherColumns,
+            options: options.table,
+            isCertain: isCertain)
     }
 
     /// A property list in one line may be one of many; one over several lines is the whole file.

@@ -4,7 +4,7 @@ package enum InputFormat: String, Sendable, CaseIterable {
     case auto
     /// One JSON value per line.
     case ndjson
-    /// A table with a header row (RFC 4180).
+    /// A table: CSV, TSV or the text of a database.
     case csv
     /// One JSON document: one record, or one per element of a top-level array.
     case json
@@ -19,18 +19,25 @@ package struct InputOptions: Sendable {
     package var format: InputFormat
     /// The CSV column or JSON member that holds the receipt; found by name or content when nil.
     package var receiptColumn: String?
+    /// Columns that a table must have beside it.
+    package var otherColumns: [String]
+    /// What is known about tables.
+    package var table: TableOptions
     /// Records longer than this many bytes are not read, only reported. Default: ``InputLimits/recordSize``.
     package var maximumRecordSize: Int
     /// Only so many records are read; nil for all.
     package var maximumRecords: Int?
 
     package init(
-        format: InputFormat = .auto, receiptColumn: String? = nil, maximumRecordSize: Int = InputLimits.recordSize,
+        format: InputFormat = .auto, receiptColumn: String? = nil, otherColumns: [String] = [],
+        table: TableOptions = TableOptions(), maximumRecordSize: Int = InputLimits.recordSize,
         maximumRecords: Int? = nil
     ) {
         self.maximumRecords = maximumRecords
         self.format = format
         self.receiptColumn = receiptColumn
+        self.otherColumns = otherColumns
+        self.table = table
         self.maximumRecordSize = max(1, maximumRecordSize)
     }
 }

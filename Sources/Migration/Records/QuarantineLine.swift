@@ -96,12 +96,15 @@ extension TableLayout {
         guard let delimiter = value?["delimiter"]?.string?.utf8.first, let columns = value?["columns"]?.array else {
             return nil
         }
-        self.init(delimiter: delimiter, columns: columns.map { $0.string ?? "" })
+        let escape = value?["dialect"]?.string.flatMap(TableOptions.Dialect.init(rawValue:)) ?? .csv
+        let dialect = TableDialect(delimiter: delimiter, escape: escape)
+        self.init(dialect: dialect, columns: columns.map { $0.string ?? "" })
     }
 
     func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("delimiter", String(decoding: [delimiter], as: UTF8.self))
+        writer.member("delimiter", String(decoding: [dialect.delimiter], as: UTF8.self))
+        if dialect.escape != .csv { writer.member("dialect", dialect.escape.rawValue) }
         writer.key("columns")
         writer.beginArray()
         for column in columns { writer.string(column) }

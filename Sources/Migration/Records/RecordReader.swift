@@ -271,14 +271,17 @@ struct RecordReader {
 
     private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout) -> Recognition {
         row.withUnsafeBufferPointer { bytes in
-            let fields = TableField.split(bytes, delimiter: table.delimiter)
+            let fields = TableField.split(bytes, table.dialect)
             // With a field too few or too many, values are under wrong names.
             guard fields.count == table.columns.count else {
+                let fitting = table.dialect.others(inWhich: bytes, has: table.columns.count).map(\.rawValue)
+                let hint =
+                    fitting.isEmpty ? "" : " It would fit in the table dialect \(fitting.joined(separator: " or "))."
                 return Recognition(
                     .unrecognized(
                         InputProblem(
-                            .columnCount, "The row has \(fields.count) fields; the header has \(table.columns.count)."))
-                )
+                            .columnCount,
+                            "The row has \(fields.count) fields; the header has \(table.columns.count).\(hint)")))
             }
             let object = ObjectReader(reader: self, row: row, bytes: bytes, fields: fields, of: table)
             do throws(JSONReadingError) {

@@ -205,7 +205,7 @@ private final class OpenInput {
             context = FrameContext(input: name, unit: .element, table: nil)
         case .table(let table):
             buffer.consume(table.headerLength)
-            framer = TableFramer(limit: limit, delimiter: table.layout.delimiter, rowsBefore: table.headerRows)
+            framer = TableFramer(limit: limit, dialect: table.layout.dialect, rowsBefore: table.headerRows)
             context = FrameContext(input: name, unit: .row, table: table.layout)
         }
     }

@@ -2,14 +2,14 @@ import Purchases
 
 /// The layout of a table, detected before its first record is read.
 struct TableLayout: Sendable, Equatable {
-    let delimiter: UInt8
+    let dialect: TableDialect
     /// The header's fields; "column 1", "column 2" … when the first row is data already.
     let columns: [String]
     /// The meanings of the column names.
     let meanings: [ColumnNames.Meaning?]
 
-    init(delimiter: UInt8, columns: [String]) {
-        self.delimiter = delimiter
+    init(dialect: TableDialect, columns: [String]) {
+        self.dialect = dialect
         self.columns = columns
         meanings = columns.map { ColumnNames.meaning(of: $0) }
     }
@@ -26,6 +26,9 @@ struct TableDetector {
 
     let input: String
     let receiptColumn: String?
+    /// Columns that the caller names beside it.
+    let otherColumns: [String]
+    let options: TableOptions
     /// Whether the caller or the file name states that it is a table. If so, a failed detection is an error.
     let isCertain: Bool
 
@@ -35,25 +38,69 @@ struct TableDetector {
     ///   - head: the first bytes, byte order mark excluded.
     ///   - isWhole: whether these are all bytes there are.
     func detect(_ head: Bytes, isWhole: Bool) throws(InputError) -> Table? {
-        let samples = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].map { Sample(head, delimiter: $0, isWhole: isWhole) }
-        guard let sample = samples.max(by: { $0.score < $1.score }), !sample.rows.isEmpty else {
+        let named = Self.separatorLine(head)
+        let isCertain = isCertain || named != nil
+        let rest = head[slice: (named?.length ?? 0)..<head.count]
+        guard let sample = sample(rest, isWhole: isWhole, delimiter: named?.delimiter) else {
             if isCertain, head.firstNonWhiteSpace() != nil { throw noHeader() }
             return nil
         }
         // One column is a table only by name; anything else is plain lines.
         if sample.width == 1, !isCertain, !isName(sample.texts(ofRow: 0)[0]) { return nil }
-        return try table(sample)
+        guard let table = try table(sample, isCertain: isCertain) else { return nil }
+        for column in otherColumns where !table.layout.columns.contains(column) {
+            throw columnNotFound(column, table.layout.columns)
+        }
+        guard let named else { return table }
+        return Table(
+            layout: table.layout, headerLength: named.length + table.headerLength, headerRows: 1 + table.headerRows)
     }
 
-    private func table(_ sample: Sample) throws(InputError) -> Table? {
-        let names = sample.texts(ofRow: 0)
+    /// The sample of the dialect and delimiter that fit best; nil if the first row does not end.
+    private func sample(_ head: Bytes, isWhole: Bool, delimiter: UInt8?) -> Sample? {
+        let stated = delimiter ?? options.delimiter.flatMap { UInt8(exactly: $0.value) }
+        let delimiters: [UInt8] = stated.map { [$0] } ?? [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09]
+        func best(_ escape: TableOptions.Dialect) -> Sample? {
+            let samples = delimiters.map {
+                Sample(head, TableDialect(delimiter: $0, escape: escape), isWhole: isWhole)
+            }
+            return samples.max { $0.score < $1.score }.flatMap { $0.rows.isEmpty ? nil : $0 }
+        }
+        if let dialect = options.dialect { return best(dialect) }
+        let plain = best(.csv)
+        // Backslashes can stand in any value: they escape only if the rows fit then, and do not without.
+        if plain?.isRegular != true, head.position(of: UInt8(ascii: "\\")) != nil, let escaped = best(.mysql),
+            escaped.isRegular
+        {
+            return escaped
+        }
+        return plain
+    }
+
+    /// Excel's first line `sep=;`, which names the delimiter.
+    private static func separatorLine(_ head: Bytes) -> (delimiter: UInt8, length: Int)? {
+        guard head.begins(with: "sep="), head.count > 5 else { return nil }
+        let end = head[5] == 0x0D ? 6 : 5
+        guard end < head.count, head[end] == 0x0A, TableOptions.isDelimiter(Unicode.Scalar(head[4])) else { return nil }
+        return (head[4], end + 1)
+    }
+
+    private func table(_ sample: Sample, isCertain: Bool) throws(InputError) -> Table? {
+        let names = options.hasHeader ? sample.texts(ofRow: 0) : Self.numbered(sample.width)
         if let receiptColumn {
             guard names.contains(receiptColumn) else {
                 guard isCertain || sample.isRegular else { return nil }
-                throw columnNotFound(receiptColumn, names)
+                guard options.hasHeader, sample.hasReceipt(inRow: 0) else { throw columnNotFound(receiptColumn, names) }
+                throw InputError(
+                    code: .columnNotFound, input: input,
+                    message: """
+                        \(input) has no column \(receiptColumn): its first row has a receipt, so it has no header. Name the \
+                        column by its number, with --no-header.
+                        """)
             }
-            return make(sample, names)
+            return make(sample, names, hasHeader: options.hasHeader)
         }
+        if !options.hasHeader { return make(sample, names, hasHeader: false) }
         // A receipt in the first row means that there is no header.
         if sample.hasReceipt(inRow: 0) { return make(sample, Self.numbered(names.count), hasHeader: false) }
         if names.contains(where: { ColumnNames.meaning(of: $0)?.isPayload == true }) || sample.hasReceiptBelowHeader {
@@ -69,7 +116,7 @@ struct TableDetector {
 
     private func make(_ sample: Sample, _ names: [String], hasHeader: Bool = true) -> Table {
         Table(
-            layout: TableLayout(delimiter: sample.delimiter, columns: names),
+            layout: TableLayout(dialect: sample.dialect, columns: names),
             headerLength: hasHeader ? sample.headerLength : 0, headerRows: hasHeader ? sample.headerRows : 0)
     }
 
@@ -94,36 +141,38 @@ struct TableDetector {
     }
 
     private func columnNotFound(_ name: String, _ names: [String]) -> InputError {
-        InputError(
+        // A column without a name is called by its number.
+        let called = name.hasPrefix("column ") ? name : "column \(name)"
+        return InputError(
             code: .columnNotFound, input: input,
-            message: "\(input) has no column \(name). Its columns are: \(Self.list(names)).")
+            message: "\(input) has no \(called). Its columns are: \(Self.list(names)).")
     }
 }
 
-/// The first rows of a table, split by one delimiter.
+/// The first rows of a table, split in one dialect.
 private struct Sample {
     let head: Bytes
-    let delimiter: UInt8
+    let dialect: TableDialect
     private(set) var rows: [(row: Range<Int>, fields: [TableField])] = []
     private(set) var headerLength = 0
     private(set) var headerRows = 0
 
-    init(_ head: Bytes, delimiter: UInt8, isWhole: Bool) {
+    init(_ head: Bytes, _ dialect: TableDialect, isWhole: Bool) {
         self.head = head
-        self.delimiter = delimiter
+        self.dialect = dialect
         var start = 0
         while start < head.count, rows.count <= InputLimits.detectionRows {
             let rest = head[slice: start..<head.count]
-            var end = TableRowEnd(delimiter: delimiter)
+            var end = TableRowEnd(dialect)
             let newline = end.scan(rest, from: 0)
-            guard newline != nil || (isWhole && end.state != .quoted) else { break }
+            guard newline != nil || (isWhole && !end.isQuoted) else { break }
             var length = newline ?? rest.count
             if length > 0, rest[length - 1] == 0x0D { length -= 1 }
             let next = start + (newline.map { $0 + 1 } ?? rest.count)
             if rows.isEmpty { (headerLength, headerRows) = (next, headerRows + 1) }
             let row = start..<(start + length)
             if head[slice: row].firstNonWhiteSpace() != nil {
-                rows.append((row, TableField.split(head[slice: row], delimiter: delimiter)))
+                rows.append((row, TableField.split(head[slice: row], dialect)))
             }
             start = next
         }

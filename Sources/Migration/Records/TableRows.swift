@@ -1,15 +1,18 @@
-/// Finds the end of one row of a table (RFC 4180), across pieces of input.
+/// Finds the end of one row of a table, across pieces of input.
 ///
 /// A quote opens a quoted field only as the first byte of the field, so a stray one further on costs nothing.
 struct TableRowEnd {
-    enum State { case fieldStart, bare, quoted, quoteInQuoted }
+    enum State { case fieldStart, bare, quoted, quoteInQuoted, escapeInBare, escapeInQuoted }
 
-    let delimiter: UInt8
+    let dialect: TableDialect
     private(set) var state = State.fieldStart
 
-    init(delimiter: UInt8) {
-        self.delimiter = delimiter
+    init(_ dialect: TableDialect) {
+        self.dialect = dialect
     }
+
+    /// Whether the bytes so far end inside quotes.
+    var isQuoted: Bool { state == .quoted || state == .escapeInQuoted }
 
     /// Goes on at `start`, where the last call stopped. The position of the row's line feed, or nil.
     mutating func scan(_ bytes: Bytes, from start: Int) -> Int? {
@@ -17,27 +20,44 @@ struct TableRowEnd {
         while index < bytes.count {
             switch state {
             case .quoted:
-                guard let quote = bytes.position(of: UInt8(ascii: "\""), from: index) else { return nil }
-                state = .quoteInQuoted
-                index = quote + 1
+                guard let end = endOfQuoted(bytes, from: index) else { return nil }
+                state = bytes[end] == UInt8(ascii: "\"") ? .quoteInQuoted : .escapeInQuoted
+                index = end + 1
+                continue
+            case .escapeInQuoted, .escapeInBare:
+                state = state == .escapeInQuoted ? .quoted : .bare
+                index += 1
                 continue
             case .bare:
-                guard let end = bytes.position(ofEither: delimiter, or: 0x0A, from: index) else { return nil }
-                index = end
+                // A backslash is looked for byte by byte, together with the others.
+                if !dialect.hasBackslashes {
+                    guard let end = bytes.position(ofEither: dialect.delimiter, or: 0x0A, from: index) else {
+                        return nil
+                    }
+                    index = end
+                }
             case .fieldStart, .quoteInQuoted: break
             }
             let byte = bytes[index]
             if byte == 0x0A { return index }
-            if byte == delimiter {
+            if byte == dialect.delimiter {
                 state = .fieldStart
-            } else if byte == UInt8(ascii: "\""), state != .bare {
+            } else if byte == UInt8(ascii: "\""), dialect.hasQuotes, state != .bare {
                 state = .quoted
+            } else if byte == UInt8(ascii: "\\"), dialect.hasBackslashes {
+                state = .escapeInBare
             } else {
                 state = .bare
             }
             index += 1
         }
         return nil
+    }
+
+    private func endOfQuoted(_ bytes: Bytes, from start: Int) -> Int? {
+        dialect.hasBackslashes
+            ? bytes.position(ofEither: UInt8(ascii: "\""), or: UInt8(ascii: "\\"), from: start)
+            : bytes.position(of: UInt8(ascii: "\""), from: start)
     }
 }
 
@@ -46,8 +66,9 @@ struct TableField {
     /// The unchanged field of the row, with its quotes.
     let range: Range<Int>
     let isQuoted: Bool
+    let dialect: TableDialect
 
-    /// The field without the quotes around it; doubled quotes stay doubled.
+    /// The field without the quotes around it, with its escapes.
     func content(in row: Bytes) -> Range<Int> {
         guard isQuoted else { return range }
         let closes = range.count >= 2 && row[range.upperBound - 1] == UInt8(ascii: "\"")
@@ -56,58 +77,84 @@ struct TableField {
 
     /// Where the value is, when it needs no work: the field, or what is between its quotes.
     func plainValue(in row: Bytes) -> Range<Int>? {
+        if dialect.hasBackslashes, row[slice: range].position(of: UInt8(ascii: "\\")) != nil { return nil }
         guard isQuoted else { return range }
         let inner = (range.lowerBound + 1)..<max(range.lowerBound + 1, range.upperBound - 1)
         let closes = range.count >= 2 && row[range.upperBound - 1] == UInt8(ascii: "\"")
         return closes && row[slice: inner].position(of: UInt8(ascii: "\"")) == nil ? inner : nil
     }
 
-    /// The value's bytes: quotes around it gone, doubled quotes single.
+    /// The value's bytes, without the quotes around it and without escapes. Null is empty.
     func value(in row: Bytes) -> [UInt8] {
         if let plain = plainValue(in: row) { return Array(row[plain]) }
+        if !isQuoted, range.count == 2, row[range.lowerBound] == UInt8(ascii: "\\"),
+            row[range.lowerBound + 1] == UInt8(ascii: "N")
+        {
+            return []
+        }
         var value: [UInt8] = []
         value.reserveCapacity(range.count)
-        var index = range.lowerBound + 1
-        var isInside = true
+        var index = range.lowerBound + (isQuoted ? 1 : 0)
+        var isInside = isQuoted
         while index < range.upperBound {
             let byte = row[index]
+            index += 1
             if isInside, byte == UInt8(ascii: "\"") {
-                if index + 1 < range.upperBound, row[index + 1] == byte {
+                if index < range.upperBound, row[index] == byte {
                     value.append(byte)
                     index += 1
                 } else {
                     isInside = false
                 }
+            } else if dialect.hasBackslashes, byte == UInt8(ascii: "\\") {
+                dialect.appendEscaped(row, at: &index, end: range.upperBound, to: &value)
             } else {
                 value.append(byte)
             }
-            index += 1
         }
         return value
     }
 
     /// The fields of a row without its line end.
-    static func split(_ row: Bytes, delimiter: UInt8) -> [TableField] {
+    static func split(_ row: Bytes, _ dialect: TableDialect) -> [TableField] {
         var fields: [TableField] = []
         var start = 0
         while true {
-            let isQuoted = start < row.count && row[start] == UInt8(ascii: "\"")
+            let isQuoted = dialect.hasQuotes && start < row.count && row[start] == UInt8(ascii: "\"")
             let end =
                 isQuoted
-                ? endOfQuoted(row, from: start, delimiter: delimiter) : row.position(of: delimiter, from: start)
-            fields.append(TableField(range: start..<(end ?? row.count), isQuoted: isQuoted))
+                ? endOfQuoted(row, from: start, dialect) : endOfBare(row, from: start, dialect)
+            fields.append(TableField(range: start..<(end ?? row.count), isQuoted: isQuoted, dialect: dialect))
             guard let end else { return fields }
             start = end + 1
         }
     }
 
-    private static func endOfQuoted(_ row: Bytes, from start: Int, delimiter: UInt8) -> Int? {
+    private static func endOfBare(_ row: Bytes, from start: Int, _ dialect: TableDialect) -> Int? {
+        guard dialect.hasBackslashes else { return row.position(of: dialect.delimiter, from: start) }
+        var index = start
+        while let end = row.position(ofEither: dialect.delimiter, or: UInt8(ascii: "\\"), from: index) {
+            if row[end] == dialect.delimiter { return end }
+            index = min(end + 2, row.count)
+        }
+        return nil
+    }
+
+    private static func endOfQuoted(_ row: Bytes, from start: Int, _ dialect: TableDialect) -> Int? {
         var index = start + 1
-        while let quote = row.position(of: UInt8(ascii: "\""), from: index) {
-            guard quote + 1 < row.count, row[quote + 1] == UInt8(ascii: "\"") else {
-                return row.position(of: delimiter, from: quote + 1)
+        while index < row.count {
+            let found =
+                dialect.hasBackslashes
+                ? row.position(ofEither: UInt8(ascii: "\""), or: UInt8(ascii: "\\"), from: index)
+                : row.position(of: UInt8(ascii: "\""), from: index)
+            guard let found else { return nil }
+            if row[found] == UInt8(ascii: "\"") {
+                guard found + 1 < row.count, row[found + 1] == UInt8(ascii: "\"") else {
+                    return endOfBare(row, from: found + 1, dialect)
+                }
             }
-            index = quote + 2
+            // Two quotes, or an escape.
+            index = found + 2
         }
         return nil
     }
@@ -119,24 +166,23 @@ struct TableField {
 /// reading continues with the next line.
 struct TableFramer: RecordFramer {
     let limit: Int
-    let delimiter: UInt8
+    let dialect: TableDialect
     private(set) var blankLines = 0
     private var number: Int
 
     /// - Parameter rowsBefore: rows that were consumed already, the header among them.
-    init(limit: Int, delimiter: UInt8, rowsBefore: Int) {
+    init(limit: Int, dialect: TableDialect, rowsBefore: Int) {
         self.limit = limit
-        self.delimiter = delimiter
+        self.dialect = dialect
         number = rowsBefore
     }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
-        while let row = try Self.row(of: input, delimiter: delimiter, limit: limit) {
+        while let row = try Self.row(of: input, dialect, limit: limit) {
             number += 1
             switch row {
             case .complete(let content, let next):
-                if input.window[slice: content].firstNonWhiteSpace() == nil, !hasDelimiter(input.window[slice: content])
-                {
+                if holdsNothing(input.window[slice: content]) {
                     blankLines += 1
                     input.consume(next)
                     continue
@@ -153,8 +199,10 @@ struct TableFramer: RecordFramer {
         return false
     }
 
-    private func hasDelimiter(_ row: Bytes) -> Bool {
-        row.position(of: delimiter) != nil
+    /// White space without a delimiter, or the end mark of PostgreSQL's format.
+    private func holdsNothing(_ row: Bytes) -> Bool {
+        if dialect.escape == .postgresql, row.count == 2, row.begins(with: "\\.") { return true }
+        return row.firstNonWhiteSpace() == nil && row.position(of: dialect.delimiter) == nil
     }
 
     enum Row {
@@ -164,18 +212,18 @@ struct TableFramer: RecordFramer {
     }
 
     /// The row at the front of the input; nil at the end. The outcome depends only on the bytes, not on how they arrive.
-    static func row(of input: InputBuffer, delimiter: UInt8, limit: Int) throws(InputError) -> Row? {
-        var end = TableRowEnd(delimiter: delimiter)
+    static func row(of input: InputBuffer, _ dialect: TableDialect, limit: Int) throws(InputError) -> Row? {
+        var end = TableRowEnd(dialect)
         var scanned = 0
         while true {
             // Two bytes more than the limit settle it: the row is too long even without a carriage return.
             let bytes = Bytes(rebasing: input.window.prefix(limit + 2))
             let newline = end.scan(bytes, from: scanned)
             scanned = bytes.count
-            if newline == nil, scanned > limit + 1 { return end.state == .quoted ? .unterminated : .overlong }
+            if newline == nil, scanned > limit + 1 { return end.isQuoted ? .unterminated : .overlong }
             if newline != nil || input.isAtEnd {
                 guard newline != nil || scanned > 0 else { return nil }
-                if newline == nil, end.state == .quoted { return .unterminated }
+                if newline == nil, end.isQuoted { return .unterminated }
                 var length = newline ?? scanned
                 if length > 0, bytes[length - 1] == 0x0D { length -= 1 }
                 return length > limit
@@ -190,14 +238,18 @@ struct TableFramer: RecordFramer {
             batch.append(try input.consumeOverlongLine(), number: number, limit: limit)
             return
         }
-        let problem = InputProblem(.unterminatedQuote, "A quoted field of this row never ends.")
+        let problem = InputProblem(.unterminatedQuote, "A quoted field of this row never ends\(escapeHint).")
         batch.append(input.window[slice: content], number: number, byteOffset: input.offset, problem: problem)
         input.consume(next)
     }
 
+    private var escapeHint: String {
+        dialect.escape == .csv ? "; if backslashes escape quotes, the dialect of the table is mysql" : ""
+    }
+
     private func consumeOverlong(_ input: InputBuffer) throws(InputError) -> OversizeRecord {
         var record = OversizeRecord(byteOffset: input.offset)
-        var end = TableRowEnd(delimiter: delimiter)
+        var end = TableRowEnd(dialect)
         var last: UInt8?
         while true {
             let bytes = input.window

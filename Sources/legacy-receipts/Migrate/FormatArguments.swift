@@ -5,6 +5,7 @@ import ProductCatalog
 
 extension MigrationOptions.RecordFormat: ExpressibleByArgument {}
 extension MigrationOptions.OutputFormat: ExpressibleByArgument {}
+extension TableOptions.Dialect: ExpressibleByArgument {}
 
 enum FormatArguments {
     static let environments: [Environment] = [.production, .sandbox, .xcode]
@@ -15,6 +16,24 @@ enum FormatArguments {
             throw ValidationError("--environment takes Production, Sandbox or Xcode, not '\(name)'.")
         }
         return environment
+    }
+
+    /// - Throws: `ValidationError` for what cannot separate fields.
+    static func delimiter(_ text: String) throws -> Unicode.Scalar {
+        let text = ["tab", "\\t"].contains(text) ? "\t" : text
+        guard let character = text.unicodeScalars.first, text.unicodeScalars.count == 1,
+            TableOptions.isDelimiter(character)
+        else {
+            throw ValidationError(
+                "--delimiter takes one ASCII character that is no letter, digit, quote or backslash, or tab.")
+        }
+        return character
+    }
+
+    /// The name of a column that is given by its number.
+    static func columnName(_ text: String, hasHeader: Bool) -> String {
+        guard !hasHeader, let number = Int(text), number > 0 else { return text }
+        return "column \(number)"
     }
 }
 

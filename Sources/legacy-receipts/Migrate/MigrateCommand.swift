@@ -82,6 +82,25 @@ struct MigrateCommand: AsyncParsableCommand {
     var column: String?
 
     @Option(
+        name: .customLong("table-dialect"),
+        help: ArgumentHelp(
+            "How tables escape: csv (RFC 4180), mysql (backslashes; INTO OUTFILE, mysqldump --tab) or postgresql (COPY).",
+            valueName: "name"))
+    var tableDialect: TableOptions.Dialect?
+
+    @Option(
+        help: ArgumentHelp(
+            "What separates the fields of tables: one character, or tab (default: found by itself).",
+            valueName: "character"
+        ), transform: FormatArguments.delimiter)
+    var delimiter: Unicode.Scalar?
+
+    @Flag(
+        name: .customLong("no-header"),
+        help: "The tables have no header; name the columns by number in --column, --user-column and --carry, from 1.")
+    var noHeader = false
+
+    @Option(
         help: ArgumentHelp(
             "A product catalog: our YAML or JSON, a .storekit file, an App Store Connect metadata.xml. Repeatable.",
             valueName: "file"), completion: .file())
@@ -237,7 +256,8 @@ struct MigrateCommand: AsyncParsableCommand {
     private func migrate(into address: String, _ options: MigrationOptions) async throws {
         let migration = StoreMigration(
             options: StoreMigration.Options(
-                migration: options, userColumn: userColumn, carriedColumns: Set(carry), startsOver: startOver,
+                migration: options, userColumn: userColumn.map(columnName), carriedColumns: Set(carry.map(columnName)),
+                startsOver: startOver,
                 date: Int64(Date().timeIntervalSince1970 * 1_000)))
         let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
         let interruption = Interruption()
@@ -307,13 +327,17 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
+    private func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }
+
     private func migrationOptions() throws -> MigrationOptions {
         var limits = DecodingLimits.standard
         limits.maximumSize = maximumSize
         return MigrationOptions(
             trust: try trust.policy(), limits: limits, catalog: try CatalogArguments.catalog(catalog),
-            recordFormat: inputFormat,
-            receiptColumn: column, outputFormat: format, environments: environment.isEmpty ? nil : Set(environment),
+            recordFormat: inputFormat, receiptColumn: column.map(columnName),
+            table: TableOptions(dialect: tableDialect, delimiter: delimiter, hasHeader: !noHeader),
+            outputFormat: format,
+            environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite, maximumRecords: limit,
             expectedRecords: expectedRecords)

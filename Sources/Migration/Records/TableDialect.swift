@@ -1,0 +1,109 @@
+import AppStoreModels
+
+/// What a caller states about the tables among the inputs.
+public struct TableOptions: Hashable, Sendable {
+    /// How the fields of a table are quoted and escaped.
+    public enum Dialect: String, Hashable, Sendable, CaseIterable {
+        /// RFC 4180: a field may stand in quotes, and a quote in it is doubled.
+        case csv
+        /// MySQL's `SELECT … INTO OUTFILE` and `mysqldump --tab`: a backslash escapes delimiters, line feeds, quotes and itself;
+        /// `\N` is null. Quotes are optional (MySQL Reference Manual, LOAD DATA).
+        case mysql
+        /// PostgreSQL's `COPY … TO` in the text format: a backslash escapes, `\N` is null, quotes mean nothing, and `\.` ends the
+        /// data (PostgreSQL documentation, COPY).
+        case postgresql
+    }
+
+    /// Nil to find it out: RFC 4180, unless its rows do not fit and those of `mysql` do.
+    public var dialect: Dialect?
+    /// One ASCII character; nil to find it out among comma, semicolon and tab, or to read it from Excel's first line `sep=;`.
+    public var delimiter: Unicode.Scalar?
+    /// Whether the first row names the columns. Without it they are "column 1", "column 2" and so on. A table whose first row
+    /// has a receipt has no header in any case.
+    public var hasHeader: Bool
+
+    public init(dialect: Dialect? = nil, delimiter: Unicode.Scalar? = nil, hasHeader: Bool = true) {
+        self.dialect = dialect
+        self.delimiter = delimiter
+        self.hasHeader = hasHeader
+    }
+
+    /// Whether a character can separate fields: ASCII, and neither a letter, a digit, a quote, a backslash nor a line end.
+    public static func isDelimiter(_ character: Unicode.Scalar) -> Bool {
+        guard character.isASCII, character.value != 0x0A, character.value != 0x0D, character.value != 0 else {
+            return false
+        }
+        return character != "\"" && character != "\\" && !character.properties.isAlphabetic
+            && character.properties.numericType == nil
+    }
+}
+
+/// How the rows of one table are cut into fields.
+struct TableDialect: Sendable, Hashable {
+    let delimiter: UInt8
+    let escape: TableOptions.Dialect
+
+    init(delimiter: UInt8, escape: TableOptions.Dialect = .csv) {
+        self.delimiter = delimiter
+        self.escape = escape
+    }
+
+    var hasBackslashes: Bool { escape != .csv }
+    var hasQuotes: Bool { escape != .postgresql }
+
+    /// The other dialects in which a row has a number of fields.
+    func others(inWhich row: Bytes, has count: Int) -> [TableOptions.Dialect] {
+        TableOptions.Dialect.allCases.filter { other in
+            other != escape
+                && TableField.split(row, TableDialect(delimiter: delimiter, escape: other)).count == count
+        }
+    }
+
+    /// Appends what an escape stands for: the byte after the backslash, and in PostgreSQL's format the digits of a code.
+    ///
+    /// - Parameter index: the place of the byte after the backslash; then that of the byte after the escape.
+    func appendEscaped(_ row: Bytes, at index: inout Int, end: Int, to value: inout [UInt8]) {
+        guard index < end else {
+            value.append(UInt8(ascii: "\\"))
+            return
+        }
+        let byte = row[index]
+        index += 1
+        switch (byte, escape) {
+        case (UInt8(ascii: "b"), _): value.append(0x08)
+        case (UInt8(ascii: "n"), _): value.append(0x0A)
+        case (UInt8(ascii: "r"), _): value.append(0x0D)
+        case (UInt8(ascii: "t"), _): value.append(0x09)
+        case (UInt8(ascii: "0"), .mysql): value.append(0)
+        case (UInt8(ascii: "Z"), .mysql): value.append(0x1A)
+        case (UInt8(ascii: "f"), .postgresql): value.append(0x0C)
+        case (UInt8(ascii: "v"), .postgresql): value.append(0x0B)
+        case (UInt8(ascii: "0")...UInt8(ascii: "7"), .postgresql):
+            index -= 1
+            value.append(Self.code(row, at: &index, end: min(end, index + 3), radix: 8))
+        case (UInt8(ascii: "x"), .postgresql) where index < end && Self.digit(row[index], radix: 16) != nil:
+            value.append(Self.code(row, at: &index, end: min(end, index + 2), radix: 16))
+        default: value.append(byte)
+        }
+    }
+
+    private static func code(_ row: Bytes, at index: inout Int, end: Int, radix: Int) -> UInt8 {
+        var code = 0
+        while index < end, let digit = digit(row[index], radix: radix) {
+            code = code * radix + digit
+            index += 1
+        }
+        return UInt8(truncatingIfNeeded: code)
+    }
+
+    private static func digit(_ byte: UInt8, radix: Int) -> Int? {
+        let digit: Int
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = Int(byte &- 0x30)
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = Int(byte &- 0x57)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = Int(byte &- 0x37)
+        default: return nil
+        }
+        return digit < radix ? digit : nil
+    }
+}

@@ -1,0 +1,128 @@
+import AppStoreModels
+import Migration
+import Testing
+
+@Suite("Dialects of tables")
+struct TableDialectTests {
+    private let a = Made.receipt(1)
+    private let b = Made.receipt(2)
+
+    private func options(
+        _ dialect: TableOptions.Dialect? = nil, delimiter: Unicode.Scalar? = nil, hasHeader: Bool = true,
+        column: String? = nil
+    ) -> InputOptions {
+        InputOptions(
+            receiptColumn: column, table: TableOptions(dialect: dialect, delimiter: delimiter, hasHeader: hasHeader))
+    }
+
+    @Test("MySQL: backslashes escape quotes, line ends, delimiters and themselves, in quotes and without")
+    func mysql() {
+        let text = """
+            id,receipt,note
+            "1","\(a)","say \\"hi\\", \\\\ and ""you""\\
+            \\t\\0."
+            2,\(b),one\\, two\\
+            three
+            3,\\N,\\N
+
+            """
+        let reading = Reading(text, options: options(.mysql))
+        #expect(reading.errors.isEmpty)
+        #expect(reading.receipts == [a, b, "-"])
+        #expect(reading.places == ["input, row 2", "input, row 3", "input, row 4"])
+        #expect(reading.records[0].carried("note") == .text("say \"hi\", \\ and \"you\"\n\t\0."))
+        #expect(reading.records[1].carried("note") == .text("one, two\nthree"))
+        #expect(reading.records[2].carried("note") == .text(""))
+    }
+
+    @Test("JSON with backslashes before its quotes is detected; the same rows with doubled quotes stay RFC 4180")
+    func detection() {
+        let rows = (1...34).map { number in
+            "\"\(number)\",\"{\\\"receipt\\\":\\\"\(Made.receipt(number))\\\",\\\"user\\\":\(number)}\""
+        }
+        let reading = Reading("id,data\n" + rows.joined(separator: "\n"))
+        #expect(reading.receipts == (1...34).map { Made.receipt($0) })
+        #expect(reading.records[4].carried("data.user") == .json("5"))
+        let doubled = rows.map { $0.replacing("\\\"", with: "\"\"") }
+        #expect(Reading("id,data\n" + doubled.joined(separator: "\n")).receipts == reading.receipts)
+        // A Windows path in a table that fits is no escape.
+        let path = Reading("id,receipt,path\n1,\(a),C:\\new\n2,\(b),C:\\old\n")
+        #expect(path.records[0].carried("path") == .text("C:\\new"))
+    }
+
+    @Test("PostgreSQL's COPY: escapes and codes, null, quotes that mean nothing, and the end mark; columns by number")
+    func copy() {
+        let text = "1\t\(a)\t\"line\\none\\ttab \\x41\\101\\\\ \\q\n2\t\\N\t\\N\n3\t\(b)\tx\\\ny\n\\.\n"
+        let reading = Reading(text, options: options(.postgresql, hasHeader: false, column: "column 2"))
+        #expect(reading.errors.isEmpty)
+        #expect(reading.receipts == [a, "-", b])
+        #expect(reading.places == ["input, row 1", "input, row 2", "input, row 3"])
+        #expect(reading.records[0].carried("column 3") == .text("\"line\none\ttab AA\\ q"))
+        #expect(reading.records[1].carried("column 3") == .text(""))
+        #expect(reading.records[2].carried("column 3") == .text("x\ny"))
+        #expect(reading.statistics.blankLines == 1)
+    }
+
+    @Test("A dialect is read alike however the bytes arrive", arguments: [1, 2, 3, 7])
+    func chunks(size: Int) {
+        let text = "id,receipt,note\n\"1\",\"\(a)\",\"a\\\"b\\\\\"\n2,\(b),c\\\nd\n3,\(a),\\N\n"
+        let whole = Reading(text, options: options(.mysql))
+        let pieces = Reading([.bytes(Array(text.utf8), name: "input")], options: options(.mysql), chunkSize: size)
+        #expect(pieces.originals == whole.originals && pieces.receipts == whole.receipts)
+        #expect(whole.originals.count == 3)
+    }
+
+    @Test("Any delimiter can be named, and Excel's first line names it")
+    func delimiters() {
+        let piped = Reading("id|receipt\n1|\(a)\n2|\(b)\n", options: options(delimiter: "|"))
+        #expect(piped.receipts == [a, b])
+        #expect(piped.records[1].carried("id") == .text("2"))
+        for lineEnd in ["\n", "\r\n"] {
+            let excel = Reading(["sep=;", "id,1;receipt", "1;\(a)", "2;\(b)", ""].joined(separator: lineEnd))
+            #expect(excel.receipts == [a, b])
+            #expect(excel.records[1].carried("id,1") == .text("2"))
+            #expect(excel.places == ["input, row 3", "input, row 4"])
+        }
+        for character: Unicode.Scalar in ["a", "1", "\"", "\\", "\n", "\r", "é"] {
+            #expect(!TableOptions.isDelimiter(character))
+        }
+    }
+
+    @Test("Without a header no row is lost, and a column beyond the last one stops with the columns there are")
+    func withoutHeader() {
+        let text = "1,\(a),x\n2,\(b),y\n"
+        let reading = Reading(text, options: options(hasHeader: false, column: "column 2"))
+        #expect(reading.receipts == [a, b])
+        #expect(reading.records[0].carried("column 3") == .text("x"))
+        let beyond = Reading(text, options: options(hasHeader: false, column: "column 4"))
+        #expect(beyond.records.isEmpty)
+        #expect(beyond.errors.first?.code == .columnNotFound)
+        #expect(beyond.errors.first?.message.contains("column 1, column 2, column 3") == true)
+        // What looks like a header is data; nothing shows a receipt of the table in the message.
+        let named = Reading(text, name: "t.csv", options: options(column: "receipt"))
+        #expect(named.errors.first?.message.contains("--no-header") == true)
+        #expect(named.errors.first?.message.contains(a.prefix(20)) == false)
+    }
+
+    @Test("A row that fits in another dialect says in which")
+    func hint() {
+        let text = "id,receipt,note\n1,\(a),x\n2,\(b),\"a\\\",\\\"b\"\n"
+        let reading = Reading(text, options: options(.csv))
+        guard case .unrecognized(let problem) = reading.records.last?.payload else {
+            Issue.record("The last row fits in RFC 4180")
+            return
+        }
+        #expect(problem.code == .columnCount)
+        #expect(problem.message.contains("mysql"))
+    }
+
+    @Test("A column that the caller names and the table does not have stops at once")
+    func otherColumns() {
+        let text = "id,receipt\n1,\(a)\n2,\(b)\n"
+        let wrong = Reading(text, options: InputOptions(otherColumns: ["id", "user"]))
+        #expect(wrong.records.isEmpty)
+        #expect(wrong.errors.first?.code == .columnNotFound)
+        #expect(wrong.errors.first?.message.contains("no column user. Its columns are: id, receipt") == true)
+        #expect(Reading(text, options: InputOptions(otherColumns: ["id"])).receipts == [a, b])
+    }
+}
