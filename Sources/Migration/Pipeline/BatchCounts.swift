@@ -45,6 +45,8 @@ struct BatchCounts: Sendable {
     /// Records by what became of their columns: most records of an input are alike.
     private var members = Tally<[MemberPath]>()
 
+    var migratedRecords: Int { summary.migrated }
+
     mutating func migrated(_ kind: RecordKind, _ environment: Environment?) {
         summary.migrated += 1
         kinds.add(kind)

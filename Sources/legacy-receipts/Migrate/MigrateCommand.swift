@@ -67,7 +67,9 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The folder to write into.", valueName: "dir"), completion: .directory)
-    var output = "migrated"
+    var output = Self.defaultOutput
+
+    private static let defaultOutput = "migrated"
 
     @Option(help: "The form of the transactions: ndjson or csv.")
     var format: MigrationOptions.OutputFormat = .ndjson
@@ -147,6 +149,13 @@ struct MigrateCommand: AsyncParsableCommand {
             valueName: "n"))
     var expectedRecords: Int?
 
+    @Flag(
+        help: """
+            Be a filter: write a line per result to standard output, and no files. Each line names its output; a line with \
+            the output "records" ends a record.
+            """)
+    var stream = false
+
     @Option(
         help: ArgumentHelp(
             "Merge the records in this store and write no files: sqlite:PATH or postgres://…", valueName: "url"))
@@ -192,6 +201,12 @@ struct MigrateCommand: AsyncParsableCommand {
         if enrich.isAsked, store == nil || bundleIds.isEmpty {
             throw ValidationError("--enrich needs --store and --bundle-id.")
         }
+        if stream {
+            guard into == nil, store == nil, format == .ndjson, output == Self.defaultOutput, !overwrite else {
+                throw ValidationError(
+                    "--stream writes to standard output: without --into, --store, --output, --overwrite and --format.")
+            }
+        }
         if into == nil {
             guard userColumn == nil, carry.isEmpty, !retry, !startOver else {
                 throw ValidationError("--user-column, --carry, --retry and --start-over need --into.")
@@ -218,6 +233,7 @@ struct MigrateCommand: AsyncParsableCommand {
     func run() async throws {
         let options = try migrationOptions()
         if let into { return try await migrate(into: into, options) }
+        if stream { return try await migrateStream(options) }
         let key = try enrich.key()
         let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
         let loader = try store.map { try StoreLoader(address: $0) }
@@ -249,6 +265,28 @@ struct MigrateCommand: AsyncParsableCommand {
         if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0
             || enriched?.isWhole == false
         {
+            throw ExitStatus.someQuarantined
+        }
+    }
+
+    /// The counts go to standard error, since standard output has the results.
+    private func migrateStream(_ options: MigrationOptions) async throws {
+        let interruption = Interruption()
+        let summary: MigrationSummary
+        do {
+            summary = try await interruption.run { [inputs] in
+                try await MigrationStream(options: options).run(inputs: inputs) { try Terminal.output($0) }
+            }
+        } catch {
+            if let signal = interruption.signal { throw ExitCode(128 + signal) }
+            guard let error = error as? MigrationError else { throw error }
+            throw CommandFailure(error.message)
+        }
+        if !quiet {
+            Terminal.error(
+                "\(summary.recordsRead) records: \(summary.migrated) migrated, \(summary.quarantined) quarantined.")
+        }
+        if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0 {
             throw ExitStatus.someQuarantined
         }
     }

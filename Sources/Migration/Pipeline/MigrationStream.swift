@@ -1,0 +1,102 @@
+import AppStoreModels
+
+/// Migrates records as a filter: lines come out in the order in which records come in, and nothing is kept.
+///
+/// Each line of the result is a line of one of the files of ``Migration`` with one more member, `output`: `transactions`,
+/// `app-transactions`, `renewal-infos` or `quarantine`. After the lines of a record comes one with the output `records`: the
+/// record's `source`, its `status` (`migrated` or `quarantined`), and the number of its lines in each output. A record is
+/// resolved alone, so the same record gives the same lines, but for its `source`, wherever it is read.
+public struct MigrationStream: Sendable {
+    public let options: MigrationOptions
+
+    /// - Parameter options: the form of the output and overwriting have no meaning here.
+    public init(options: MigrationOptions = MigrationOptions()) {
+        var options = options
+        options.outputFormat = .ndjson
+        self.options = options
+    }
+
+    /// Migrates the inputs.
+    ///
+    /// - Parameters:
+    ///   - inputs: paths of files and folders, and `-` for standard input, in the order in which they are read.
+    ///   - write: receives whole lines, those of a batch of records at once: up to 256 records or 2 MB of them.
+    /// - Returns: the counts.
+    /// - Throws: ``MigrationError``, or what `write` throws. A record never ends a stream.
+    public func run(
+        inputs: [String], write: @Sendable ([UInt8]) throws -> Void
+    ) async throws -> MigrationSummary {
+        try options.check(inputs)
+        let migrator = try RecordMigrator(options)
+        let source = RecordSource(inputs.map { InputArgument($0) }, options: options.input)
+        func next() throws(MigrationError) -> (batch: InputBatch, companion: Void)? {
+            try source.nextBatchUnlessCanceled().map { ($0, ()) }
+        }
+        var summary = MigrationSummary()
+        var failure: (any Error)?
+        let pipeline = BatchPipeline(work: { Self.migrate($0, migrator, into: &$1) }, jobs: options.jobs)
+        do {
+            try await pipeline.run(next) { (batch, _) throws(MigrationError) in
+                do {
+                    try write(batch.transactions.finish())
+                } catch {
+                    failure = error
+                    throw .interrupted
+                }
+                summary.add(batch.counts.total())
+            }
+        } catch {
+            throw failure ?? error
+        }
+        try options.check(records: summary.recordsRead)
+        summary.inputs = source.statistics.inputs
+        summary.bytesRead = source.statistics.bytes
+        summary.blankLines = source.statistics.blankLines
+        summary.emptyInputs = source.statistics.emptyInputs
+        return summary
+    }
+
+    private static func migrate(_ batch: InputBatch, _ migrator: RecordMigrator, into output: inout BatchOutput) {
+        var one = BatchOutput()
+        for index in 0..<batch.count {
+            let record = batch.record(index)
+            let migratedBefore = one.counts.migratedRecords
+            migrator.migrate(record, into: &one)
+            let counts = [
+                ("transactions", append(&one.transactions, "transactions", to: &output.transactions)),
+                ("app-transactions", append(&one.appTransactions, "app-transactions", to: &output.transactions)),
+                ("renewal-infos", append(&one.renewalInfos, "renewal-infos", to: &output.transactions)),
+                ("quarantine", append(&one.quarantine, "quarantine", to: &output.transactions)),
+            ]
+            var end = JSONWriter(reservingCapacity: 256)
+            end.beginObject()
+            end.member("status", one.counts.migratedRecords > migratedBefore ? "migrated" : "quarantined")
+            for (name, count) in counts {
+                end.key(name)
+                end.integer(count)
+            }
+            end.key("source")
+            end.beginObject()
+            record.place.writeMembers(to: &end)
+            end.endObject()
+            end.member("output", "records")
+            end.endObject()
+            end.newline()
+            output.transactions.verbatim(end.finish())
+        }
+        output.counts = one.counts
+    }
+
+    /// Moves the lines of a writer, each with the name of its output.
+    /// - Returns: the number of lines.
+    private static func append(_ lines: inout JSONWriter, _ name: String, to output: inout JSONWriter) -> Int {
+        defer { lines.removeAll() }
+        let end = Array(",\"output\":\"\(name)\"}\n".utf8)
+        var count = 0
+        for line in lines.bytes.split(separator: 0x0A) {
+            output.verbatim(Array(line.dropLast()) + end)
+            count += 1
+        }
+        return count
+    }
+}
