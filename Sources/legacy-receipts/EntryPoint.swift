@@ -18,7 +18,8 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             InspectCommand.self, MigrateCommand.self, ServeCommand.self, NotificationsCommand.self, CompareCommand.self,
-            ExportCommand.self, OffersCommand.self, LedgerCommand.self, SignCommand.self, SandboxCommand.self,
+            ExportCommand.self, CustomerCommand.self, OffersCommand.self, LedgerCommand.self, SignCommand.self,
+            SandboxCommand.self,
             CompletionsCommand.self,
         ])
 

@@ -7,7 +7,7 @@ struct UsageTests {
         "The help of every command exits with 0, has examples, and fits into 80 columns",
         arguments: [
             [], ["inspect"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"], ["completions"],
-            ["export"], ["offers"], ["ledger"], ["ledger", "read"],
+            ["export"], ["customer"], ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["sign"], ["sign", "promotional-offer"], ["sign", "promotional-offer-v1"],
             ["sign", "introductory-eligibility"], ["sign", "advanced-commerce"],
         ])

@@ -23,7 +23,8 @@ let root: URL? = {
     static let documents = [
         "README.md", "MIGRATION.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
         "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Catalogs.md",
-        "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Export.md", "Documentation/Fields.md",
+        "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Customer.md", "Documentation/Export.md",
+        "Documentation/Fields.md",
         "Documentation/Libraries.md",
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Replies.md",
         "Documentation/Server.md",
@@ -131,8 +132,17 @@ let root: URL? = {
 
     @Test(arguments: ExportedTables.outlines.map(\.name))
     func exportDocumentHasTheColumnsOfATableInTheWordsOfTheCode(_ name: String) throws {
-        let document = try text(#require(root), "Documentation/Export.md")
-        let outline = try #require(ExportedTables.outlines.first { $0.name == name })
+        try check("Documentation/Export.md", ExportedTables.outlines, name)
+    }
+
+    @Test(arguments: CustomerTables.outlines.map(\.name))
+    func customerDocumentHasTheColumnsOfATableInTheWordsOfTheCode(_ name: String) throws {
+        try check("Documentation/Customer.md", CustomerTables.outlines, name)
+    }
+
+    private func check(_ file: String, _ outlines: [TableOutline], _ name: String) throws {
+        let document = try text(#require(root), file)
+        let outline = try #require(outlines.first { $0.name == name })
         let section = try #require(document.components(separatedBy: "\n### ").first { $0.hasPrefix("\(name)\n") })
         #expect(section.contains("\n\n\(outline.meaning)\n\n"), "\(name)")
         let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
