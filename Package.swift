@@ -329,7 +329,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
+                "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration",
+                "ReceiptForge",
             ],
             swiftSettings: testSettings),
         .testTarget(

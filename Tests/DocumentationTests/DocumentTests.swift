@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import Foundation
 import LegacyReceipts
 import Migration
@@ -25,7 +26,7 @@ let root: URL? = {
         "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Catalogs.md",
         "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Customer.md", "Documentation/Export.md",
         "Documentation/Fields.md",
-        "Documentation/Libraries.md",
+        "Documentation/Inspect.md", "Documentation/Libraries.md",
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Replies.md",
         "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
@@ -112,6 +113,14 @@ let root: URL? = {
         let document = try text(#require(root), "Documentation/Fields.md")
         let names = MappingNote.allCases.map(\.name) + InferenceRule.allCases.map(\.name)
         for name in names { #expect(document.contains("`\(name)`"), "Fields.md does not explain \(name)") }
+    }
+
+    @Test func inspectDocumentExplainsEveryCheckOfAJWS() throws {
+        let document = try text(#require(root), "Documentation/Inspect.md")
+        let rows = document.split(separator: "\n").compactMap {
+            $0.firstMatch(of: /^\| `(\w+)` \|/).map { String($0.1) }
+        }
+        for name in SignedDataInspection.Check.Name.allCases { #expect(rows.contains(name.rawValue), "\(name)") }
     }
 
     @Test(arguments: InferenceRule.allCases)
