@@ -170,7 +170,7 @@ import Testing
             compared[subscription.status, default: 0] += 1
             guard subscription.status == .active else { continue }
             #expect(standing?.productId == subscription.productId, "\(place)")
-            #expect(standing?.accessEnds == subscription.expiresDate, "\(place)")
+            #expect(standing?.periodEnd == subscription.expiresDate, "\(place)")
         }
         let owned = Set(
             story.shop.engine.transactions(of: customer).filter {
