@@ -41,7 +41,8 @@ public struct SubscriptionStanding: Hashable, Sendable {
     /// In Apple's terms.
     public let status: SubscriptionStatus
     public let originalTransactionId: String?
-    /// The period that decides: the one that runs (of several, the one that began last), else the one that ended last.
+    /// The period that decides: the one that runs, of several the one with the highest level of service, else the
+    /// one that ended last.
     public let transactionId: String?
     public let productId: String?
     /// The seats of the period: the sum of `quantity` of its transactions less `revokedSeatQuantity`. Nil if the
@@ -84,7 +85,7 @@ extension PurchaseHistory {
     ///
     /// The status of an auto-renewable subscription:
     /// - A period that runs: active. It ends at its expiry, at a refund, or when an upgrade takes its place. Of several, which
-    ///   only a reversed refund can leave, the one that began last decides.
+    ///   only a reversed refund can leave, the one with the highest level of service decides, then the one that ends last.
     /// - Else, if the last period was refunded or revoked: revoked.
     /// - Else, if the renewal information says that billing is being retried: grace period while its date lies ahead, then
     ///   billing retry until 60 days after the expiry. Nothing else makes these two, and a renewal information that was
@@ -163,12 +164,15 @@ extension PurchaseHistory {
 
     /// - Parameter spans: of one subscription, all of them begun.
     func standing(_ spans: [SubscriptionPeriodSpan], at now: Int64) -> SubscriptionStanding? {
-        // Two periods run at once where a refund of the older one was reversed. The App Store goes by the newer one, and so
-        // does Get All Subscription Statuses. An upgraded period of the same moment as its successor is over at once; the
-        // successor stands behind it.
+        // A reversed refund can leave two periods that run at once. They are compared as subscriptions of one group are: the
+        // higher level decides, then the one that ends last. An upgraded period of the same moment as its successor is over
+        // at once; the successor stands behind it.
         let running = spans.indices.filter { spans[$0].end > now }
+        func rank(_ place: Int) -> (Int, Int64, Int) {
+            (-(product(spans[place].transaction.productId).level ?? .max), spans[place].end, place)
+        }
         guard
-            let last = running.max(by: { (spans[$0].start, spans[$0].end, $0) < (spans[$1].start, spans[$1].end, $1) })
+            let last = running.max(by: { rank($0) < rank($1) })
                 ?? spans.indices.max(by: { (spans[$0].end, $0) < (spans[$1].end, $1) })
         else { return nil }
         let span = spans[last]

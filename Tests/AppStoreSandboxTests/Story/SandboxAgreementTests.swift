@@ -150,6 +150,9 @@ import Testing
         var history = customer.purchaseHistory(
             catalog: nil, currentThrough: story.shop.now, countsUnpricedAsPaid: true)
         if !story.isRealTime { history.monthLength = .fixed(milliseconds: Shop.monthly) }
+        for product in story.shop.engine.catalog.products.values {
+            history.products[product.id, default: PurchaseHistory.Product()].level = product.level
+        }
         return history
     }
 
