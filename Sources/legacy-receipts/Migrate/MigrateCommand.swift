@@ -1,5 +1,4 @@
 import AppStoreModels
-import AppStoreServer
 import ArgumentParser
 import Foundation
 import LegacyReceipts
@@ -35,12 +34,10 @@ struct MigrateCommand: AsyncParsableCommand {
             user ids and the quarantined records, and export writes tables of them. Run the same command again after an \
             interruption: it goes on where it stopped.
 
-            With --enrich, migrate then queries the App Store about each customer and puts the answers into the store.
-
             EXIT STATUS:
               0  every record was migrated
               1  some records or documents were quarantined, or look like documents
-                 and were not read, or some customers were not completed
+                 and were not read
               2  usage, input or output error; nothing was completed
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; no file was kept
 
@@ -54,9 +51,6 @@ struct MigrateCommand: AsyncParsableCommand {
               legacy-receipts migrate dump.csv --into sqlite:purchases.sqlite \\
                 --user-column account_id --carry country
               legacy-receipts migrate --retry --into sqlite:purchases.sqlite --max-size 20000000
-              legacy-receipts migrate dump.ndjson --store sqlite:purchases.sqlite \\
-                --bundle-id com.example.app --enrich --key-id ABCDEFGHIJ \\
-                --issuer-id 99b16628-15e4-4668-972b-eeff55eeff55 --private-key key.p8
               legacy-receipts migrate migrated/quarantine.ndjson --column original \\
                 --max-size 20000000 --output second-try
             """)
@@ -187,9 +181,6 @@ struct MigrateCommand: AsyncParsableCommand {
     @OptionGroup(title: "Trust")
     var trust: TrustOptions
 
-    @OptionGroup(title: "App Store Server API")
-    var enrich: EnrichOptions
-
     func validate() throws {
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 1024.") }
         guard (1...1 << 30).contains(maximumSize) else {
@@ -197,9 +188,6 @@ struct MigrateCommand: AsyncParsableCommand {
         }
         guard inputs.count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("Standard input (-) can be read only once.")
-        }
-        if enrich.isAsked, store == nil || bundleIds.isEmpty {
-            throw ValidationError("--enrich needs --store and --bundle-id.")
         }
         if stream {
             guard into == nil, store == nil, format == .ndjson, output == Self.defaultOutput, !overwrite else {
@@ -234,7 +222,6 @@ struct MigrateCommand: AsyncParsableCommand {
         let options = try migrationOptions()
         if let into { return try await migrate(into: into, options) }
         if stream { return try await migrateStream(options) }
-        let key = try enrich.key()
         let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
         let loader = try store.map { try StoreLoader(address: $0) }
         var documents: (@Sendable ([MigratedDocument]) async throws -> Void)?
@@ -256,15 +243,10 @@ struct MigrateCommand: AsyncParsableCommand {
             throw CommandFailure(error.message + advice)
         }
         reporter.finish()
-        let enriched = try await enrich(loader, key)
         let loaded = await loader?.close()
         try Terminal.output(SummaryText.text(summary, output: output) + limitText(summary))
         if let loaded { try Terminal.output("\n" + loaded) }
-        if let enriched { try Terminal.output("\n" + enriched.text) }
-        if let stopped = enriched?.stopped { throw stopped }
-        if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0
-            || enriched?.isWhole == false
-        {
+        if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0 {
             throw ExitStatus.someQuarantined
         }
     }
@@ -347,22 +329,6 @@ struct MigrateCommand: AsyncParsableCommand {
         if store != nil { message += " The store keeps the documents that it has; storing them again changes nothing." }
         Terminal.error(message + " Run the same command to start again.")
         return ExitCode(128 + signal)
-    }
-
-    private func enrich(
-        _ loader: StoreLoader?, _ key: InAppPurchaseKey?
-    ) async throws -> EnrichmentRun.Outcome? {
-        guard let loader, let key else { return nil }
-        let asked = environment.filter { $0 == .production || $0 == .sandbox }
-        let run = EnrichmentRun(
-            key: key, options: enrich, trust: SignedDataTrust(additionalRoots: try trust.policy().additionalRoots),
-            bundleIds: bundleIds, environments: asked.isEmpty ? [.production, .sandbox] : asked, isQuiet: quiet)
-        do {
-            return try await run.run(loader.store, bareIds: await loader.bareIds)
-        } catch {
-            await loader.close()
-            throw error
-        }
     }
 
     private func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }
