@@ -330,6 +330,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
+                "ReplyComparison",
             ],
             swiftSettings: testSettings),
         .testTarget(

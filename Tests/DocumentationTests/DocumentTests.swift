@@ -33,6 +33,7 @@ let root: URL? = {
         "Sources/Purchases/Purchases.docc/Purchases.md",
         "Sources/Migration/Migration.docc/Migration.md",
         "Sources/ReceiptForge/ReceiptForge.docc/ReceiptForge.md",
+        "Sources/ReplyComparison/ReplyComparison.docc/ReplyComparison.md",
     ]
 
     /// What only a device can run, and what belongs into a package description.
