@@ -85,6 +85,64 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             return rows.count == 0 ? 0 : try rows.integer(0, 0)
         }
     }
+
+    /// The database server's clock, in milliseconds since 1970.
+    private static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
+    private static let takeLease = Statement(
+        name: "take_ledger_lease",
+        sql: """
+            INSERT INTO ledger_consumers AS known (name, position, holder, leased_until)
+            VALUES ($1::bytea, 0, $2::bytea, \(now) + $3::int8)
+            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until
+            WHERE known.holder IS NULL OR known.holder = excluded.holder OR known.leased_until <= \(now)
+                OR known.leased_until > \(now) + $4::int8
+            """)
+    private static let findLease = Statement(
+        name: "find_ledger_lease",
+        sql: """
+            SELECT coalesce(holder, ''::bytea), coalesce(leased_until - \(now), 0) FROM ledger_consumers
+            WHERE name = $1::bytea
+            """)
+    private static let endLease = Statement(
+        name: "end_ledger_lease",
+        sql: """
+            UPDATE ledger_consumers SET holder = NULL, leased_until = NULL
+            WHERE name = $1::bytea AND holder = $2::bytea
+            """)
+
+    public func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
+        return try await perform { session in
+            try session.transaction {
+                let name = Parameter.bytes(Array(consumer.utf8))
+                // The row is locked from here on, so the second statement sees the same lease.
+                let taken = try session.run(
+                    Self.takeLease,
+                    [
+                        name, .bytes(Array(holder.utf8)), .int8(milliseconds),
+                        .int8(LedgerLimits.maximumLeaseMilliseconds),
+                    ])
+                if taken.affected > 0 {
+                    return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
+                }
+                let rows = try session.run(Self.findLease, [name])
+                guard rows.count > 0 else {
+                    throw TransactionStoreError(.engine, "a consumer with a lease is missing")
+                }
+                return ConsumerLease(
+                    isGranted: false, holder: try rows.text(0, 0), remainingMilliseconds: try rows.integer(0, 1))
+            }
+        }
+    }
+
+    public func endLease(of consumer: String, by holder: String) async throws {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder)
+        try await perform { session in
+            _ = try session.run(Self.endLease, [.bytes(Array(consumer.utf8)), .bytes(Array(holder.utf8))])
+        }
+    }
 }
 
 extension PostgreSQLTransactionStore: CustomerDirectory {

@@ -27,8 +27,15 @@ enum SQLiteSchema {
             try TermWriter(db).recordAll(db)
         }
         migrator.registerMigration("4") { db in try db.execute(sql: version4) }
+        migrator.registerMigration("5") { db in try db.execute(sql: version5) }
         return migrator
     }
+
+    /// The lease of each consumer of the ledger (`ConsumerLease`): its holder, and the end in milliseconds since 1970.
+    private static let version5 = """
+        ALTER TABLE ledger_consumers ADD COLUMN holder TEXT;
+        ALTER TABLE ledger_consumers ADD COLUMN leased_until INTEGER;
+        """
 
     /// What migrations keep (`MigrationStore`). The keys are SHA-256 values. The caller's texts are blobs, because they may
     /// contain any character. A user belongs to the purchase, so that merging customers moves no user.

@@ -90,6 +90,53 @@ extension SQLiteTransactionStore: DeliveryLedger {
             return try find.integer() ?? 0
         }
     }
+
+    public func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
+        return try await write { db in
+            let take = try SQLStatement(
+                db,
+                """
+                INSERT INTO ledger_consumers (name, position, holder, leased_until) VALUES (?1, 0, ?2, \(Self.now) + ?3)
+                ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until
+                WHERE holder IS NULL OR holder = excluded.holder OR leased_until <= \(Self.now)
+                    OR leased_until > \(Self.now) + ?4
+                """)
+            try take.bind(1, consumer)
+            try take.bind(2, holder)
+            try take.bind(3, milliseconds)
+            try take.bind(4, LedgerLimits.maximumLeaseMilliseconds)
+            if try take.run() > 0 {
+                return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
+            }
+            let find = try SQLStatement(
+                db, "SELECT holder, leased_until - \(Self.now) FROM ledger_consumers WHERE name = ?1")
+            try find.bind(1, consumer)
+            var lease: ConsumerLease?
+            try find.forEachRow {
+                lease = ConsumerLease(isGranted: false, holder: $0.text(0), remainingMilliseconds: $0.integer(1))
+            }
+            guard let lease else { throw TransactionStoreError(.engine, "A consumer with a lease is missing.") }
+            return lease
+        }
+    }
+
+    public func endLease(of consumer: String, by holder: String) async throws {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder)
+        try await write { db in
+            let end = try SQLStatement(
+                db,
+                "UPDATE ledger_consumers SET holder = NULL, leased_until = NULL WHERE name = ?1 AND holder = ?2")
+            try end.bind(1, consumer)
+            try end.bind(2, holder)
+            try end.run()
+        }
+    }
+
+    /// The time in milliseconds since 1970. One value per step of a statement (SQLite, "Date And Time Functions").
+    static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
 extension SQLiteTransactionStore: CustomerDirectory {

@@ -46,6 +46,7 @@ actor MemoryPlace {
     private var termBases: [Int: [String: Int64]] = [:]
     private var unclaimedSeats: Set<[String]> = []
     private var acknowledged: [String: Int64] = [:]
+    private var leases: [String: (holder: String, end: ContinuousClock.Instant)] = [:]
     /// By purchase, and then by the key of the claim.
     private var users: [PlacedIdentity: [[UInt8]: UserClaim]] = [:]
     private var verified: [[UInt8]: VerifiedReceipt] = [:]
@@ -319,6 +320,26 @@ actor MemoryPlace {
         try LedgerLimits.check(consumer: consumer)
         return acknowledged[consumer] ?? 0
     }
+
+    func lease(_ consumer: String, to holder: String, for milliseconds: Int64) throws -> ConsumerLease {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
+        let now = ContinuousClock.now
+        if let known = leases[consumer], known.holder != holder, known.end > now {
+            return ConsumerLease(
+                isGranted: false, holder: known.holder,
+                remainingMilliseconds: Int64((known.end - now) / .milliseconds(1))
+            )
+        }
+        leases[consumer] = (holder, now + .milliseconds(milliseconds))
+        return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
+    }
+
+    func endLease(of consumer: String, by holder: String) throws {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder)
+        if leases[consumer]?.holder == holder { leases[consumer] = nil }
+    }
 }
 
 extension AppliedFacts {
@@ -374,6 +395,14 @@ actor MemoryStore: CompleteTransactionStore {
 
     func acknowledgedPosition(of consumer: String) async throws -> Int64 {
         try await opened.acknowledgedPosition(of: consumer)
+    }
+
+    func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
+        try await opened.lease(consumer, to: holder, for: milliseconds)
+    }
+
+    func endLease(of consumer: String, by holder: String) async throws {
+        try await opened.endLease(of: consumer, by: holder)
     }
 
     func scopes() async throws -> [StoreScope] { try await opened.scopes() }

@@ -16,6 +16,7 @@ struct Schema: Sendable {
     private static let migrations = [
         Migration(version: 1, sql: initial), Migration(version: 2, sql: ledger, fill: LedgerFiller.fill),
         Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
+        Migration(version: 5, sql: leases),
     ]
 
     /// The version that this program reads and writes.
@@ -189,6 +190,12 @@ struct Schema: Sendable {
             checks int4 NOT NULL
         );
         INSERT INTO readiness VALUES (1, 0)
+        """
+
+    /// The lease of each consumer of the ledger (`ConsumerLease`): its holder, and the end in milliseconds since 1970.
+    private static let leases = """
+        ALTER TABLE ledger_consumers ADD COLUMN holder bytea;
+        ALTER TABLE ledger_consumers ADD COLUMN leased_until int8
         """
 
     /// What migrations of the caller's data keep (`MigrationStore`). The keys are SHA-256 values. A user belongs to the

@@ -30,6 +30,23 @@ public protocol DeliveryLedger: Sendable {
 
     /// The position that a consumer has acknowledged; 0 if it never did.
     func acknowledgedPosition(of consumer: String) async throws -> Int64
+
+    /// Takes or renews the lease of a consumer, which one holder at a time has. Of several callers, one gets it. It is granted if no
+    /// one holds it, if it has expired, or if the caller holds it; then it lasts `milliseconds` from now. Durable when it returns.
+    ///
+    /// A lease restricts no other method: it is an agreement among the processes that ask for it.
+    /// - Parameters:
+    ///   - consumer: its name, 1 to 256 characters of printable ASCII.
+    ///   - holder: a name that no other process has, 1 to 256 characters of printable ASCII.
+    ///   - milliseconds: 1 to ``LedgerLimits/maximumLeaseMilliseconds``.
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for other names or another duration.
+    func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease
+
+    /// Ends the lease of a consumer if this holder has it.
+    /// - Parameters:
+    ///   - consumer: its name.
+    ///   - holder: the name that the lease was granted to.
+    func endLease(of consumer: String, by holder: String) async throws
 }
 
 /// One entry of a ``DeliveryLedger``.
