@@ -7,7 +7,8 @@ public import Purchases
 /// - It says only what somebody signed: a purchase that stands in recorded documents alone gets no entry.
 /// - Who has read up to a position has missed nothing before it: an entry never appears at or before a position that was
 ///   read, even where several programs write at once.
-/// - Entries stay. A new consumer that begins at 0 sees everything, what was stored before there was a ledger included.
+/// - Entries stay until ``removeEntries(before:evenUnread:)``. Until then, a new consumer that begins at 0 sees everything, what
+///   was stored before there was a ledger included. Afterwards it gets an error instead of a part.
 ///
 /// A consumer that acknowledges after it has delivered may be told the same entry again when it was killed in between: it
 /// keeps the position, or the transaction ids, in the same transaction as the delivery if it must not deliver twice.
@@ -18,6 +19,7 @@ public protocol DeliveryLedger: Sendable {
     /// - Parameters:
     ///   - position: 0 for the beginning.
     ///   - limit: how many to give at most, 1 to 10,000; other numbers are moved to the nearer bound.
+    /// - Throws: ``TransactionStoreError`` `entriesRemoved` if entries after the position were removed.
     func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry]
 
     /// Remembers that a consumer is done with everything up to a position; durable when it returns. A position before the
@@ -47,6 +49,21 @@ public protocol DeliveryLedger: Sendable {
     ///   - consumer: its name.
     ///   - holder: the name that the lease was granted to.
     func endLease(of consumer: String, by holder: String) async throws
+
+    /// Every consumer that has acknowledged, or had a lease, by name.
+    func consumers() async throws -> [LedgerConsumer]
+
+    /// Forgets a consumer: its position and its lease. Returns false if there is no such consumer.
+    func removeConsumer(_ name: String) async throws -> Bool
+
+    /// Removes the entries that were recorded before a date, as far as every consumer has acknowledged them. Later reads from before
+    /// ``LedgerRemoval/position`` throw `entriesRemoved`.
+    ///
+    /// The ledger goes on as before: what it has recorded of each transaction stays known, so no purchase is `purchased` twice.
+    /// - Parameters:
+    ///   - date: in milliseconds since 1970, by the store's clock (``LedgerEntry/recordedDate``).
+    ///   - evenUnread: also removes entries that a consumer has not acknowledged. It then gets the error.
+    func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval
 }
 
 /// One entry of a ``DeliveryLedger``.
@@ -98,6 +115,9 @@ public struct LedgerEntry: Sendable {
     /// The claim that the App Store ended, a UUID in lower case; only with ``Event/seatUnclaimed``. An id is in one entry of
     /// its app and environment.
     public let seatClaimId: String?
+    /// When the entry was written, in milliseconds since 1970 by the store's clock. An entry that is older than this member has the time
+    /// of the upgrade of the store.
+    public let recordedDate: Int64
 
     /// An entry for an engine to give.
     /// - Parameters:
@@ -107,10 +127,12 @@ public struct LedgerEntry: Sendable {
     ///   - transactionId: the id of the transaction.
     ///   - transaction: the transaction as ``CustomerAssembler`` makes it of what the engine knows now.
     ///   - seatClaimId: the claim that ended, of an entry ``Event/seatUnclaimed``.
+    ///   - recordedDate: when the entry was written, in milliseconds since 1970.
     public init(
         position: Int64, event: Event, scope: StoreScope, transactionId: String, transaction: StoredTransaction,
-        seatClaimId: String? = nil
+        seatClaimId: String? = nil, recordedDate: Int64
     ) {
+        self.recordedDate = recordedDate
         self.seatClaimId = seatClaimId
         self.position = position
         self.event = event
