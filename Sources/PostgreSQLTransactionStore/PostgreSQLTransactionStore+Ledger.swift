@@ -181,11 +181,11 @@ extension PostgreSQLTransactionStore {
         name: "delete_superseded_ledger_entries",
         sql: """
             DELETE FROM ledger AS l
-            WHERE l.position > $1::int8 AND l.position <= $2::int8 AND l.event IN (2, 4, 5)
+            WHERE l.position > $1::int8 AND l.position <= $2::int8 AND l.event NOT IN (1, 3, 6)
                 AND EXISTS (
                     SELECT FROM ledger AS k
                     WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number)
-                AND (l.event = 5 OR EXISTS (
+                AND (l.event > 4 OR EXISTS (
                     SELECT FROM ledger AS k
                     WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number
                         AND k.event <= 4))

@@ -209,11 +209,11 @@ extension SQLiteTransactionStore: DeliveryLedger {
     /// its last number, and the seats. The last entry of all stays too, so that SQLite gives no position twice.
     private static let deleteSuperseded = """
         DELETE FROM ledger
-        WHERE position > ?1 AND position <= ?2 AND event IN (2, 4, 5)
+        WHERE position > ?1 AND position <= ?2 AND event NOT IN (1, 3, 6)
             AND number < (
                 SELECT MAX(k.number) FROM ledger k
                 WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id)
-            AND (event = 5 OR EXISTS (
+            AND (event > 4 OR EXISTS (
                 SELECT 1 FROM ledger k
                 WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id
                     AND k.number > ledger.number AND k.event <= 4))

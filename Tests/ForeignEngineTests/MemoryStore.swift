@@ -106,6 +106,10 @@ actor MemoryPlace {
         let hasTerms = set.transactions.contains { $0.payload.type == .nonRenewingSubscription }
         if hasTerms || termBases[customer] != nil { try recordTerms(of: customer, set.scope) }
         try recordSeats(set)
+        if let event = NotifiedEvent(of: set) {
+            let filing = Filing(scope: set.scope, original: event.originalTransactionId)
+            try append(Entry(event: event.event, filing: filing, id: event.transactionId))
+        }
         for fact in set.renewalInfos {
             let filing = Filing(scope: set.scope, original: fact.payload.originalTransactionId ?? "")
             _ = result.count(FactRow(fact), &renewalInfos[filing, default: [:]])

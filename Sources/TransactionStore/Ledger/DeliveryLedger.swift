@@ -88,6 +88,24 @@ public struct LedgerEntry: Sendable {
         /// The App Store ended the claim of a seat of this subscription (UNCLAIM_SEATS): revoke the access of the
         /// person who has ``LedgerEntry/seatClaimId``. The subscription stays.
         case seatUnclaimed = 6
+        /// The renewal failed, and the App Store asks to keep access during the billing grace period (DID_FAIL_TO_RENEW with
+        /// GRACE_PERIOD). This event and the following ones are what a notification states, each notification once, in the order of
+        /// arrival: a late one gives a late entry.
+        case gracePeriodEntered = 7
+        /// The renewal failed without a grace period (DID_FAIL_TO_RENEW).
+        case billingFailed = 8
+        /// The billing grace period ended without a renewal (GRACE_PERIOD_EXPIRED).
+        case gracePeriodExpired = 9
+        /// A renewal that had failed succeeded (DID_RENEW with BILLING_RECOVERY). The transaction is that of the new period.
+        case billingRecovered = 10
+        /// The subscription expired (EXPIRED).
+        case expired = 11
+        /// The customer has to agree to a price increase (PRICE_INCREASE with PENDING).
+        case priceIncreasePending = 12
+        /// The customer agreed to a price increase, or it needs no consent (PRICE_INCREASE with ACCEPTED).
+        case priceIncreaseAccepted = 13
+        /// The App Store asks for consumption information about a refund request (CONSUMPTION_REQUEST). Answer within 12 hours.
+        case consumptionRequested = 14
 
         /// The word for it in JSON.
         public var name: String {
@@ -98,11 +116,19 @@ public struct LedgerEntry: Sendable {
             case .reinstated: "reinstated"
             case .termMoved: "termMoved"
             case .seatUnclaimed: "seatUnclaimed"
+            case .gracePeriodEntered: "gracePeriodEntered"
+            case .billingFailed: "billingFailed"
+            case .gracePeriodExpired: "gracePeriodExpired"
+            case .billingRecovered: "billingRecovered"
+            case .expired: "expired"
+            case .priceIncreasePending: "priceIncreasePending"
+            case .priceIncreaseAccepted: "priceIncreaseAccepted"
+            case .consumptionRequested: "consumptionRequested"
             }
         }
 
         /// Whether the event changes what became of the transaction. The others leave it granted or not granted.
-        public var isState: Bool { self != .termMoved && self != .seatUnclaimed }
+        public var isState: Bool { rawValue <= Self.reinstated.rawValue }
     }
 
     /// Greater than that of every entry before it. Numbers may be left out.

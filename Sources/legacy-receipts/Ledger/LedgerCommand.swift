@@ -8,7 +8,8 @@ struct LedgerCommand: AsyncParsableCommand {
         discussion: """
             The store keeps an ordered ledger of the events of each transaction: purchased (once per transaction id), \
             revoked, upgraded, reinstated, termMoved (of a non-renewing subscription), seatUnclaimed (of a subscription \
-            with seats). A consumer reads the entries after its position, processes them, and \
+            with seats), and what notifications state: gracePeriodEntered, billingFailed, gracePeriodExpired, \
+            billingRecovered, expired, priceIncreasePending, priceIncreaseAccepted, consumptionRequested. A consumer reads the entries after its position, processes them, and \
             acknowledges them.
 
             EXAMPLES:
