@@ -339,6 +339,7 @@ let package = Package(
                 "TestSupport",
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "Purchases", "ReceiptForge",
                 "AppStoreServer", "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
+                "PostgreSQLTransactionStore", "TestDatabase",
             ],
             swiftSettings: testSettings),
     ]

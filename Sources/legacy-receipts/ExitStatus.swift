@@ -7,6 +7,8 @@ enum ExitStatus {
     static let someQuarantined = ExitCode(1)
     /// `notifications backfill`: some were not stored.
     static let someRefused = ExitCode(1)
+    /// `ledger follow`: the command of a batch failed too often.
+    static let commandFailed = ExitCode(1)
     /// `inspect`: a receipt that is not genuine, or belongs to another device.
     static let notGenuine = ExitCode(1)
     /// `inspect`: not a receipt, or one too damaged to be read.

@@ -8,7 +8,10 @@ struct UsageTests {
         arguments: [
             [], ["inspect"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"], ["completions"],
             ["export"], ["offers"], ["ledger"], ["ledger", "read"],
-            ["ledger", "acknowledge"], ["sign"], ["sign", "promotional-offer"], ["sign", "promotional-offer-v1"],
+            ["ledger", "acknowledge"], ["ledger", "follow"],
+            ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],
+            ["sign", "promotional-offer"],
+            ["sign", "promotional-offer-v1"],
             ["sign", "introductory-eligibility"], ["sign", "advanced-commerce"],
         ])
     func help(command: [String]) async throws {

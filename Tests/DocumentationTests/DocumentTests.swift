@@ -24,7 +24,7 @@ let root: URL? = {
         "README.md", "MIGRATION.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
         "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Catalogs.md",
         "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Export.md", "Documentation/Fields.md",
-        "Documentation/Libraries.md",
+        "Documentation/Ledger.md", "Documentation/Libraries.md",
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Replies.md",
         "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
