@@ -164,18 +164,16 @@ package final class RecordSource {
 
     private func open(_ stream: any ByteStream, name: String) throws(InputError) -> OpenInput {
         statistics.inputs += 1
-        let (stream, isCompressed) = try GzipStream.unwrapping(stream, name: name)
+        let (stream, compression) = try CompressedStream.unwrapping(stream, name: name)
         let buffer = InputBuffer(stream, chunkSize: chunkSize)
         // One byte more than the window (and a byte order mark) shows whether more follows.
         try buffer.fill(upTo: InputLimits.detectionWindow + 4)
         if buffer.window.starts(with: [0xEF, 0xBB, 0xBF]) { buffer.consume(3) }
         let isWhole = buffer.count <= InputLimits.detectionWindow
         let head = Bytes(rebasing: buffer.window.prefix(InputLimits.detectionWindow))
-        let framing = try FormatDetector(
-            input: isCompressed && name.hasSuffix(".gz") ? String(name.dropLast(3)) : name, options: options,
-            head: head,
-            isWhole: isWhole
-        ).detect()
+        var contentName = name
+        if let suffix = compression?.suffix, name.hasSuffix(suffix) { contentName.removeLast(suffix.count) }
+        let framing = try FormatDetector(input: contentName, options: options, head: head, isWhole: isWhole).detect()
         return OpenInput(name: name, buffer: buffer, framing: framing, limit: options.maximumRecordSize)
     }
 }

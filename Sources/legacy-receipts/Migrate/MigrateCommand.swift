@@ -14,7 +14,7 @@ struct MigrateCommand: AsyncParsableCommand {
         discussion: """
             Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies, notifications of both versions, and \
             StoreKit 2 data (signed as JWS, decoded, or in answers of the App Store Server API) from files, folders or \
-            standard input, also compressed with gzip, and writes into the output folder:
+            standard input, also compressed with gzip, bzip2 or zstd, and writes into the output folder:
 
               transactions.ndjson      a JWSTransactionDecodedPayload per purchase,
                                        each field with its source
