@@ -101,12 +101,27 @@ extension MigrationOptions {
             "\(expectedRecords) records were expected and \(records) were read. Was the input cut off?")
     }
 
-    /// Checks the inputs first, so that a wrong name fails before hours of work.
-    func check(_ inputs: [String]) throws(MigrationError) {
+    /// What is to be read. Checks it first, so that a wrong name fails before hours of work.
+    func arguments(_ inputs: [String]) throws(MigrationError) -> [InputArgument] {
         do throws(InputError) {
-            for input in inputs where input != "-" { try SystemCalls.checkReadable(input) }
+            var arguments: [InputArgument] = []
+            for input in inputs { arguments += try Self.arguments(input) }
+            return arguments
         } catch {
             throw MigrationError(.input, path: error.input, error.message)
+        }
+    }
+
+    private static func arguments(_ input: String) throws(InputError) -> [InputArgument] {
+        let argument = InputArgument(input)
+        guard case .path(let path) = argument else { return [argument] }
+        do throws(InputError) {
+            try SystemCalls.checkReadable(path)
+            return [argument]
+        } catch {
+            guard error.code == .notFound, PathPattern.isPattern(path) else { throw error }
+            // A match that cannot be read is quarantined, as in a folder.
+            return try PathPattern.matches(of: path).map { .path($0) }
         }
     }
 }

@@ -46,21 +46,21 @@ public struct StoreMigration: Sendable {
 
     public init(options: Options) { self.options = options }
 
-    /// Migrates files, folders and, for `-`, standard input, into a store.
+    /// Migrates files, folders, patterns such as `2019-*.csv`, and, for `-`, standard input, into a store.
     ///
     /// - Parameters:
-    ///   - inputs: paths of files and folders, and `-` for standard input, in the order in which they are read.
+    ///   - inputs: paths or patterns of files and folders, and `-` for standard input, in the order in which they are read.
     ///   - store: the store. The migration does not close it.
     ///   - progress: called from time to time, not more than once per batch of records.
     /// - Throws: ``MigrationError``. What was committed before stays, and the same call goes on after it.
     public func run(
         inputs: [String], into store: any Store, progress: @Sendable (Migration.Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {
-        try options.migration.check(inputs)
+        let arguments = try options.migration.arguments(inputs)
         var work = try await begin(inputs, store)
         var input = options.migration.input
         input.otherColumns = [options.userColumn].compactMap(\.self) + options.carriedColumns.sorted()
-        let source = RecordSource(inputs.map { InputArgument($0) }, options: input)
+        let source = RecordSource(arguments, options: input)
         let resumed = ResumedSource(source, after: work.checkpoint, marks: work.progress.marks)
         let migrator = try migrator()
         let pipeline = BatchPipeline(

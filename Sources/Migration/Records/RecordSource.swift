@@ -10,6 +10,11 @@ package enum InputArgument: Sendable, Equatable {
     package init(_ argument: String) {
         self = argument == "-" ? .standardInput : .path(argument)
     }
+
+    /// The path of a file or folder.
+    var path: String? {
+        if case .path(let path) = self { path } else { nil }
+    }
 }
 
 /// The progress of reading.

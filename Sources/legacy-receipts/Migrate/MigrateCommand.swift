@@ -62,7 +62,9 @@ struct MigrateCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "input"), completion: .file())
+        help: ArgumentHelp(
+            "Files, folders, patterns such as '2019-*.csv.gz', or - for standard input.", valueName: "input"),
+        completion: .file())
     var inputs: [String] = []
 
     @Option(
