@@ -106,7 +106,7 @@ let package = Package(
             dependencies: [
                 "CBzip2", "CZlib", "CZstd",
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "AppStoreServer",
-                "TransactionStore", "ReplyComparison", crypto,
+                "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore", "ReplyComparison", crypto,
             ],
             swiftSettings: settings),
         .target(

@@ -19,6 +19,8 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case columnUndetectable
         /// The table's first row never ends, or has no columns.
         case noHeader
+        /// A database cannot be reached, or refuses a query, or the key of the rows cannot be used.
+        case queryFailed
     }
 
     /// What was found wrong.
