@@ -13,7 +13,7 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case nameNotUTF8
         /// The task that reads was cancelled.
         case interrupted
-        /// The table has no column of the requested name.
+        /// The table has no column of the requested name, or the objects have no such member.
         case columnNotFound
         /// The receipt column of the table cannot be detected.
         case columnUndetectable

@@ -129,7 +129,7 @@ struct TableDetector {
     }
 
     /// At most forty names, so that a sentence stays one.
-    private static func list(_ names: [String]) -> String {
+    static func list(_ names: [String]) -> String {
         let shown = names.prefix(40).map { $0.count > 60 ? $0.prefix(60) + "…" : $0[...] }
         return shown.joined(separator: ", ") + (names.count > 40 ? ", …" : "")
     }
