@@ -96,12 +96,17 @@ let package = Package(
         .systemLibrary(
             name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "CBzip2", path: "Sources/CBzip2", providers: [.apt(["libbz2-dev"]), .brew(["bzip2"])]),
+        .systemLibrary(
+            name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         .target(
             name: "Migration",
             dependencies: [
-                "CZlib",
+                "CBzip2", "CZlib", "CZstd",
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "AppStoreServer",
-                "TransactionStore", "ReplyComparison", crypto,
+                "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore", "ReplyComparison", crypto,
             ],
             swiftSettings: settings),
         .target(
@@ -242,7 +247,7 @@ let package = Package(
         .testTarget(
             name: "MigrationTests",
             dependencies: [
-                "TestSupport",
+                "TestSupport", "CBzip2", "CZstd",
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
                 "SharedReceipts", "TransactionStore", "TransactionStoreConformance", "SQLiteTransactionStore",
                 "PostgreSQLTransactionStore", "TestDatabase", grdb,

@@ -60,6 +60,12 @@ struct UsageTests {
             (["migrate", "a", "--max-size", "9223372036854775807"], "--max-size takes a number of bytes"),
             (["migrate", "-", "-"], "Standard input (-) can be read only once"),
             (["migrate", ""], "A path is empty"),
+            (["migrate", "sqlite:app.db"], "A database needs --query"),
+            (["migrate", "a", "postgres://h/d"], "A database needs --query"),
+            (["migrate", "a", "--query", "SELECT 1"], "--query needs one input, a database"),
+            (["migrate", "sqlite:a", "b", "--query", "SELECT 1"], "--query needs one input, a database"),
+            (["migrate", "a", "--key", "id"], "--key needs --query"),
+            (["migrate", "sqlite:a", "--query", "SELECT 1", "--no-header"], "The rows of --query have columns"),
             (["completions"], "Missing expected argument '<shell>'"),
             (["completions", "tcsh"], "'bash', 'zsh' or 'fish'"),
         ])

@@ -13,7 +13,7 @@ struct MigrateCommand: AsyncParsableCommand {
         discussion: """
             Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies, notifications of both versions, and \
             StoreKit 2 data (signed as JWS, decoded, or in answers of the App Store Server API) from files, folders or \
-            standard input, also compressed with gzip, and writes into the output folder:
+            standard input, also compressed with gzip, bzip2 or zstd, and writes into the output folder:
 
               transactions.ndjson      a JWSTransactionDecodedPayload per purchase,
                                        each field with its source
@@ -50,13 +50,20 @@ struct MigrateCommand: AsyncParsableCommand {
                 --environment Production --bundle-id com.example.app
               legacy-receipts migrate dump.csv --into sqlite:purchases.sqlite \\
                 --user-column account_id --carry country
+              legacy-receipts migrate sqlite:app.db --query 'SELECT * FROM receipts' \\
+                --key id --into sqlite:purchases.sqlite
               legacy-receipts migrate --retry --into sqlite:purchases.sqlite --max-size 20000000
               legacy-receipts migrate migrated/quarantine.ndjson --column original \\
                 --max-size 20000000 --output second-try
             """)
 
     @Argument(
-        help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "input"), completion: .file())
+        help: ArgumentHelp(
+            """
+            Files, folders, patterns such as '2019-*.csv.gz', or - for standard input; or one database, with --query: \
+            sqlite:PATH or postgres://…
+            """, valueName: "input"),
+        completion: .file())
     var inputs: [String] = []
 
     @Option(
@@ -95,6 +102,17 @@ struct MigrateCommand: AsyncParsableCommand {
         name: .customLong("no-header"),
         help: "The tables have no header; name the columns by number in --column, --user-column and --carry, from 1.")
     var noHeader = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The query whose rows are the records, where the input is a database. It is only read.", valueName: "sql"))
+    var query: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --query: a column that identifies a row. With --into, the next run goes on after the last one.",
+            valueName: "column"))
+    var key: String?
 
     @Option(
         help: ArgumentHelp(
@@ -206,6 +224,19 @@ struct MigrateCommand: AsyncParsableCommand {
             throw ValidationError(
                 retry ? "--retry takes no inputs." : "Name the inputs to read, or - for standard input.")
         }
+        let databases = inputs.filter(Self.isDatabase)
+        guard databases.isEmpty == (query == nil), query == nil || inputs.count == 1 else {
+            throw ValidationError(
+                query == nil
+                    ? "A database needs --query, the SQL whose rows are the records."
+                    : "--query needs one input, a database: sqlite:PATH or postgres://….")
+        }
+        guard key == nil || query != nil else { throw ValidationError("--key needs --query.") }
+        guard query == nil || (inputFormat == .auto && tableDialect == nil && delimiter == nil && !noHeader) else {
+            throw ValidationError(
+                "The rows of --query have columns: without --input-format, --table-dialect, --delimiter and --no-header."
+            )
+        }
         if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
         if let expectedRecords, expectedRecords < 0 {
             throw ValidationError("--expect-records takes a number from 0.")
@@ -216,6 +247,10 @@ struct MigrateCommand: AsyncParsableCommand {
         for path in inputs + [output] where path.isEmpty {
             throw ValidationError("A path is empty.")
         }
+    }
+
+    private static func isDatabase(_ input: String) -> Bool {
+        ["sqlite:", "postgres://", "postgresql://"].contains { input.hasPrefix($0) }
     }
 
     func run() async throws {
@@ -279,6 +314,11 @@ struct MigrateCommand: AsyncParsableCommand {
                 migration: options, userColumn: userColumn.map(columnName), carriedColumns: Set(carry.map(columnName)),
                 startsOver: startOver,
                 date: Int64(Date().timeIntervalSince1970 * 1_000)))
+        if query != nil, key == nil, !quiet {
+            Terminal.error(
+                "Without --key, each run reads the query from its first row. Receipts that the store has are not verified again."
+            )
+        }
         let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
         let interruption = Interruption()
         let summary: StoreMigrationSummary
@@ -301,14 +341,14 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch {
             if let signal = interruption.signal {
                 Terminal.error(
-                    "Interrupted after \(reporter.records) records. Run the same command to go on where it stopped.")
+                    "Interrupted after \(reporter.records) records. \(resumption)")
                 throw ExitCode(128 + signal)
             }
             guard let error = error as? MigrationError else { throw error }
             let advice =
                 switch error.code {
                 case .inputChanged: " To read everything again, add --start-over; what is stored stays."
-                case .store: " Repair it, and run the same command to go on where it stopped."
+                case .store: " Repair it. \(resumption)"
                 default: ""
                 }
             throw CommandFailure(error.message + advice)
@@ -316,6 +356,12 @@ struct MigrateCommand: AsyncParsableCommand {
         if summary.records.quarantined + summary.records.documentsQuarantined + summary.records.documentsNotRead > 0 {
             throw ExitStatus.someQuarantined
         }
+    }
+
+    private var resumption: String {
+        query != nil && key == nil
+            ? "Run the same command to read the query again; with --key, a run goes on where the last one stopped."
+            : "Run the same command to go on where it stopped."
     }
 
     private func limitText(_ summary: MigrationSummary) -> String {
@@ -343,7 +389,8 @@ struct MigrateCommand: AsyncParsableCommand {
             outputFormat: format,
             environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,
-            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite, maximumRecords: limit,
+            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite,
+            query: query.map { RowQuery(sql: $0, key: key) }, maximumRecords: limit,
             expectedRecords: expectedRecords)
     }
 }
