@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func comparisonSampleReportsPairs() {
-        let reply = Array(#"{"status":0,"receipt":{"bundle_id":"com.example.orchard"}}"#.utf8)
+        let reply = Array(#"{"status":0,"receipt":{"bundle_id":"com.example.orchard","in_app":[]}}"#.utf8)
         let other = Array(#"{"status":21003}"#.utf8)
         #expect(report([(apples: reply, ours: reply)]).hasParity)
         #expect(!report([(apples: reply, ours: reply), (apples: reply, ours: other)]).hasParity)
