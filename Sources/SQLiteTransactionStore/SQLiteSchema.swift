@@ -20,15 +20,32 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("2") { db in
             try db.execute(sql: version2)
-            try LedgerWriter(db).recordAll(db)
+            try LedgerWriter(db, hasDates: false).recordAll(db)
         }
         migrator.registerMigration("3") { db in
             try db.execute(sql: version3)
-            try TermWriter(db).recordAll(db)
+            try TermWriter(db, hasDates: false).recordAll(db)
         }
         migrator.registerMigration("4") { db in try db.execute(sql: version4) }
         migrator.registerMigration("5") { db in try db.execute(sql: version5) }
+        migrator.registerMigration("6") { db in
+            let now = try SQLStatement(db, "SELECT \(SQLiteTransactionStore.now)").integer() ?? 0
+            try db.execute(sql: version6(now: now))
+        }
         return migrator
+    }
+
+    /// When each entry of the ledger was written, in milliseconds since 1970, and up to which position entries were removed. The
+    /// default is for the existing entries, which this way need no change: each later one has its own date.
+    private static func version6(now: Int64) -> String {
+        """
+        ALTER TABLE ledger ADD COLUMN recorded_at INTEGER NOT NULL DEFAULT \(now);
+        CREATE TABLE ledger_removal (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            position INTEGER NOT NULL
+        );
+        INSERT INTO ledger_removal VALUES (1, 0);
+        """
     }
 
     /// The lease of each consumer of the ledger (`ConsumerLease`): its holder, and the end in milliseconds since 1970.

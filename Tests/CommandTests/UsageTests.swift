@@ -8,7 +8,9 @@ struct UsageTests {
         arguments: [
             [], ["inspect"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"], ["completions"],
             ["export"], ["offers"], ["ledger"], ["ledger", "read"],
-            ["ledger", "acknowledge"], ["ledger", "follow"], ["sign"], ["sign", "promotional-offer"],
+            ["ledger", "acknowledge"], ["ledger", "follow"],
+            ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],
+            ["sign", "promotional-offer"],
             ["sign", "promotional-offer-v1"],
             ["sign", "introductory-eligibility"], ["sign", "advanced-commerce"],
         ])

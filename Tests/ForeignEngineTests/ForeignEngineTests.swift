@@ -44,6 +44,11 @@ struct ForeignEngineTests {
         func endLease(of consumer: String, by holder: String) async throws {
             try await store.endLease(of: consumer, by: holder)
         }
+        func consumers() async throws -> [LedgerConsumer] { try await store.consumers() }
+        func removeConsumer(_ name: String) async throws -> Bool { try await store.removeConsumer(name) }
+        func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
+            try await store.removeEntries(before: date, evenUnread: evenUnread)
+        }
         func scopes() async throws -> [StoreScope] { try await store.scopes() }
         func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
             try await store.customers(in: scope, after: identity, limit: limit)

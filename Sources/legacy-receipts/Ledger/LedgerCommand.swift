@@ -8,7 +8,8 @@ struct LedgerCommand: AsyncParsableCommand {
         discussion: """
             The store keeps an ordered ledger of the events of each transaction: purchased (once per transaction id), \
             revoked, upgraded, reinstated, termMoved (of a non-renewing subscription), seatUnclaimed (of a subscription \
-            with seats). A consumer reads the entries after its position, processes them, and \
+            with seats), and what notifications state: gracePeriodEntered, billingFailed, gracePeriodExpired, \
+            billingRecovered, expired, priceIncreasePending, priceIncreaseAccepted, consumptionRequested. A consumer reads the entries after its position, processes them, and \
             acknowledges them.
 
             EXAMPLES:
@@ -19,7 +20,10 @@ struct LedgerCommand: AsyncParsableCommand {
               legacy-receipts ledger follow --store sqlite:purchases.sqlite \\
                 --consumer shop --acknowledge-on-exit-0 ./deliver
             """,
-        subcommands: [LedgerReadCommand.self, LedgerFollowCommand.self, LedgerAcknowledgeCommand.self])
+        subcommands: [
+            LedgerReadCommand.self, LedgerFollowCommand.self, LedgerAcknowledgeCommand.self,
+            LedgerPruneCommand.self, LedgerConsumersCommand.self, LedgerForgetCommand.self,
+        ])
 }
 
 struct LedgerReadCommand: AsyncParsableCommand {
@@ -27,7 +31,7 @@ struct LedgerReadCommand: AsyncParsableCommand {
         commandName: "read",
         abstract: "Print entries as NDJSON, the oldest first.",
         discussion: """
-            Each line has position, event, bundleId, environment, transactionId and transaction. A store can contain \
+            Each line has position, event, recordedDate, bundleId, environment, transactionId and transaction. A store can contain \
             several apps, and sandbox purchases, which cost nothing. --bundle-id and --environment leave out the \
             others. The position of a consumer passes over entries that are left out, so use the same options each \
             time.
@@ -69,8 +73,8 @@ struct LedgerReadCommand: AsyncParsableCommand {
             if let consumer { position = try await store.acknowledgedPosition(of: consumer) }
             var left = limit ?? .max
             while left > 0 {
-                let entries = try await store.changes(
-                    after: position, limit: selection.isFiltered ? 1_000 : min(left, 1_000))
+                let entries = try await store.entries(
+                    after: position, limit: selection.isFiltered ? 1_000 : min(left, 1_000), for: consumer)
                 guard let last = entries.last else { return }
                 let wanted = entries.filter { selection.includes($0.scope) }.prefix(left)
                 try Terminal.output(try await LedgerLines.bytes(of: wanted, products, in: store))

@@ -100,8 +100,9 @@ struct LedgerFollowCommand: AsyncParsableCommand {
             store: store, hold: hold, consumer: consumer, selection: selection, catalog: catalog,
             command: command.map(BatchCommand.init), batch: batch, attempts: attempts ?? .max, endsWhenDone: once,
             pause: .seconds(pollSeconds))
-        // A position that cannot be read is an error of its own, before the name is taken.
-        _ = try await store.acknowledgedPosition(of: consumer)
+        // A position that cannot be read from is an error before the name is taken, which would keep entries for it.
+        let position = try await store.acknowledgedPosition(of: consumer)
+        _ = try await store.entries(after: position, limit: 1, for: consumer)
         try await hold.take()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -28,7 +28,7 @@ struct LedgerFollower {
             let start = position
             let entries = try await retrying {
                 try await hold.confirm()
-                return try await store.changes(after: start, limit: batch)
+                return try await store.entries(after: start, limit: batch, for: consumer)
             }
             guard let last = entries.last else {
                 if endsWhenDone { return }

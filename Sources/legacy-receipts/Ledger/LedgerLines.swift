@@ -48,6 +48,7 @@ enum LedgerLines {
         writer.beginObject()
         writer.member("position", entry.position)
         writer.member("event", entry.event.name)
+        writer.member("recordedDate", entry.recordedDate)
         writer.member("bundleId", entry.scope.bundleId)
         writer.member("environment", entry.scope.environment.rawValue)
         writer.member("transactionId", entry.transactionId)
@@ -56,6 +57,24 @@ enum LedgerLines {
         writer.member("seatClaimId", entry.seatClaimId)
         writer.endObject()
         writer.newline()
+    }
+}
+
+extension DeliveryLedger {
+    /// The entries after the position of a consumer, or of a person if `consumer` is nil.
+    ///
+    /// - Throws: ``CommandFailure`` if the consumer has missed entries, `TransactionStoreError`.
+    func entries(after position: Int64, limit: Int, for consumer: String?) async throws -> [LedgerEntry] {
+        do {
+            return try await changes(after: position, limit: limit)
+        } catch let error as TransactionStoreError where error.code == .entriesRemoved {
+            let reader = consumer.map { "The consumer \($0) cannot read on. " } ?? ""
+            throw CommandFailure(
+                """
+                \(reader)\(error.message) Read the present state of the purchases with 'legacy-receipts export', \
+                and then acknowledge the removed position.
+                """)
+        }
     }
 }
 

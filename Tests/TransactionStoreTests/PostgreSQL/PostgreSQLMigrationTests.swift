@@ -1,3 +1,4 @@
+import Foundation
 import PostgreSQLTransactionStore
 import Purchases
 import TestDatabase
@@ -22,8 +23,8 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of schema 1 to 4 is upgraded: it keeps what it holds, and takes a migration, and leases",
-        arguments: 1...4)
+        "A database of schema 1 to 5 is upgraded: it keeps what it holds, and takes a migration, and leases",
+        arguments: 1...5)
     func upgrade(version: Int) async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()
@@ -32,6 +33,8 @@ struct PostgreSQLMigrationTests {
             try schema.downgrade(to: version)
             let new = try await schema.open()
             #expect(try await new.text == "1 purchased")
+            let recorded = try await new.changes(after: 0, limit: 1).first?.recordedDate ?? 0
+            #expect(abs(recorded - Int64(Date().timeIntervalSince1970 * 1_000)) < 3_600_000)
             #expect(try await new.lease("shop", to: "a", for: 60_000).isGranted)
             #expect(try await new.lease("shop", to: "b", for: 60_000).holder == "a")
             #expect(try await new.quarantine(after: nil, limit: 10).isEmpty)
@@ -41,7 +44,7 @@ struct PostgreSQLMigrationTests {
             #expect(try await new.quarantine(after: nil, limit: 10) == step.quarantined)
             #expect(try await new.text == "1 purchased, 2 purchased")
             try await new.close()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "5")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "6")
         }
     }
 
