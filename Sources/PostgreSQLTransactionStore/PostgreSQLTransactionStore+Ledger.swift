@@ -160,7 +160,8 @@ extension PostgreSQLTransactionStore {
         name: "list_ledger_consumers",
         sql: """
             SELECT name, position,
-                CASE WHEN leased_until > \(now) THEN coalesce(holder, ''::bytea) ELSE ''::bytea END
+                CASE WHEN leased_until > \(now) AND leased_until <= \(now) + $1::int8 THEN coalesce(holder, ''::bytea)
+                    ELSE ''::bytea END
             FROM ledger_consumers ORDER BY name
             """)
     private static let removeConsumer = Statement(
@@ -176,12 +177,12 @@ extension PostgreSQLTransactionStore {
         name: "keep_ledger_removal",
         sql: "UPDATE ledger_removal SET position = greatest(position, $1::int8) RETURNING position")
     /// What `LedgerHistory` and the reader need stays: whether a transaction was ever `purchased` or `upgraded`, its last state,
-    /// its last number, and the seats.
+    /// its last number, and the seats. Number 0 stays, since the writer recognizes by it that a transaction has entries.
     private static let deleteSuperseded = Statement(
         name: "delete_superseded_ledger_entries",
         sql: """
             DELETE FROM ledger AS l
-            WHERE l.position > $1::int8 AND l.position <= $2::int8 AND l.event NOT IN (1, 3, 6)
+            WHERE l.position > $1::int8 AND l.position <= $2::int8 AND l.event NOT IN (1, 3, 6) AND l.number > 0
                 AND EXISTS (
                     SELECT FROM ledger AS k
                     WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number)
@@ -194,7 +195,7 @@ extension PostgreSQLTransactionStore {
     public func consumers() async throws -> [LedgerConsumer] { try await perform { try Self.consumers($0) } }
 
     private static func consumers(_ session: PostgreSQLSession) throws -> [LedgerConsumer] {
-        let rows = try session.run(listConsumers)
+        let rows = try session.run(listConsumers, [.int8(LedgerLimits.maximumLeaseMilliseconds)])
         return try (0..<rows.count).map { row in
             // No holder has an empty name.
             let holder = try rows.text(row, 2)

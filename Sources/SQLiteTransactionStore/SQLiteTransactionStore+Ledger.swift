@@ -144,8 +144,10 @@ extension SQLiteTransactionStore: DeliveryLedger {
         let find = try SQLStatement(
             db,
             """
-            SELECT name, position, CASE WHEN leased_until > \(now) THEN holder END FROM ledger_consumers ORDER BY name
+            SELECT name, position, CASE WHEN leased_until > \(now) AND leased_until <= \(now) + ?1 THEN holder END
+            FROM ledger_consumers ORDER BY name
             """)
+        try find.bind(1, LedgerLimits.maximumLeaseMilliseconds)
         var consumers: [LedgerConsumer] = []
         try find.forEachRow {
             // No holder has an empty name.
@@ -206,10 +208,10 @@ extension SQLiteTransactionStore: DeliveryLedger {
     }
 
     /// What `LedgerHistory` and the reader need stays: whether a transaction was ever `purchased` or `upgraded`, its last state,
-    /// its last number, and the seats. The last entry of all stays too, so that SQLite gives no position twice.
+    /// its last number, and the seats. Number 0 stays, since the writer recognizes by it that a transaction has entries. The last entry of all stays too, so that SQLite gives no position twice.
     private static let deleteSuperseded = """
         DELETE FROM ledger
-        WHERE position > ?1 AND position <= ?2 AND event NOT IN (1, 3, 6)
+        WHERE position > ?1 AND position <= ?2 AND event NOT IN (1, 3, 6) AND number > 0
             AND number < (
                 SELECT MAX(k.number) FROM ledger k
                 WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id)

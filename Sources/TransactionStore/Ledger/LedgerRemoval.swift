@@ -59,7 +59,7 @@ extension LedgerLimits {
     ///   - removed: the position up to which entries were removed, or 0.
     /// - Throws: ``TransactionStoreError`` `entriesRemoved` if the reader has missed entries.
     public static func check(readFrom position: Int64, removed: Int64) throws {
-        guard position < removed else { return }
+        guard max(0, position) < removed else { return }
         throw TransactionStoreError(
             .entriesRemoved,
             "The entries up to \(removed) were removed, and this reader has read those up to \(max(0, position)).")

@@ -97,12 +97,12 @@ extension StoreConformance {
             }
             let seat = FactSet(
                 scope: Samples.scope, transactions: [signed("1", 0)], unclaimedSeatIds: ["seat"])
-            _ = try await store.apply([
+            for set in [
                 seat, Samples.set(signed("2", 0)), Samples.set(revoked("2", 1)), Samples.set(signed("2", 2)),
                 Samples.set(signed("3", 0)), Samples.set(revoked("3", 1)),
                 Samples.set(revoked("4", 0)),
                 Samples.set(signed("5", 0) { $0.isUpgraded = true }),
-            ])
+            ] { _ = try await store.apply([set]) }
             var last = try await store.changes(after: 0, limit: 100).last?.position ?? 0
             func next() async throws -> String {
                 let entries = try await store.changes(after: last, limit: 100)
@@ -111,18 +111,18 @@ extension StoreConformance {
                 return LedgerAudit.text(entries)
             }
             try await expect(next(), equals: "")
-            _ = try await store.apply([
+            for set in [
                 seat, Samples.set(signed("2", 3)), Samples.set(revoked("3", 2)), Samples.set(revoked("4", 1)),
                 Samples.set(signed("5", 1) { $0.isUpgraded = true }), Samples.set(signed("1", 1)),
-            ])
+            ] { _ = try await store.apply([set]) }
             try await expect(next(), equals: "")
-            _ = try await store.apply([
+            for set in [
                 Samples.set(revoked("2", 4)), Samples.set(signed("3", 3)), Samples.set(signed("4", 2)),
-            ])
+            ] { _ = try await store.apply([set]) }
             try await expect(next(), equals: "2 revoked, 3 reinstated, 4 purchased")
-            _ = try await store.apply([
+            for set in [
                 Samples.set(signed("2", 5)), Samples.set(revoked("3", 4)), Samples.set(signed("4", 3)),
-            ])
+            ] { _ = try await store.apply([set]) }
             try await expect(next(), equals: "2 reinstated, 3 revoked")
             _ = try await store.apply([Samples.set(Samples.fact("6"))])
             try await expect(next(), equals: "6 purchased")
