@@ -61,6 +61,8 @@ package struct DatabaseQuery: Sendable, Equatable {
     let query: RowQuery
     /// The last row of an earlier run; nil to begin at the first one.
     var position: QueryPosition?
+    /// Whether the rows up to which it was read are kept, for ``QueryStream/position(afterRow:)``.
+    var keepsPositions = false
 }
 
 /// A row up to which a query was read.

@@ -60,12 +60,13 @@ struct FormatDetector {
     // MARK: A wrong column
 
     /// The names of the members of the first object, if none of the first records has the receipt where `column` says: then it is
-    /// wrong for all of them. One record alone may be damaged or incomplete.
+    /// wrong for all of them. One record alone may be damaged or incomplete. A small array is one record and is read by content.
     private func namesWithout(_ column: String, _ framing: InputFraming) -> [String]? {
         var names: [String]?
         for record in firstRecords(framing) {
             let text = Array(head[record])[...]
-            guard QuarantineLine(text) == nil, let members = Self.memberNames(text) else { return nil }
+            guard text.first == UInt8(ascii: "{"), QuarantineLine(text) == nil else { return nil }
+            guard let members = Self.memberNames(text) else { continue }
             let payload = RecordReader(receiptColumn: column).read(text: text, depth: 0).payload
             guard case .unrecognized(let problem) = payload, problem.code == .missingColumn else { return nil }
             names = names ?? members
@@ -100,9 +101,8 @@ struct FormatDetector {
         return records
     }
 
-    /// Nil if the text is no JSON object.
+    /// Nil if the text is damaged, or no JSON object.
     private static func memberNames(_ text: ArraySlice<UInt8>) -> [String]? {
-        guard text.first == UInt8(ascii: "{") else { return nil }
         do throws(JSONReadingError) {
             return try JSONValue.parse(text).object?.members.map(\.key)
         } catch {

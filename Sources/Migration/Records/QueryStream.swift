@@ -24,14 +24,17 @@ final class QueryStream: ByteStream {
     private var row: Int
     private var end: Int
     private var lastKey: QueryPosition.Key?
-    /// The rows that were made, from the one on after which the query may have to go on.
+    /// The rows that were made, from the one on after which the query may have to go on; none if nothing asks for them, since they
+    /// would fill the memory.
     private var positions: [QueryPosition] = []
+    private let keepsPositions: Bool
 
     /// Bytes of rows that are made at once, about.
     private static let pieceSize = 256 << 10
 
     init(_ input: DatabaseQuery) throws(InputError) {
         name = input.database.name
+        keepsPositions = input.keepsPositions
         let sql = Self.statement(input.query.sql)
         do throws(TransactionStoreError) {
             rows =
@@ -114,7 +117,8 @@ final class QueryStream: ByteStream {
         }
         // The errors of a server name it already.
         let message = error.message.hasPrefix(name) ? error.message : "\(name): \(error.message)"
-        return InputError(code: .queryFailed, input: name, message: "The query failed. \(message).")
+        let end = message.hasSuffix("?") || message.hasSuffix(".") ? "" : "."
+        return InputError(code: .queryFailed, input: name, message: "The query failed. \(message)\(end)")
     }
 
     /// Where the query goes on after a row; nil without a key. Rows before it cannot be asked for any more.
@@ -167,7 +171,7 @@ final class QueryStream: ByteStream {
         guard let key, let keyColumn else { return }
         guard key != lastKey else { throw Self.notUnique(columns[keyColumn]) }
         lastKey = key
-        positions.append(QueryPosition(key: key, row: row, end: end))
+        if keepsPositions { positions.append(QueryPosition(key: key, row: row, end: end)) }
     }
 
     /// Appends a value with the escapes of the format.

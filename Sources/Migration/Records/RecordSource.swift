@@ -13,10 +13,11 @@ package enum InputArgument: Sendable, Equatable {
         self = argument == "-" ? .standardInput : .path(argument)
     }
 
-    /// The same input after a row of its query that an earlier run has read.
+    /// The same input after a row of its query that an earlier run has read, for a run that is to be resumed.
     func continued(after position: QueryPosition?) -> InputArgument {
         guard case .query(var query) = self else { return self }
         query.position = position
+        query.keepsPositions = true
         return .query(query)
     }
 
