@@ -12,13 +12,16 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
 
             EXAMPLES:
               legacy-receipts inspect receipt.b64
+              legacy-receipts plan receipts.ndjson
               legacy-receipts migrate receipts.ndjson --output migrated
               legacy-receipts serve --port 8080
             """,
         version: "0.1.0",
         subcommands: [
-            InspectCommand.self, MigrateCommand.self, ServeCommand.self, NotificationsCommand.self, CompareCommand.self,
-            ExportCommand.self, OffersCommand.self, LedgerCommand.self, SignCommand.self, SandboxCommand.self,
+            InspectCommand.self, PlanCommand.self, MigrateCommand.self, ServeCommand.self, NotificationsCommand.self,
+            CompareCommand.self,
+            ExportCommand.self, OffersCommand.self, LedgerCommand.self, SignCommand.self,
+            SandboxCommand.self,
             CompletionsCommand.self,
         ])
 

@@ -6,7 +6,8 @@ struct UsageTests {
     @Test(
         "The help of every command exits with 0, has examples, and fits into 80 columns",
         arguments: [
-            [], ["inspect"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"], ["completions"],
+            [], ["inspect"], ["plan"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"],
+            ["completions"],
             ["export"], ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["sign"], ["sign", "promotional-offer"], ["sign", "promotional-offer-v1"],
             ["sign", "introductory-eligibility"], ["sign", "advanced-commerce"],
@@ -57,6 +58,9 @@ struct UsageTests {
             (["migrate", "a", "--max-size", "9223372036854775807"], "--max-size takes a number of bytes"),
             (["migrate", "-", "-"], "Standard input (-) can be read only once"),
             (["migrate", ""], "A path is empty"),
+            (["plan"], "Name the inputs to read, or - for standard input."),
+            (["plan", "a", "--sample", "0"], "--sample takes a number from 1 to 1000000."),
+            (["plan", "--retry", "--into", "sqlite:a"], "plan reads inputs; --retry has none."),
             (["completions"], "Missing expected argument '<shell>'"),
             (["completions", "tcsh"], "'bash', 'zsh' or 'fish'"),
         ])
@@ -66,7 +70,7 @@ struct UsageTests {
         #expect(outcome.output.isEmpty)
         #expect(outcome.error.hasPrefix("Error: "))
         #expect(outcome.error.contains(message), "\(outcome.error)")
-        let command = ["inspect", "migrate", "completions"].contains(arguments[0]) ? " \(arguments[0])" : ""
+        let command = ["inspect", "plan", "migrate", "completions"].contains(arguments[0]) ? " \(arguments[0])" : ""
         #expect(outcome.error.contains("See 'legacy-receipts\(command) --help' for more information"))
     }
 

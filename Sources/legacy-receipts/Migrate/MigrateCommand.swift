@@ -365,9 +365,9 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    private func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }
+    func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }
 
-    private func migrationOptions() throws -> MigrationOptions {
+    func migrationOptions() throws -> MigrationOptions {
         var limits = DecodingLimits.standard
         limits.maximumSize = maximumSize
         return MigrationOptions(
