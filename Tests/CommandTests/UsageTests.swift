@@ -6,8 +6,9 @@ struct UsageTests {
     @Test(
         "The help of every command exits with 0, has examples, and fits into 80 columns",
         arguments: [
-            [], ["inspect"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"], ["completions"],
-            ["export"], ["offers"], ["ledger"], ["ledger", "read"],
+            [], ["inspect"], ["plan"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"],
+            ["completions"],
+            ["export"], ["enrich"], ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["ledger", "follow"],
             ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],
             ["sign", "promotional-offer"],
@@ -66,6 +67,9 @@ struct UsageTests {
             (["migrate", "sqlite:a", "b", "--query", "SELECT 1"], "--query needs one input, a database"),
             (["migrate", "a", "--key", "id"], "--key needs --query"),
             (["migrate", "sqlite:a", "--query", "SELECT 1", "--no-header"], "The rows of --query have columns"),
+            (["plan"], "Name the inputs to read, or - for standard input."),
+            (["plan", "a", "--sample", "0"], "--sample takes a number from 1 to 1000000."),
+            (["plan", "--retry", "--into", "sqlite:a"], "plan reads inputs; --retry has none."),
             (["completions"], "Missing expected argument '<shell>'"),
             (["completions", "tcsh"], "'bash', 'zsh' or 'fish'"),
         ])
@@ -75,7 +79,7 @@ struct UsageTests {
         #expect(outcome.output.isEmpty)
         #expect(outcome.error.hasPrefix("Error: "))
         #expect(outcome.error.contains(message), "\(outcome.error)")
-        let command = ["inspect", "migrate", "completions"].contains(arguments[0]) ? " \(arguments[0])" : ""
+        let command = ["inspect", "plan", "migrate", "completions"].contains(arguments[0]) ? " \(arguments[0])" : ""
         #expect(outcome.error.contains("See 'legacy-receipts\(command) --help' for more information"))
     }
 

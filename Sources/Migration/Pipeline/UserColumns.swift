@@ -40,7 +40,8 @@ struct UserColumns: Sendable {
         return purchases.isEmpty ? identities : purchases
     }
 
-    private func userColumn(_ columns: [CarriedColumn]) -> CarriedColumn? {
+    /// The column that counts as the user's; nil if there is none.
+    func userColumn(_ columns: [CarriedColumn]) -> CarriedColumn? {
         if let user { return columns.first { $0.name == user } }
         var best: (rank: Int, column: CarriedColumn)?
         for column in columns {

@@ -38,6 +38,8 @@ package struct InputStatistics: Sendable, Equatable {
     package var blankLines = 0
     /// Inputs without any record.
     package var emptyInputs = 0
+    /// Inputs whose files have fewer bytes than were read of them.
+    package var compressedInputs = 0
 
     package init() {}
 }
@@ -217,6 +219,7 @@ package final class RecordSource {
     private func open(_ stream: any ByteStream, name: String) throws(InputError) -> OpenInput {
         statistics.inputs += 1
         let (stream, compression) = try CompressedStream.unwrapping(stream, name: name)
+        if compression != nil { statistics.compressedInputs += 1 }
         let buffer = InputBuffer(stream, chunkSize: chunkSize)
         // One byte more than the window (and a byte order mark) shows whether more follows.
         try buffer.fill(upTo: InputLimits.detectionWindow + 4)

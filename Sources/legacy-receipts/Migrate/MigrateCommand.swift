@@ -377,9 +377,9 @@ struct MigrateCommand: AsyncParsableCommand {
         return ExitCode(128 + signal)
     }
 
-    private func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }
+    func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }
 
-    private func migrationOptions() throws -> MigrationOptions {
+    func migrationOptions() throws -> MigrationOptions {
         var limits = DecodingLimits.standard
         limits.maximumSize = maximumSize
         return MigrationOptions(
