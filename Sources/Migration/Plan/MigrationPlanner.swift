@@ -138,7 +138,6 @@ public struct MigrationPlanner: Sendable {
 
     // MARK: Sizes
 
-    /// The bytes of a file, or of all files of a folder; nil if they cannot be known.
     /// A database is named without its password.
     private static func name(of arguments: [InputArgument]) -> String? {
         guard case .query(let query)? = arguments.first else { return nil }
@@ -155,6 +154,7 @@ public struct MigrationPlanner: Sendable {
         return total
     }
 
+    /// The bytes of a file, or of all files of a folder; nil if they cannot be known.
     private static func size(of path: String) -> Int? {
         guard let status = try? SystemCalls.status(path) else { return nil }
         switch status.kind {
