@@ -1,4 +1,5 @@
 import AppStoreModels
+import LegacyReceipts
 import Purchases
 
 /// The columns of one record, or of what a record wraps: the members of a JSON object, or the fields of a table's row.
@@ -321,5 +322,11 @@ struct ObjectReader {
             return CarriedColumn(name: column.name, value: .text(String(decoding: text, as: UTF8.self)))
         }
         return String(bytes: text).map { CarriedColumn(name: column.name, value: .text($0)) }
+    }
+
+    /// The column as it travels along if it is not UTF-8. Text in another encoding cannot be told from other bytes, and a user id
+    /// must stay one of its own.
+    func carriedAsBase64(_ column: Column) -> CarriedColumn {
+        CarriedColumn(name: column.name, value: .text("base64:" + Base64.encode(stringBytes(column))))
     }
 }
