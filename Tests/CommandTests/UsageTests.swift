@@ -60,7 +60,6 @@ struct UsageTests {
             (["migrate", ""], "A path is empty"),
             (["plan"], "Name the inputs to read, or - for standard input."),
             (["plan", "a", "--sample", "0"], "--sample takes a number from 1 to 1000000."),
-            (["plan", "--retry", "--into", "sqlite:a"], "plan reads inputs; --retry has none."),
             (["completions"], "Missing expected argument '<shell>'"),
             (["completions", "tcsh"], "'bash', 'zsh' or 'fish'"),
         ])
