@@ -20,7 +20,7 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
         subcommands: [
             InspectCommand.self, PlanCommand.self, MigrateCommand.self, ServeCommand.self, NotificationsCommand.self,
             CompareCommand.self,
-            ExportCommand.self, OffersCommand.self, LedgerCommand.self, SignCommand.self,
+            ExportCommand.self, ReportCommand.self, OffersCommand.self, LedgerCommand.self, SignCommand.self,
             SandboxCommand.self,
             CompletionsCommand.self,
         ])

@@ -8,7 +8,7 @@ struct UsageTests {
         arguments: [
             [], ["inspect"], ["plan"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"],
             ["completions"],
-            ["export"], ["offers"], ["ledger"], ["ledger", "read"],
+            ["export"], ["report"], ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["sign"], ["sign", "promotional-offer"], ["sign", "promotional-offer-v1"],
             ["sign", "introductory-eligibility"], ["sign", "advanced-commerce"],
         ])
