@@ -71,6 +71,9 @@ struct PlanTests {
         try folder.write("dump.csv", table(3))
         let wrong = try await plan("dump.csv", "--column", "payload", in: folder)
         #expect(wrong.status == 2)
+        let retry = try await plan("--retry", "--into", "sqlite:store.sqlite", in: folder)
+        #expect(retry.status == 2)
+        #expect(retry.error.contains("plan reads inputs; --retry has none."))
         #expect(wrong.error.contains("dump.csv has no column payload. Its columns are: blob, user id, country."))
     }
 }

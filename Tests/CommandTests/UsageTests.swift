@@ -8,7 +8,7 @@ struct UsageTests {
         arguments: [
             [], ["inspect"], ["plan"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"],
             ["completions"],
-            ["export"], ["enrich"], ["offers"], ["ledger"], ["ledger", "read"],
+            ["export"], ["report"], ["enrich"], ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["ledger", "follow"],
             ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],
             ["sign", "promotional-offer"],
@@ -69,7 +69,6 @@ struct UsageTests {
             (["migrate", "sqlite:a", "--query", "SELECT 1", "--no-header"], "The rows of --query have columns"),
             (["plan"], "Name the inputs to read, or - for standard input."),
             (["plan", "a", "--sample", "0"], "--sample takes a number from 1 to 1000000."),
-            (["plan", "--retry", "--into", "sqlite:a"], "plan reads inputs; --retry has none."),
             (["completions"], "Missing expected argument '<shell>'"),
             (["completions", "tcsh"], "'bash', 'zsh' or 'fish'"),
         ])

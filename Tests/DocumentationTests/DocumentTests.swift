@@ -26,6 +26,7 @@ let root: URL? = {
         "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Export.md", "Documentation/Fields.md",
         "Documentation/Ledger.md", "Documentation/Libraries.md",
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Replies.md",
+        "Documentation/Report.md",
         "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
         "Sources/LegacyReceipts/LegacyReceipts.docc/LegacyReceipts.md",

@@ -99,8 +99,8 @@ public struct MigrationPlanner: Sendable {
             records = Int(exactly: (Double(statistics.records) * Double(bytes) / Double(statistics.bytes)).rounded())
         }
         return MigrationPlan.Source(
-            name: Self.name(of: arguments) ?? input, sampledRecords: read, isWhole: isWhole, bytes: bytes, records: records,
-            columns: columns(counts.members, users))
+            name: Self.name(of: arguments) ?? input, sampledRecords: read, isWhole: isWhole, bytes: bytes,
+            records: records, columns: columns(counts.members, users))
     }
 
     // MARK: Columns
@@ -111,7 +111,7 @@ public struct MigrationPlanner: Sendable {
         return members.sorted { $0.key < $1.key }.map { path, fates in
             // Columns of tables may have full stops in their names.
             let name = path.split(separator: ".").last.map(String.init) ?? path
-            let isCarried = fates[MemberFate.carriedAlong.rawValue] != nil
+            let isCarried = [MemberFate.carriedAlong, .carriedAsBase64].contains { fates[$0.rawValue] != nil }
             let isUser = isCarried && (users.contains(path) || users.contains(name))
             return MigrationPlan.Column(
                 path: path, fates: fates, isUser: isUser,
@@ -179,7 +179,9 @@ extension MemberFate {
         case .readAsReceipt, .readAsReply, .readAsRows, .readAsNotification, .readAsJWS, .readAsStoreKit2JSON,
             .readAsTransactionId:
             true
-        case .otherStore, .carriedAlong, .leftOut, .ignored, .empty, .notRecognized, .looksLikeDocument: false
+        case .otherStore, .carriedAlong, .carriedAsBase64, .leftOut, .ignored, .empty, .notRecognized,
+            .looksLikeDocument:
+            false
         }
     }
 }

@@ -32,7 +32,9 @@ struct PlanCommand: AsyncParsableCommand {
                 --user-column account_id --carry country --json
             """)
 
-    @Option(help: ArgumentHelp("Records to read from each source; a folder is one source.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp("Records to read from each source; a folder is one source.", valueName: "n"),
+        transform: Self.sample)
     var sample = 1_000
 
     @Flag(help: "Print the plan as JSON.")
@@ -43,14 +45,16 @@ struct PlanCommand: AsyncParsableCommand {
 
     private static let defaultStore = "sqlite:purchases.sqlite"
 
-    func validate() throws {
-        guard (1...1_000_000).contains(sample) else {
+    // ArgumentParser takes an option group that is a command for the parent of a command whose `validate()` fails.
+    private static func sample(_ text: String) throws -> Int {
+        guard let number = Int(text), (1...1_000_000).contains(number) else {
             throw ValidationError("--sample takes a number from 1 to 1000000.")
         }
-        if migrate.retry { throw ValidationError("plan reads inputs; --retry has none.") }
+        return number
     }
 
     func run() async throws {
+        if migrate.retry { throw CommandFailure("plan reads inputs; --retry has none.") }
         let arguments = PlannedCommand.migrateArguments(CommandLine.arguments)
         let isIntoDefault =
             migrate.into == nil && migrate.store == nil && !migrate.stream
