@@ -7,6 +7,8 @@ enum ExitStatus {
     static let someQuarantined = ExitCode(1)
     /// `notifications backfill`: some were not stored.
     static let someRefused = ExitCode(1)
+    /// `ledger follow`: the command of a batch failed too often.
+    static let commandFailed = ExitCode(1)
     /// `customer`: no customer has the id.
     static let noCustomer = ExitCode(1)
     /// `inspect`: a document that is not genuine, not signed, or belongs to another app or device.

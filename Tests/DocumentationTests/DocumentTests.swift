@@ -25,9 +25,10 @@ let root: URL? = {
         "README.md", "MIGRATION.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
         "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Catalogs.md",
         "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Customer.md", "Documentation/Export.md",
-        "Documentation/Fields.md",
-        "Documentation/Inspect.md", "Documentation/Libraries.md",
+        "Documentation/Fields.md", "Documentation/Inspect.md", "Documentation/Ledger.md",
+        "Documentation/Libraries.md",
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Replies.md",
+        "Documentation/Report.md",
         "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
         "Sources/LegacyReceipts/LegacyReceipts.docc/LegacyReceipts.md",
@@ -35,6 +36,7 @@ let root: URL? = {
         "Sources/Purchases/Purchases.docc/Purchases.md",
         "Sources/Migration/Migration.docc/Migration.md",
         "Sources/ReceiptForge/ReceiptForge.docc/ReceiptForge.md",
+        "Sources/ReplyComparison/ReplyComparison.docc/ReplyComparison.md",
     ]
 
     /// What only a device can run, and what belongs into a package description.

@@ -54,6 +54,9 @@ struct QuarantineReason: Sendable {
     static let bareTransactionId = QuarantineReason(
         "bareTransactionId", "notMigrated",
         "The record is a bare transaction id: only the App Store Server API has the purchase.")
+    static let unknownTransactionId = QuarantineReason(
+        "unknownTransactionId", "notMigrated",
+        "The record is a bare transaction id, and the App Store Server API does not know it for any of the apps asked.")
     static let recordedNotAccepted = QuarantineReason(
         "recordedNotAccepted", "notMigrated", "The record is an unsigned document, and these were excluded.")
 

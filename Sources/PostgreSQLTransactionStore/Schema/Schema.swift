@@ -16,7 +16,8 @@ struct Schema: Sendable {
     private static let migrations = [
         Migration(version: 1, sql: initial), Migration(version: 2, sql: ledger, fill: LedgerFiller.fill),
         Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
-        Migration(version: 6, sql: references),
+        Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
+        Migration(version: 7, sql: references),
     ]
 
     /// The version that this program reads and writes.
@@ -213,6 +214,23 @@ struct Schema: Sendable {
     }()
     /// A released migration has the text, so it never changes.
     private static let webOrderLineItemIdBeginning = "'\(StoredWebOrderLineItemId.beginning)'::bytea"
+
+    /// The lease of each consumer of the ledger (`ConsumerLease`): its holder, and the end in milliseconds since 1970.
+    private static let leases = """
+        ALTER TABLE ledger_consumers ADD COLUMN holder bytea;
+        ALTER TABLE ledger_consumers ADD COLUMN leased_until int8
+        """
+
+    /// When each entry of the ledger was written, in milliseconds since 1970, and up to which position entries were removed. The
+    /// existing entries get the time of the migration, without being rewritten.
+    private static let removal = """
+        ALTER TABLE ledger ADD COLUMN recorded_at int8 NOT NULL DEFAULT (extract(epoch FROM now()) * 1000)::int8;
+        CREATE TABLE ledger_removal (
+            id int2 PRIMARY KEY CHECK (id = 1),
+            position int8 NOT NULL
+        );
+        INSERT INTO ledger_removal VALUES (1, 0)
+        """
 
     /// What migrations of the caller's data keep (`MigrationStore`). The keys are SHA-256 values. A user belongs to the
     /// purchase, so that merging customers moves no user.
