@@ -7,12 +7,14 @@ final class ConfiguredApp: Sendable {
     let catalog: ProductCatalog?
     let freshness: Freshness?
     let order: EndpointConfiguration.Order?
+    let sandboxAtProduction: EndpointConfiguration.SandboxAtProduction?
 
     init(_ configurations: [AppConfiguration]) {
         secrets = configurations.flatMap(\.sharedSecrets)
         appleId = configurations.lazy.compactMap(\.appleId).first
         freshness = configurations.lazy.compactMap(\.freshness).first
         order = configurations.lazy.compactMap(\.order).first
+        sandboxAtProduction = configurations.lazy.compactMap(\.sandboxAtProduction).first
         catalog = configurations.lazy.compactMap(\.catalog).first
     }
 }

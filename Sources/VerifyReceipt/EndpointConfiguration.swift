@@ -18,6 +18,8 @@ public struct AppConfiguration: Sendable {
     public var freshness: Freshness?
     /// The order of `latest_receipt_info`; nil for ``EndpointConfiguration/order``.
     public var order: EndpointConfiguration.Order?
+    /// How production handles the app's sandbox purchases; nil for ``EndpointConfiguration/sandboxAtProduction``.
+    public var sandboxAtProduction: EndpointConfiguration.SandboxAtProduction?
 
     public init(
         bundleId: String, sharedSecrets: [SharedSecret] = [], appleId: Int64? = nil, catalog: ProductCatalog? = nil,
@@ -83,6 +85,15 @@ public struct EndpointConfiguration: Sendable {
         case newestFirst = "newest-first"
         /// By transaction id, ascending. This is the order of recorded replies until November 2020.
         case oldestFirst = "oldest-first"
+    }
+
+    /// How the production endpoint handles genuine sandbox purchases of the apps in ``EndpointConfiguration/apps``.
+    public enum SandboxAtProduction: String, Sendable, CaseIterable {
+        /// 21007, as Apple's endpoint. The client sends the receipt to the sandbox endpoint.
+        case refused
+        /// The sandbox endpoint's answer, with `environment` `Sandbox`, for clients that fall back to Apple's real sandbox.
+        /// A client that does not read `environment` then grants access for purchases that cost nothing.
+        case answered
     }
 
     /// What the endpoint answers while the store cannot be read.
@@ -163,6 +174,8 @@ public struct EndpointConfiguration: Sendable {
     public var latestTransactions: LatestTransactions
     /// The order of `latest_receipt_info` for apps without their own order.
     public var order: Order
+    /// How production handles sandbox purchases of configured apps without their own setting.
+    public var sandboxAtProduction = SandboxAtProduction.refused
     public var whenStoreFails: StoreFailure
     public var whenSpoolIsFull = SpoolFailure.unavailable
     public var presumedMembers: PresumedMembers

@@ -56,11 +56,12 @@ public final class VerifyReceiptEndpoint: Sendable {
         do {
             return try await answer(body, exchange)
         } catch let refusal as Refusal {
-            return StatusReply.reply(refusal, at: environment, facts: exchange.facts)
+            return StatusReply.reply(refusal, at: exchange.environment, facts: exchange.facts)
         } catch {
             // An unexpected error is an internal failure, not an invalid receipt.
             return StatusReply.reply(
-                Refusal(.storedDataUnreadable, "Unexpected failure: \(type(of: error))."), at: environment,
+                Refusal(.storedDataUnreadable, "Unexpected failure: \(type(of: error))."),
+                at: exchange.environment,
                 facts: exchange.facts)
         }
     }
@@ -80,7 +81,7 @@ public final class VerifyReceiptEndpoint: Sendable {
         exchange.facts.receiptName = Self.text(name)
         let started = ContinuousClock.now
         let outcome = Result {
-            try reader.submission(container, name, text: request.receiptText, at: exchange.environment)
+            try genuineSubmission(container, name, text: request.receiptText, exchange)
         }
         exchange.facts.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
         let submission = try outcome.get()
@@ -90,6 +91,35 @@ public final class VerifyReceiptEndpoint: Sendable {
         case .app(let receipt): return try await answer(receipt, submission, request, exchange)
         case .transaction(let receipt): return try await answer(receipt, submission, request, exchange)
         }
+    }
+
+    /// The genuine receipt of a request. A sandbox receipt at production is answered as the sandbox if its app is
+    /// configured so. The signature is verified first, so a forged receipt still gets 21007. Xcode's receipts
+    /// do too, because every Mac can sign them.
+    /// - Throws: ``Refusal``
+    private func genuineSubmission(
+        _ container: ReceiptContainer, _ name: Fingerprint, text: ArraySlice<UInt8>, _ exchange: Exchange
+    ) throws -> Submission {
+        do {
+            return try reader.submission(container, name, text: text, at: exchange.environment)
+        } catch let refusal as Refusal where refusal.condition == .sandboxAtProduction {
+            guard apps.values.contains(where: answersSandboxAtProduction),
+                let submission = try? reader.submission(container, name, text: text, at: .sandbox),
+                submission.receipt.payload.environment != .xcode,
+                answersSandboxAtProduction(submission.receipt.payload.bundleId)
+            else { throw refusal }
+            exchange.environment = .sandbox
+            return submission
+        }
+    }
+
+    /// Whether production answers the sandbox purchases of a bundle id. Apps that are not configured never do.
+    func answersSandboxAtProduction(_ bundleId: String?) -> Bool {
+        bundleId.flatMap { apps[$0] }.map(answersSandboxAtProduction) ?? false
+    }
+
+    private func answersSandboxAtProduction(_ app: ConfiguredApp) -> Bool {
+        (app.sandboxAtProduction ?? configuration.sandboxAtProduction) == .answered
     }
 
     private func answer(
@@ -165,7 +195,9 @@ public final class VerifyReceiptEndpoint: Sendable {
 
 /// One request while it is being answered. Confined to one task.
 final class Exchange {
-    let environment: EndpointEnvironment
+    /// The endpoint that the request is answered as. It becomes the sandbox if production answers a sandbox purchase
+    /// (``AppConfiguration/sandboxAtProduction``).
+    var environment: EndpointEnvironment
     let now: Int64
     var facts = ReplyFacts()
 

@@ -188,6 +188,7 @@ extension ConfigurationFile {
         var appleId: Int64?
         var catalogs: [String] = []
         var order: EndpointConfiguration.Order?
+        var sandboxAtProduction: EndpointConfiguration.SandboxAtProduction?
         var freshness = FreshnessEntry()
         var appStoreServer = AppStoreServerEntry()
         let key: String
@@ -267,6 +268,13 @@ extension ConfigurationFile {
                 return note(key, member.line, "must be one of \(orders)")
             }
             app.order = order
+        case "sandbox-at-production":
+            typealias Choice = EndpointConfiguration.SandboxAtProduction
+            guard let choice = member.value.text.flatMap(Choice.init(rawValue:)) else {
+                let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+                return note(key, member.line, "must be one of \(choices)")
+            }
+            app.sandboxAtProduction = choice
         case "freshness":
             readMembers(of: member, key: key) { inner, key, file in file.read(inner, key, of: &app.freshness) }
         case "app-store-server":

@@ -241,6 +241,8 @@ extension ConfigurationLoader {
         endpoint.latestTransactions =
             values.choice("endpoint.latest-transactions") == "with-subscriptions" ? .withSubscriptions : .always
         endpoint.order = EndpointConfiguration.Order(rawValue: values.choice("endpoint.order")) ?? .newestFirst
+        endpoint.sandboxAtProduction =
+            .init(rawValue: values.choice("endpoint.sandbox-at-production")) ?? .refused
         endpoint.freshness = freshness()
         let presumed = values.choices("endpoint.presume")
         endpoint.presumedMembers.ownershipType = presumed.contains("ownership-type")
@@ -293,6 +295,7 @@ extension ConfigurationLoader {
         var app = AppConfiguration(
             bundleId: entry.bundleId, sharedSecrets: (entry.secrets + kept).map(SharedSecret.init),
             appleId: entry.appleId, freshness: freshness(of: entry), order: entry.order)
+        app.sandboxAtProduction = entry.sandboxAtProduction
         if !entry.catalogs.isEmpty {
             do {
                 app.catalog = try ProductCatalog.load(paths: entry.catalogs)

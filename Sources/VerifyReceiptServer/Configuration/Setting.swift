@@ -87,6 +87,9 @@ package struct Setting: Sendable {
         Setting("endpoint.freshness.maximum-age", .seconds(maximumAges), "3600"),
         Setting("endpoint.freshness.required", .boolean, "false"),
         Setting("endpoint.order", .choice(EndpointConfiguration.Order.allCases.map(\.rawValue)), "newest-first"),
+        Setting(
+            "endpoint.sandbox-at-production",
+            .choice(EndpointConfiguration.SandboxAtProduction.allCases.map(\.rawValue)), "refused"),
         Setting("endpoint.latest-transactions", .choice(["always", "with-subscriptions"]), "always"),
         Setting("app-store-server.issuer-id", .text),
         Setting("app-store-server.key-id", .text),
