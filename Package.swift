@@ -336,8 +336,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
-                "ReplyComparison",
+                "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration",
+                "ReceiptForge", "ReplyComparison",
             ],
             swiftSettings: testSettings),
         .testTarget(

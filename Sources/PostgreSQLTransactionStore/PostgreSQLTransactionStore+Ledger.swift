@@ -306,6 +306,49 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
         }
     }
 
+    private static func findReference(_ name: String, _ identities: String) -> Statement {
+        Statement(
+            name: name,
+            sql: """
+                SELECT DISTINCT s.environment, s.bundle_id, i.kind, i.value
+                FROM (\(identities)) AS i JOIN scopes AS s ON s.id = i.scope
+                ORDER BY s.environment, s.bundle_id, i.kind, i.value LIMIT $2::int4
+                """)
+    }
+
+    /// The original transaction ids of the transactions with a condition.
+    private static func purchases(_ condition: String) -> String {
+        """
+        SELECT p.scope, p.kind, p.value FROM transactions JOIN identities AS p ON p.id = purchase WHERE \(condition)
+        """
+    }
+
+    private static let findTransactionId = findReference(
+        "find_transaction_id", purchases("transaction_id = $1::bytea"))
+    private static let findWebOrderLineItemId = findReference(
+        "find_web_order_line_item_id",
+        purchases("\(Schema.hasWebOrderLineItemId) AND \(Schema.webOrderLineItemId) = $1::bytea"))
+    private static let findUserId = findReference(
+        "find_user_id", "SELECT scope, kind, value FROM user_claims WHERE user_id = $1::bytea")
+
+    public func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
+        let (statement, id) =
+            switch reference {
+            case .transactionId(let id): (Self.findTransactionId, Array(id.utf8))
+            case .webOrderLineItemId(let id): (Self.findWebOrderLineItemId, StoredWebOrderLineItemId.written(id))
+            case .userId(let id): (Self.findUserId, Array(id.utf8))
+            }
+        return try await perform { session in
+            let rows = try session.run(
+                statement, [.bytes(id), .int4(Int32(CustomerReference.identities(limit)))])
+            return try (0..<rows.count).map { row in
+                let scope = StoreScope(
+                    environment: .init(rawValue: try rows.text(row, 0)), bundleId: try rows.text(row, 1))
+                return ScopedIdentity(scope: scope, identity: try Self.identity(rows, row, from: 2))
+            }
+        }
+    }
+
     private struct ListedIdentity {
         let identity: CustomerIdentity
         /// Whether this is the first identity of its customer.

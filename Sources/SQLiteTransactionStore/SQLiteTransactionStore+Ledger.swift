@@ -265,6 +265,62 @@ extension SQLiteTransactionStore: CustomerDirectory {
         }
     }
 
+    public func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
+        try await read { db in
+            let find = try SQLStatement(db, Self.findReference(reference))
+            switch reference {
+            case .transactionId(let id): try find.bind(1, id)
+            case .webOrderLineItemId(let id): try find.bind(1, StoredWebOrderLineItemId.written(id))
+            case .userId(let id): try find.bind(1, Array(id.utf8))
+            }
+            try find.bind(2, Int64(CustomerReference.identities(limit)))
+            var found: [ScopedIdentity] = []
+            try find.forEachRow {
+                guard let kind = Int(exactly: $0.integer(2)).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
+                    throw TransactionStoreError(.corrupt, "unknown kind of identity")
+                }
+                let scope = StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1))
+                found.append(ScopedIdentity(scope: scope, identity: CustomerIdentity(kind, $0.text(3))))
+            }
+            return found
+        }
+    }
+
+    private static func findReference(_ reference: CustomerReference) -> String {
+        // Statistics of a small table would choose a scan, also after the table has grown.
+        let purchases = """
+            SELECT scope_id, \(CustomerIdentity.Kind.originalTransactionId.rawValue) AS kind,
+                original_transaction_id AS value
+            FROM transactions INDEXED BY
+            """
+        let identities =
+            switch reference {
+            case .transactionId: "\(purchases) transactions_by_id WHERE transaction_id = ?1"
+            case .webOrderLineItemId:
+                """
+                \(purchases) transactions_by_web_order_line_item_id
+                WHERE \(SQLiteSchema.hasWebOrderLineItemId) AND \(SQLiteSchema.webOrderLineItemId) = ?1
+                """
+            case .userId:
+                "SELECT scope_id, kind, value FROM user_claims INDEXED BY user_claims_by_user WHERE user_id = ?1"
+            }
+        return """
+            SELECT DISTINCT s.environment, s.bundle_id, i.kind, i.value
+            FROM (\(identities)) AS i CROSS JOIN scopes s ON s.id = i.scope_id
+            ORDER BY s.environment, s.bundle_id, i.kind, i.value LIMIT ?2
+            """
+    }
+
+    /// How SQLite finds a reference; for tests.
+    package func plan(of reference: CustomerReference) async throws -> [String] {
+        try await read { db in
+            let explain = try SQLStatement(db, "EXPLAIN QUERY PLAN " + Self.findReference(reference))
+            var lines: [String] = []
+            try explain.forEachRow { lines.append($0.text(3)) }
+            return lines
+        }
+    }
+
     private struct KnownIdentity {
         let kind: Int64
         let value: String

@@ -8,7 +8,7 @@ struct UsageTests {
         arguments: [
             [], ["inspect"], ["plan"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"],
             ["completions"],
-            ["export"], ["report"], ["enrich"], ["offers"], ["ledger"], ["ledger", "read"],
+            ["export"], ["report"], ["customer"], ["enrich"], ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["ledger", "follow"],
             ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],
             ["sign", "promotional-offer"],

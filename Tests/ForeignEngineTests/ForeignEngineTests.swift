@@ -53,6 +53,9 @@ struct ForeignEngineTests {
         func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
             try await store.customers(in: scope, after: identity, limit: limit)
         }
+        func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
+            try await store.identities(of: reference, limit: limit)
+        }
         func apply(_ step: MigrationStep) async throws -> AppliedFacts { try await store.apply(step) }
         func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
             try await store.checkpoint(of: migration)

@@ -279,6 +279,24 @@ actor MemoryPlace {
         return page.customers
     }
 
+    func identities(of reference: CustomerReference, limit: Int) throws -> [ScopedIdentity] {
+        var found: Set<ScopedIdentity> = []
+        switch reference {
+        case .userId(let id):
+            for (placed, claims) in users where claims.values.contains(where: { $0.userId.utf8.elementsEqual(id.utf8) })
+            {
+                found.insert(ScopedIdentity(scope: placed.scope, identity: placed.identity))
+            }
+        case .transactionId, .webOrderLineItemId:
+            for (filing, rows) in transactions
+            where try rows.values.flatMap(\.values).contains(where: { try $0.has(reference, filing.scope) }) {
+                let identity = CustomerIdentity(.originalTransactionId, filing.original)
+                found.insert(ScopedIdentity(scope: filing.scope, identity: identity))
+            }
+        }
+        return Array(found.sorted().prefix(CustomerReference.identities(limit)))
+    }
+
     // MARK: Migrations
 
     func checkpoint(of migration: String) -> MigrationCheckpoint? { checkpoints[migration] }
@@ -391,6 +409,20 @@ extension AppliedFacts {
     }
 }
 
+extension FactRow {
+    /// Whether the fact itself states the reference, whatever newer facts state.
+    fileprivate func has(_ reference: CustomerReference, _ scope: StoreScope) throws -> Bool {
+        var assembler = CustomerAssembler(scope: scope)
+        try assembler.addTransaction(self)
+        guard let payload = assembler.joinedTransactions().first?.payload else { return false }
+        switch reference {
+        case .transactionId(let id): return payload.transactionId == id
+        case .webOrderLineItemId(let id): return payload.webOrderLineItemId == id
+        case .userId: return false
+        }
+    }
+}
+
 /// One store of a place.
 actor MemoryStore: CompleteTransactionStore {
     private let place: MemoryPlace
@@ -453,6 +485,10 @@ actor MemoryStore: CompleteTransactionStore {
 
     func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
         try await opened.customers(in: scope, after: identity, limit: limit)
+    }
+
+    func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
+        try await opened.identities(of: reference, limit: limit)
     }
 
     func apply(_ step: MigrationStep) async throws -> AppliedFacts { try await opened.apply(step) }

@@ -23,8 +23,8 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of schema 1 to 5 is upgraded: it keeps what it holds, and takes a migration, and leases",
-        arguments: 1...5)
+        "A database of schema 1 to 6 is upgraded: it keeps what it holds, and takes a migration, and leases",
+        arguments: 1...6)
     func upgrade(version: Int) async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()
@@ -43,8 +43,13 @@ struct PostgreSQLMigrationTests {
             #expect(try await new.users(of: [Samples.original("2")], in: Samples.scope) == step.users)
             #expect(try await new.quarantine(after: nil, limit: 10) == step.quarantined)
             #expect(try await new.text == "1 purchased, 2 purchased")
+            for id in ["1", "2"] {
+                let found = try await new.identities(of: .transactionId(id), limit: 1).map(\.identity)
+                #expect(found == [Samples.original(id)])
+            }
+            #expect(try await new.identities(of: .userId("\u{0}2"), limit: 1).count == 1)
             try await new.close()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "6")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "7")
         }
     }
 

@@ -258,6 +258,34 @@ struct SQLiteUpgradeTests {
         try await store.close()
     }
 
+    @Test("A file of schema 1 is upgraded: what it holds is found by transaction id and web order line item id")
+    func references() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let web = "UPDATE transactions SET payload = CAST('{\"webOrderLineItemId\":\"77\"}' AS BLOB)"
+        try await makeFile(path, and: web + " WHERE transaction_id = '2' AND kind = 1;")
+        let store = try SQLiteTransactionStore.open(path: path)
+        let purchase = ScopedIdentity(scope: StoreSamples.scope, identity: StoreSamples.original("1"))
+        for reference in [CustomerReference.transactionId("2"), .webOrderLineItemId("77")] {
+            #expect(try await store.identities(of: reference, limit: 10) == [purchase])
+        }
+        try await store.close()
+    }
+
+    @Test("Each reference of a customer is found by an index")
+    func indexes() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await makeFile(path)
+        let store = try SQLiteTransactionStore.open(path: path)
+        for reference in [CustomerReference.transactionId("2"), .webOrderLineItemId("77"), .userId("u")] {
+            let plan = try await store.plan(of: reference)
+            #expect(plan.contains { $0.contains("SEARCH") && $0.contains("INDEX") })
+            #expect(!plan.contains { $0.contains("SCAN transactions") || $0.contains("SCAN user_claims") }, "\(plan)")
+        }
+        try await store.close()
+    }
+
     @Test("Several programs that open a file of schema 1 at once upgrade it once")
     func together() async throws {
         let folder = try TemporaryFolder()
