@@ -68,6 +68,12 @@ DEMO_COMMAND=$command bash tools/demo.sh >/dev/null
 step "Outside judges of the server"
 bash tools/judges/server.sh "$command"
 
+step "Runbook"
+python3 tools/judges/runbook.py "$command"
+
+step "Alerts"
+bash tools/judges/alerts.sh
+
 step "Unmodified clients from PyPI"
 CLIENT_JUDGES_COMMAND=$command bash tools/judges/clients/run.sh
 

@@ -28,7 +28,7 @@ let root: URL? = {
         "Documentation/Fields.md", "Documentation/Inspect.md", "Documentation/Ledger.md",
         "Documentation/Libraries.md",
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Replies.md",
-        "Documentation/Report.md",
+        "Documentation/Report.md", "Documentation/RUNBOOK.md",
         "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
         "Sources/LegacyReceipts/LegacyReceipts.docc/LegacyReceipts.md",
