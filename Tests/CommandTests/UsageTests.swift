@@ -8,6 +8,9 @@ struct UsageTests {
         arguments: [
             [], ["inspect"], ["plan"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"],
             ["completions"],
+            ["app-store"], ["app-store", "transaction"], ["app-store", "history"], ["app-store", "statuses"],
+            ["app-store", "refunds"], ["app-store", "order"], ["app-store", "app-transaction"],
+            ["app-store", "notification-history"], ["app-store", "test-notification"],
             ["export"], ["report"], ["customer"], ["enrich"], ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["ledger", "follow"],
             ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],
