@@ -11,6 +11,8 @@ struct UsageTests {
             ["app-store"], ["app-store", "transaction"], ["app-store", "history"], ["app-store", "statuses"],
             ["app-store", "refunds"], ["app-store", "order"], ["app-store", "app-transaction"],
             ["app-store", "notification-history"], ["app-store", "test-notification"],
+            ["app-store", "set-account-token"], ["app-store", "consumption"], ["app-store", "extend"],
+            ["app-store", "finish"],
             ["export"], ["report"], ["customer"], ["enrich"], ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["ledger", "follow"],
             ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],

@@ -21,6 +21,8 @@ struct AppStoreCommand: AsyncParsableCommand {
             AppStoreTransactionCommand.self, AppStoreHistoryCommand.self, AppStoreStatusesCommand.self,
             AppStoreRefundsCommand.self, AppStoreOrderCommand.self, AppStoreAppTransactionCommand.self,
             AppStoreNotificationHistoryCommand.self, AppStoreTestNotificationCommand.self,
+            AppStoreSetAccountTokenCommand.self, AppStoreConsumptionCommand.self, AppStoreExtendCommand.self,
+            AppStoreFinishCommand.self,
         ])
 
     /// The exit codes of every subcommand.
