@@ -47,8 +47,8 @@ struct AppStoreActionOptions: ParsableArguments {
             if json { try Terminal.output(AppStoreErrorText.json(error)) }
             Terminal.error("Error: \(AppStoreErrorText.text(error))")
             throw error.reason == .refused ? ExitStatus.refusedByAppStore : ExitStatus.usageOrIO
-        } catch let error as SignedDataError {
-            try finish(["The answer of the App Store is not genuine and is not shown: \(error.message)"], true)
+        } catch {
+            Terminal.error(try AppStoreSession.refusal(of: "The answer of the App Store", error))
             throw ExitStatus.answerNotGenuine
         }
     }

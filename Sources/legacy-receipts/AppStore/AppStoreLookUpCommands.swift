@@ -116,9 +116,8 @@ struct AppStoreStatusesCommand: AsyncParsableCommand {
                     count += 1
                     do {
                         rows.append(try await session.subscription(item, group: group.subscriptionGroupIdentifier))
-                    } catch let error as SignedDataError {
-                        answer.notGenuine.append(
-                            "Subscription \(count) is not genuine and is not shown: \(error.message)")
+                    } catch {
+                        answer.notGenuine.append(try AppStoreSession.refusal(of: "Subscription \(count)", error))
                     }
                 }
             }

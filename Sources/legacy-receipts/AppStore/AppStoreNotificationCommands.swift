@@ -68,8 +68,8 @@ struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {
                     do {
                         let row = try await session.notification(item.signedPayload, item.sendAttempts)
                         rows.append(Self.adding(item.sendAttempts?.last?.sendAttemptResult, to: row))
-                    } catch let error as SignedDataError {
-                        refused.append("Notification \(count) is not genuine and is not shown: \(error.message)")
+                    } catch {
+                        refused.append(try AppStoreSession.refusal(of: "Notification \(count)", error))
                     }
                 }
                 guard !rows.isEmpty else { continue }

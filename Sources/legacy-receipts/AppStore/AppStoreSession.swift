@@ -12,14 +12,14 @@ struct AppStoreSession: Sendable {
 
     var answer: AppStoreAnswer { AppStoreAnswer(client.environment) }
 
-    /// - Throws: `SignedDataError`, or `CommandFailure` if the answer has no such member.
+    /// - Throws: `SignedDataError`, or `AppStoreAnswerError` if the answer has no such member.
     func transaction(_ jws: String?) async throws -> JSONValue {
         let jws = try Self.present(jws, "signedTransactionInfo")
         return try AppStoreAnswer.json(
             try await verifier.verifiedTransaction(jws, expecting: expectation, now: now).payload)
     }
 
-    /// - Throws: `SignedDataError`, or `CommandFailure` if the answer has no such member.
+    /// - Throws: `SignedDataError`, or `AppStoreAnswerError` if the answer has no such member.
     func appTransaction(_ jws: String?) async throws -> JSONValue {
         let jws = try Self.present(jws, "signedAppTransactionInfo")
         return try AppStoreAnswer.json(
@@ -33,9 +33,8 @@ struct AppStoreSession: Sendable {
         for (place, jws) in list.enumerated() {
             do {
                 rows.append(try await transaction(jws))
-            } catch let error as SignedDataError {
-                answer.notGenuine.append(
-                    "Transaction \(first + place + 1) is not genuine and is not shown: \(error.message)")
+            } catch {
+                answer.notGenuine.append(try Self.refusal(of: "Transaction \(first + place + 1)", error))
             }
         }
     }
@@ -43,7 +42,7 @@ struct AppStoreSession: Sendable {
     /// One subscription of a status answer. The renewal info does not name its app: it must be of the same subscription as
     /// the transaction, which does.
     ///
-    /// - Throws: `SignedDataError`.
+    /// - Throws: `SignedDataError`, `AppStoreAnswerError`.
     func subscription(_ item: LastTransactionsItem, group: String?) async throws -> JSONValue {
         let jws = try Self.present(item.signedTransactionInfo, "signedTransactionInfo")
         let transaction = try await verifier.verifiedTransaction(jws, expecting: expectation, now: now).payload
@@ -59,7 +58,7 @@ struct AppStoreSession: Sendable {
         if let jws = item.signedRenewalInfo {
             let renewal = try await verifier.verifiedRenewalInfo(jws, expecting: expectation, now: now).payload
             guard renewal.originalTransactionId == transaction.originalTransactionId else {
-                throw CommandFailure("The answer has a renewal info of another subscription than its transaction.")
+                throw AppStoreAnswerError(message: "The renewal info belongs to another subscription.")
             }
             add("renewalInfo", try AppStoreAnswer.json(renewal))
         }
@@ -68,7 +67,7 @@ struct AppStoreSession: Sendable {
 
     /// One notification of a history, with the data that is signed inside it.
     ///
-    /// - Throws: `SignedDataError`, or `CommandFailure` if there is no notification.
+    /// - Throws: `SignedDataError`, or `AppStoreAnswerError` if there is no notification.
     func notification(_ signedPayload: String?, _ attempts: [SendAttemptItem]?) async throws -> JSONValue {
         let jws = try Self.present(signedPayload, "signedPayload")
         let verified = try await verifier.verifiedNotification(jws, expecting: expectation, now: now)
@@ -88,8 +87,27 @@ struct AppStoreSession: Sendable {
         return .object(JSONObject(members: members))
     }
 
+    /// Why a part of an answer is not shown, as a sentence.
+    ///
+    /// - Throws: the error, if it is about something else.
+    static func refusal(of name: String, _ error: any Error) throws -> String {
+        let message =
+            switch error {
+            case let error as SignedDataError: error.message
+            case let error as AppStoreAnswerError: error.message
+            default: throw error
+            }
+        return "\(name) is not genuine and is not shown: \(message)"
+    }
+
     private static func present(_ jws: String?, _ name: String) throws -> String {
-        guard let jws else { throw CommandFailure("The answer of the App Store has no \(name).") }
+        guard let jws else { throw AppStoreAnswerError(message: "There is no \(name).") }
         return jws
     }
+}
+
+/// A part of an answer that is not what it must be, although its signatures are genuine, or that is missing.
+struct AppStoreAnswerError: Error {
+    /// One sentence.
+    let message: String
 }
