@@ -41,6 +41,41 @@ struct AppStoreActTests {
         #expect(outcome.error.contains("To send the same request again: --request-identifier again"))
     }
 
+    // MARK: extend-all
+
+    @Test("extend-all extends every active subscriber, and extend-all-status shows when Apple is done")
+    func extendAll() async throws {
+        let outcome = try await AppStoreShell.run(
+            """
+            app extend-all com.example.monthly --days 2 --reason service-issue --request-identifier outage-1
+            app extend-all-status com.example.monthly outage-1 --json
+            shop clock '{"advance": "P2D"}' > /dev/null
+            app extend-all-status com.example.monthly outage-1 --json
+            """, in: try Folder())
+        #expect(outcome.error.isEmpty, "\(outcome.error)")
+        #expect(outcome.output.contains("requestIdentifier               outage-1\nThe App Store accepted"))
+        let lines = outcome.output.split(separator: "\n").filter { $0.contains("\"complete\"") }
+        try #require(lines.count == 2, "\(outcome.output)")
+        #expect(lines[0].contains("\"complete\":false") && !lines[0].contains("completeDate"))
+        #expect(lines[1].contains("\"complete\":true") && lines[1].contains("\"succeededCount\":1"), "\(lines[1])")
+    }
+
+    @Test("Apple's errors about a product, a storefront and an unknown request are explained")
+    func extendAllRefused() async throws {
+        let outcome = try await AppStoreShell.run(
+            """
+            app extend-all com.example.coins --days 2 --reason other --request-identifier a
+            app extend-all com.example.monthly --days 2 --reason other --request-identifier a --storefront usa
+            app extend-all-status com.example.monthly unknown
+            """, in: try Folder())
+        #expect(outcome.output == "status 1\nstatus 1\nstatus 1\n")
+        let lines = outcome.error.split(separator: "\n")
+        try #require(lines.count == 3, "\(outcome.error)")
+        #expect(lines[0].contains("4000023 (InvalidProductId)"))
+        #expect(lines[1].contains("4000028 (InvalidStorefrontCountryCode)"))
+        #expect(lines[2].contains("4040009 (StatusRequestNotFound)"))
+    }
+
     // MARK: consumption
 
     @Test("consumption sends exactly the answer that the options describe")
@@ -213,6 +248,11 @@ struct AppStoreActTests {
         arguments: [
             (["extend", "1", "--days", "91", "--reason", "other"], "--days takes a number from 1 to 90."),
             (["extend", "1", "--days", "1", "--reason", "fun"], "'fun' is invalid"),
+            (
+                ["extend-all", "p", "--days", "1", "--reason", "other"],
+                "Missing expected argument '--request-identifier"
+            ),
+            (["extend-all-status", "p", ""], "A request identifier has 1 to 128 bytes."),
             (["set-account-token", "1"], "Give an original transaction id and its token, or --csv."),
             (["set-account-token", "1", "2"], "'2' is not a UUID."),
             (["set-account-token", "1", "2", "--csv", "f"], "not both"),

@@ -12,7 +12,7 @@ struct UsageTests {
             ["app-store", "refunds"], ["app-store", "order"], ["app-store", "app-transaction"],
             ["app-store", "notification-history"], ["app-store", "test-notification"],
             ["app-store", "set-account-token"], ["app-store", "consumption"], ["app-store", "extend"],
-            ["app-store", "finish"],
+            ["app-store", "extend-all"], ["app-store", "extend-all-status"], ["app-store", "finish"],
             ["export"], ["report"], ["customer"], ["enrich"], ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["ledger", "follow"],
             ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],

@@ -46,9 +46,7 @@ struct AppStoreExtendCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...90).contains(days) else { throw ValidationError("--days takes a number from 1 to 90.") }
-        guard requestIdentifier.map({ (1...128).contains($0.utf8.count) }) ?? true else {
-            throw ValidationError("--request-identifier takes 1 to 128 bytes.")
-        }
+        try requestIdentifier.map(RequestIdentifier.check)
     }
 
     func run() async throws {

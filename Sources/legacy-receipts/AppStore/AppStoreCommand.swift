@@ -22,7 +22,7 @@ struct AppStoreCommand: AsyncParsableCommand {
             AppStoreRefundsCommand.self, AppStoreOrderCommand.self, AppStoreAppTransactionCommand.self,
             AppStoreNotificationHistoryCommand.self, AppStoreTestNotificationCommand.self,
             AppStoreSetAccountTokenCommand.self, AppStoreConsumptionCommand.self, AppStoreExtendCommand.self,
-            AppStoreFinishCommand.self,
+            AppStoreExtendAllCommand.self, AppStoreExtendAllStatusCommand.self, AppStoreFinishCommand.self,
         ])
 
     /// The exit codes of every subcommand.
