@@ -23,7 +23,8 @@ let root: URL? = {
 @Suite struct DocumentTests {
     static let documents = [
         "README.md", "MIGRATION.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
-        "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Catalogs.md",
+        "Documentation/ARCHITECTURE.md", "Documentation/AppStore.md", "Documentation/BENCHMARKS.md",
+        "Documentation/Catalogs.md",
         "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Customer.md", "Documentation/Export.md",
         "Documentation/Fields.md", "Documentation/Inspect.md", "Documentation/Ledger.md",
         "Documentation/Libraries.md",
