@@ -101,7 +101,7 @@ let package = Package(
             dependencies: [
                 "CZlib",
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "AppStoreServer",
-                "TransactionStore", "ReplyComparison", crypto,
+                "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore", "ReplyComparison", crypto,
             ],
             swiftSettings: settings),
         .target(
