@@ -68,6 +68,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON", "YAML"]),
@@ -96,10 +97,15 @@ let package = Package(
         .systemLibrary(
             name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "CBzip2", path: "Sources/CBzip2", providers: [.apt(["libbz2-dev"]), .brew(["bzip2"])]),
+        .systemLibrary(
+            name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         .target(
             name: "Migration",
             dependencies: [
-                "CZlib",
+                "CBzip2", "CZlib", "CZstd",
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "AppStoreServer",
                 "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore", "ReplyComparison", crypto,
             ],
@@ -189,6 +195,7 @@ let package = Package(
                 server("Logging", "swift-log"), server("ServiceLifecycle", "swift-service-lifecycle"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
+                .product(name: "Mustache", package: "swift-mustache", condition: .when(traits: ["CommandLine"])),
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -242,7 +249,7 @@ let package = Package(
         .testTarget(
             name: "MigrationTests",
             dependencies: [
-                "TestSupport",
+                "TestSupport", "CBzip2", "CZstd",
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
                 "SharedReceipts", "TransactionStore", "TransactionStoreConformance", "SQLiteTransactionStore",
                 "PostgreSQLTransactionStore", "TestDatabase", grdb,
@@ -329,7 +336,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
+                "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration",
+                "ReceiptForge", "ReplyComparison",
             ],
             swiftSettings: testSettings),
         .testTarget(
@@ -338,6 +346,7 @@ let package = Package(
                 "TestSupport",
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "Purchases", "ReceiptForge",
                 "AppStoreServer", "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
+                "PostgreSQLTransactionStore", "TestDatabase",
             ],
             swiftSettings: testSettings),
     ]

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 command=${DEMO_COMMAND:-}
 if [ -z "$command" ]; then
     source tools/install.sh
-    install_packages libxml2-dev libsqlite3-dev libpq-dev zlib1g-dev pkg-config curl python3
+    install_packages libxml2-dev libsqlite3-dev libpq-dev libbz2-dev libzstd-dev zlib1g-dev pkg-config curl python3
     swift build -c release --product legacy-receipts
     command=$(swift build -c release --show-bin-path)/legacy-receipts
 fi

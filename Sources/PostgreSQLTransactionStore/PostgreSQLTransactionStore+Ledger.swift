@@ -10,7 +10,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                 EXISTS (
                     SELECT FROM ledger AS u
                     WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event = 3)::int4,
-                coalesce(l.seat_claim_id, ''::bytea)
+                coalesce(l.seat_claim_id, ''::bytea), l.recorded_at
             FROM (SELECT * FROM ledger WHERE position > $1::int8 ORDER BY position LIMIT $2::int4) AS l
             JOIN scopes AS s ON s.id = l.scope
             JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id
@@ -26,6 +26,13 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             """)
     private static let findPosition = Statement(
         name: "find_ledger_position", sql: "SELECT position FROM ledger_consumers WHERE name = $1::bytea")
+
+    private static let findRemoval = Statement(name: "find_ledger_removal", sql: "SELECT position FROM ledger_removal")
+
+    private static func removedPosition(_ session: PostgreSQLSession) throws -> Int64 {
+        let rows = try session.run(findRemoval)
+        return rows.count == 0 ? 0 : try rows.integer(0, 0)
+    }
 
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
         let limit = Int32(LedgerLimits.entries(limit))
@@ -60,9 +67,12 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                     LedgerEntry(
                         position: position, event: event, scope: scope, transactionId: id,
                         transaction: transaction,
-                        seatClaimId: event == .seatUnclaimed ? try rows.text(start, 12) : nil))
+                        seatClaimId: event == .seatUnclaimed ? try rows.text(start, 12) : nil,
+                        recordedDate: try rows.integer(start, 13)))
                 start = end
             }
+            // After the entries, which can be removed while they are read.
+            try LedgerLimits.check(readFrom: position, removed: Self.removedPosition(session))
             return entries
         }
     }
@@ -84,6 +94,159 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             let rows = try session.run(Self.findPosition, [.bytes(Array(consumer.utf8))])
             return rows.count == 0 ? 0 : try rows.integer(0, 0)
         }
+    }
+
+    /// The database server's clock, in milliseconds since 1970.
+    static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
+    private static let takeLease = Statement(
+        name: "take_ledger_lease",
+        sql: """
+            INSERT INTO ledger_consumers AS known (name, position, holder, leased_until)
+            VALUES ($1::bytea, 0, $2::bytea, \(now) + $3::int8)
+            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until
+            WHERE known.holder IS NULL OR known.holder = excluded.holder OR known.leased_until <= \(now)
+                OR known.leased_until > \(now) + $4::int8
+            """)
+    private static let findLease = Statement(
+        name: "find_ledger_lease",
+        sql: """
+            SELECT coalesce(holder, ''::bytea), coalesce(leased_until - \(now), 0) FROM ledger_consumers
+            WHERE name = $1::bytea
+            """)
+    private static let endLease = Statement(
+        name: "end_ledger_lease",
+        sql: """
+            UPDATE ledger_consumers SET holder = NULL, leased_until = NULL
+            WHERE name = $1::bytea AND holder = $2::bytea
+            """)
+
+    public func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
+        return try await perform { session in
+            try session.transaction {
+                let name = Parameter.bytes(Array(consumer.utf8))
+                // The row is locked from here on, so the second statement sees the same lease.
+                let taken = try session.run(
+                    Self.takeLease,
+                    [
+                        name, .bytes(Array(holder.utf8)), .int8(milliseconds),
+                        .int8(LedgerLimits.maximumLeaseMilliseconds),
+                    ])
+                if taken.affected > 0 {
+                    return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
+                }
+                let rows = try session.run(Self.findLease, [name])
+                guard rows.count > 0 else {
+                    throw TransactionStoreError(.engine, "a consumer with a lease is missing")
+                }
+                return ConsumerLease(
+                    isGranted: false, holder: try rows.text(0, 0), remainingMilliseconds: try rows.integer(0, 1))
+            }
+        }
+    }
+
+    public func endLease(of consumer: String, by holder: String) async throws {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder)
+        try await perform { session in
+            _ = try session.run(Self.endLease, [.bytes(Array(consumer.utf8)), .bytes(Array(holder.utf8))])
+        }
+    }
+}
+
+extension PostgreSQLTransactionStore {
+    private static let listConsumers = Statement(
+        name: "list_ledger_consumers",
+        sql: """
+            SELECT name, position,
+                CASE WHEN leased_until > \(now) AND leased_until <= \(now) + $1::int8 THEN coalesce(holder, ''::bytea)
+                    ELSE ''::bytea END
+            FROM ledger_consumers ORDER BY name
+            """)
+    private static let removeConsumer = Statement(
+        name: "remove_ledger_consumer", sql: "DELETE FROM ledger_consumers WHERE name = $1::bytea")
+    private static let findLater = Statement(
+        name: "find_later_ledger_entry",
+        sql: """
+            SELECT position FROM ledger
+            WHERE position > $1::int8 AND position <= $1::int8 + $3::int8 AND recorded_at >= $2::int8
+            ORDER BY position LIMIT 1
+            """)
+    private static let keepRemoval = Statement(
+        name: "keep_ledger_removal",
+        sql: "UPDATE ledger_removal SET position = greatest(position, $1::int8) RETURNING position")
+    /// What `LedgerHistory` and the reader need stays: whether a transaction was ever `purchased` or `upgraded`, its last state,
+    /// its last number, and the seats. Number 0 stays, since the writer recognizes by it that a transaction has entries.
+    private static let deleteSuperseded = Statement(
+        name: "delete_superseded_ledger_entries",
+        sql: """
+            DELETE FROM ledger AS l
+            WHERE l.position > $1::int8 AND l.position <= $2::int8 AND l.event NOT IN (1, 3, 6) AND l.number > 0
+                AND EXISTS (
+                    SELECT FROM ledger AS k
+                    WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number)
+                AND (l.event > 4 OR EXISTS (
+                    SELECT FROM ledger AS k
+                    WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number
+                        AND k.event <= 4))
+            """)
+
+    public func consumers() async throws -> [LedgerConsumer] { try await perform { try Self.consumers($0) } }
+
+    private static func consumers(_ session: PostgreSQLSession) throws -> [LedgerConsumer] {
+        let rows = try session.run(listConsumers, [.int8(LedgerLimits.maximumLeaseMilliseconds)])
+        return try (0..<rows.count).map { row in
+            // No holder has an empty name.
+            let holder = try rows.text(row, 2)
+            return LedgerConsumer(
+                name: try rows.text(row, 0), position: try rows.integer(row, 1), holder: holder.isEmpty ? nil : holder)
+        }
+    }
+
+    public func removeConsumer(_ name: String) async throws -> Bool {
+        try LedgerLimits.check(consumer: name)
+        return try await perform { session in
+            try session.run(Self.removeConsumer, [.bytes(Array(name.utf8))]).affected > 0
+        }
+    }
+
+    public func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
+        let (removed, last) = try await perform { session in
+            (try Self.removedPosition(session), try session.run(Self.lastPosition).integer(0, 0, as: Int64.self))
+        }
+        // In steps, because a statement has a time limit.
+        var asked = max(removed, last)
+        var start = removed
+        while start < last {
+            let from = start
+            let later = try await perform { session in
+                let rows = try session.run(
+                    Self.findLater, [.int8(from), .int8(date), .int8(LedgerLimits.removedAtOnce)])
+                return rows.count == 0 ? nil : try rows.integer(0, 0, as: Int64.self)
+            }
+            if let later {
+                asked = min(asked, later - 1)
+                break
+            }
+            start += LedgerLimits.removedAtOnce
+        }
+        let end = asked
+        let removal = try await perform { session in
+            let removal = LedgerRemoval(
+                asked: end, removed: removed, consumers: try Self.consumers(session), evenUnread: evenUnread)
+            let rows = try session.run(Self.keepRemoval, [.int8(removal.position)])
+            return LedgerRemoval(position: try rows.integer(0, 0), behind: removal.behind)
+        }
+        start = 0
+        while start < removal.position {
+            let range = (start, min(start + LedgerLimits.removedAtOnce, removal.position))
+            try await perform { session in
+                _ = try session.run(Self.deleteSuperseded, [.int8(range.0), .int8(range.1)])
+            }
+            start = range.1
+        }
+        return removal
     }
 }
 
@@ -140,6 +303,49 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
                 }
             }
             return page.customers
+        }
+    }
+
+    private static func findReference(_ name: String, _ identities: String) -> Statement {
+        Statement(
+            name: name,
+            sql: """
+                SELECT DISTINCT s.environment, s.bundle_id, i.kind, i.value
+                FROM (\(identities)) AS i JOIN scopes AS s ON s.id = i.scope
+                ORDER BY s.environment, s.bundle_id, i.kind, i.value LIMIT $2::int4
+                """)
+    }
+
+    /// The original transaction ids of the transactions with a condition.
+    private static func purchases(_ condition: String) -> String {
+        """
+        SELECT p.scope, p.kind, p.value FROM transactions JOIN identities AS p ON p.id = purchase WHERE \(condition)
+        """
+    }
+
+    private static let findTransactionId = findReference(
+        "find_transaction_id", purchases("transaction_id = $1::bytea"))
+    private static let findWebOrderLineItemId = findReference(
+        "find_web_order_line_item_id",
+        purchases("\(Schema.hasWebOrderLineItemId) AND \(Schema.webOrderLineItemId) = $1::bytea"))
+    private static let findUserId = findReference(
+        "find_user_id", "SELECT scope, kind, value FROM user_claims WHERE user_id = $1::bytea")
+
+    public func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
+        let (statement, id) =
+            switch reference {
+            case .transactionId(let id): (Self.findTransactionId, Array(id.utf8))
+            case .webOrderLineItemId(let id): (Self.findWebOrderLineItemId, StoredWebOrderLineItemId.written(id))
+            case .userId(let id): (Self.findUserId, Array(id.utf8))
+            }
+        return try await perform { session in
+            let rows = try session.run(
+                statement, [.bytes(id), .int4(Int32(CustomerReference.identities(limit)))])
+            return try (0..<rows.count).map { row in
+                let scope = StoreScope(
+                    environment: .init(rawValue: try rows.text(row, 0)), bundleId: try rows.text(row, 1))
+                return ScopedIdentity(scope: scope, identity: try Self.identity(rows, row, from: 2))
+            }
         }
     }
 

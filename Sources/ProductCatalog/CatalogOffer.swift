@@ -58,3 +58,13 @@ public struct CatalogOffer: Hashable, Sendable {
         return result
     }
 }
+
+extension ProductCatalog {
+    /// The win-back offers with rules of all products whose subscription group the catalog states, those of high priority first.
+    package var winBackOffers: [WinBackOffer] {
+        let offers = productIds.compactMap { product($0) }.flatMap { product in
+            product.subscriptionGroupIdentifier.map { product.winBackOffers(group: $0) } ?? []
+        }
+        return offers.filter { $0.rules.priority == .high } + offers.filter { $0.rules.priority != .high }
+    }
+}

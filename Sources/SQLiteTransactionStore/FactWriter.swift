@@ -94,6 +94,7 @@ final class FactWriter {
             seats = writer
             try writer.record(set.unclaimedSeatIds, of: transaction, scopeId)
         }
+        if let event = NotifiedEvent(of: set) { try NotifiedEventWriter(db).record(event, scopeId) }
         for fact in set.renewalInfos { try apply(fact, scopeId, &result) }
         if let fact = set.appTransaction { try apply(fact, customerId, &result) }
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }

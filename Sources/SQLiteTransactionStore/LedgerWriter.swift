@@ -15,12 +15,14 @@ struct LedgerWriter {
     /// A placeholder. Ledger state does not depend on the customer.
     private static let anyScope = StoreScope(environment: .production, bundleId: "")
 
-    init(_ db: Database) throws {
+    /// - Parameter hasDates: false for a ledger of a schema before 6, which has no dates.
+    init(_ db: Database, hasDates: Bool = true) throws {
         append = try SQLStatement(
             db,
             """
-            INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id)
-            VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (scope_id, transaction_id, number) DO NOTHING
+            INSERT INTO ledger
+                (scope_id, transaction_id, number, event, original_transaction_id\(hasDates ? ", recorded_at" : ""))
+            VALUES (?1, ?2, ?3, ?4, ?5\(hasDates ? ", \(SQLiteTransactionStore.now)" : "")) ON CONFLICT (scope_id, transaction_id, number) DO NOTHING
             """)
         last = try SQLStatement(
             db,

@@ -1,4 +1,5 @@
 import GRDB
+import TransactionStore
 
 /// The tables, as numbered migrations. A released migration never changes; each change is a new migration.
 ///
@@ -20,15 +21,60 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("2") { db in
             try db.execute(sql: version2)
-            try LedgerWriter(db).recordAll(db)
+            try LedgerWriter(db, hasDates: false).recordAll(db)
         }
         migrator.registerMigration("3") { db in
             try db.execute(sql: version3)
-            try TermWriter(db).recordAll(db)
+            try TermWriter(db, hasDates: false).recordAll(db)
         }
         migrator.registerMigration("4") { db in try db.execute(sql: version4) }
+        migrator.registerMigration("5") { db in try db.execute(sql: version5) }
+        migrator.registerMigration("6") { db in
+            let now = try SQLStatement(db, "SELECT \(SQLiteTransactionStore.now)").integer() ?? 0
+            try db.execute(sql: version6(now: now))
+        }
+        migrator.registerMigration("7") { db in try db.execute(sql: version7) }
         return migrator
     }
+
+    /// The references of a customer (`CustomerReference`). A payload has the web order line item id as Apple's JSON member.
+    private static let version7 = """
+        CREATE INDEX transactions_by_id ON transactions (transaction_id);
+        CREATE INDEX transactions_by_web_order_line_item_id ON transactions (\(webOrderLineItemId))
+        WHERE \(hasWebOrderLineItemId);
+        CREATE INDEX user_claims_by_user ON user_claims (user_id);
+        """
+
+    /// Whether the payload of a transaction has a web order line item id. A partial index serves only a query with the same
+    /// expression.
+    static let hasWebOrderLineItemId = "instr(payload, \(webOrderLineItemIdBeginning)) > 0"
+    /// The bytes of the id up to the next quotation mark (X'22').
+    static let webOrderLineItemId: String = {
+        let start = "instr(payload, \(webOrderLineItemIdBeginning)) + \(StoredWebOrderLineItemId.beginning.utf8.count)"
+        return "substr(payload, \(start), instr(substr(payload, \(start)), X'22') - 1)"
+    }()
+    /// A released migration has the text, so it never changes.
+    private static let webOrderLineItemIdBeginning =
+        "X'" + StoredWebOrderLineItemId.beginning.utf8.map { String($0, radix: 16) }.joined() + "'"
+
+    /// When each entry of the ledger was written, in milliseconds since 1970, and up to which position entries were removed. The
+    /// default is for the existing entries, which this way need no change: each later one has its own date.
+    private static func version6(now: Int64) -> String {
+        """
+        ALTER TABLE ledger ADD COLUMN recorded_at INTEGER NOT NULL DEFAULT \(now);
+        CREATE TABLE ledger_removal (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            position INTEGER NOT NULL
+        );
+        INSERT INTO ledger_removal VALUES (1, 0);
+        """
+    }
+
+    /// The lease of each consumer of the ledger (`ConsumerLease`): its holder, and the end in milliseconds since 1970.
+    private static let version5 = """
+        ALTER TABLE ledger_consumers ADD COLUMN holder TEXT;
+        ALTER TABLE ledger_consumers ADD COLUMN leased_until INTEGER;
+        """
 
     /// What migrations keep (`MigrationStore`). The keys are SHA-256 values. The caller's texts are blobs, because they may
     /// contain any character. A user belongs to the purchase, so that merging customers moves no user.

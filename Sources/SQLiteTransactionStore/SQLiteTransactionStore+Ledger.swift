@@ -13,6 +13,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
         /// Whether the ledger ever recorded an upgrade. The transaction's own facts may not state it.
         let wasUpgraded: Bool
         let seatClaimId: String
+        let recordedDate: Int64
     }
 
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
@@ -26,6 +27,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 return try Self.subscription(row.original, row.scopeId, in: row.scope, findSubscription)
                     .first { $0.payload.transactionId == row.id }
             }
+            try LedgerLimits.check(readFrom: position, removed: Self.removedPosition(db))
             return try Self.rows(after: position, limit: LedgerLimits.entries(limit), db).map { row in
                 guard let event = LedgerEntry.Event(rawValue: row.event), let transaction = try transaction(row)
                 else {
@@ -33,7 +35,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 }
                 return LedgerEntry(
                     position: row.position, event: event, scope: row.scope, transactionId: row.id,
-                    transaction: transaction, seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil)
+                    transaction: transaction, seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil,
+                    recordedDate: row.recordedDate)
             }
         }
     }
@@ -47,7 +50,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 EXISTS (
                     SELECT 1 FROM ledger u
                     WHERE u.scope_id = l.scope_id AND u.transaction_id = l.transaction_id AND u.event = 3),
-                l.seat_claim_id
+                l.seat_claim_id, l.recorded_at
             FROM ledger l CROSS JOIN scopes s ON s.id = l.scope_id
             WHERE l.position > ?1 ORDER BY l.position LIMIT ?2
             """)
@@ -60,7 +63,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 Row(
                     position: $0.integer(0), event: $0.integer(1), scope: scope, scopeId: $0.integer(4),
                     original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0,
-                    seatClaimId: $0.text(8)))
+                    seatClaimId: $0.text(8), recordedDate: $0.integer(9)))
         }
         return rows
     }
@@ -90,6 +93,136 @@ extension SQLiteTransactionStore: DeliveryLedger {
             return try find.integer() ?? 0
         }
     }
+
+    public func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
+        return try await write { db in
+            let take = try SQLStatement(
+                db,
+                """
+                INSERT INTO ledger_consumers (name, position, holder, leased_until) VALUES (?1, 0, ?2, \(Self.now) + ?3)
+                ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until
+                WHERE holder IS NULL OR holder = excluded.holder OR leased_until <= \(Self.now)
+                    OR leased_until > \(Self.now) + ?4
+                """)
+            try take.bind(1, consumer)
+            try take.bind(2, holder)
+            try take.bind(3, milliseconds)
+            try take.bind(4, LedgerLimits.maximumLeaseMilliseconds)
+            if try take.run() > 0 {
+                return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
+            }
+            let find = try SQLStatement(
+                db, "SELECT holder, leased_until - \(Self.now) FROM ledger_consumers WHERE name = ?1")
+            try find.bind(1, consumer)
+            var lease: ConsumerLease?
+            try find.forEachRow {
+                lease = ConsumerLease(isGranted: false, holder: $0.text(0), remainingMilliseconds: $0.integer(1))
+            }
+            guard let lease else { throw TransactionStoreError(.engine, "A consumer with a lease is missing.") }
+            return lease
+        }
+    }
+
+    public func endLease(of consumer: String, by holder: String) async throws {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder)
+        try await write { db in
+            let end = try SQLStatement(
+                db,
+                "UPDATE ledger_consumers SET holder = NULL, leased_until = NULL WHERE name = ?1 AND holder = ?2")
+            try end.bind(1, consumer)
+            try end.bind(2, holder)
+            try end.run()
+        }
+    }
+
+    public func consumers() async throws -> [LedgerConsumer] { try await read { try Self.consumers($0) } }
+
+    private static func consumers(_ db: Database) throws -> [LedgerConsumer] {
+        let find = try SQLStatement(
+            db,
+            """
+            SELECT name, position, CASE WHEN leased_until > \(now) AND leased_until <= \(now) + ?1 THEN holder END
+            FROM ledger_consumers ORDER BY name
+            """)
+        try find.bind(1, LedgerLimits.maximumLeaseMilliseconds)
+        var consumers: [LedgerConsumer] = []
+        try find.forEachRow {
+            // No holder has an empty name.
+            let holder = $0.text(2)
+            consumers.append(
+                LedgerConsumer(name: $0.text(0), position: $0.integer(1), holder: holder.isEmpty ? nil : holder))
+        }
+        return consumers
+    }
+
+    public func removeConsumer(_ name: String) async throws -> Bool {
+        try LedgerLimits.check(consumer: name)
+        return try await write { db in
+            let remove = try SQLStatement(db, "DELETE FROM ledger_consumers WHERE name = ?1")
+            try remove.bind(1, name)
+            return try remove.run() > 0
+        }
+    }
+
+    private static func removedPosition(_ db: Database) throws -> Int64 {
+        try SQLStatement(db, "SELECT position FROM ledger_removal").integer() ?? 0
+    }
+
+    public func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
+        let removal = try await write { db in
+            let removed = try Self.removedPosition(db)
+            let asked = try Self.lastPosition(recordedBefore: date, from: removed, db)
+            let removal = LedgerRemoval(
+                asked: asked, removed: removed, consumers: try Self.consumers(db), evenUnread: evenUnread)
+            let keep = try SQLStatement(db, "UPDATE ledger_removal SET position = ?1")
+            try keep.bind(1, removal.position)
+            try keep.run()
+            return removal
+        }
+        var start: Int64 = 0
+        while start < removal.position {
+            let end = min(start + LedgerLimits.removedAtOnce, removal.position)
+            let range = (start, end)
+            try await write { db in
+                let delete = try SQLStatement(db, Self.deleteSuperseded)
+                try delete.bind(1, range.0)
+                try delete.bind(2, range.1)
+                try delete.run()
+            }
+            start = end
+        }
+        return removal
+    }
+
+    /// The position up to which all entries were recorded before a date; `removed` if there is none after it.
+    private static func lastPosition(recordedBefore date: Int64, from removed: Int64, _ db: Database) throws -> Int64 {
+        let later = try SQLStatement(
+            db, "SELECT position FROM ledger WHERE position > ?1 AND recorded_at >= ?2 ORDER BY position LIMIT 1")
+        try later.bind(1, removed)
+        try later.bind(2, date)
+        if let later = try later.integer() { return later - 1 }
+        return max(removed, try SQLStatement(db, "SELECT MAX(position) FROM ledger").integer() ?? 0)
+    }
+
+    /// What `LedgerHistory` and the reader need stays: whether a transaction was ever `purchased` or `upgraded`, its last state,
+    /// its last number, and the seats. Number 0 stays, since the writer recognizes by it that a transaction has entries. The last entry of all stays too, so that SQLite gives no position twice.
+    private static let deleteSuperseded = """
+        DELETE FROM ledger
+        WHERE position > ?1 AND position <= ?2 AND event NOT IN (1, 3, 6) AND number > 0
+            AND number < (
+                SELECT MAX(k.number) FROM ledger k
+                WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id)
+            AND (event > 4 OR EXISTS (
+                SELECT 1 FROM ledger k
+                WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id
+                    AND k.number > ledger.number AND k.event <= 4))
+        """
+
+    /// The time in milliseconds since 1970. One value per step of a statement (SQLite, "Date And Time Functions").
+    static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
 extension SQLiteTransactionStore: CustomerDirectory {
@@ -129,6 +262,62 @@ extension SQLiteTransactionStore: CustomerDirectory {
                 }
             }
             return page.customers
+        }
+    }
+
+    public func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
+        try await read { db in
+            let find = try SQLStatement(db, Self.findReference(reference))
+            switch reference {
+            case .transactionId(let id): try find.bind(1, id)
+            case .webOrderLineItemId(let id): try find.bind(1, StoredWebOrderLineItemId.written(id))
+            case .userId(let id): try find.bind(1, Array(id.utf8))
+            }
+            try find.bind(2, Int64(CustomerReference.identities(limit)))
+            var found: [ScopedIdentity] = []
+            try find.forEachRow {
+                guard let kind = Int(exactly: $0.integer(2)).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
+                    throw TransactionStoreError(.corrupt, "unknown kind of identity")
+                }
+                let scope = StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1))
+                found.append(ScopedIdentity(scope: scope, identity: CustomerIdentity(kind, $0.text(3))))
+            }
+            return found
+        }
+    }
+
+    private static func findReference(_ reference: CustomerReference) -> String {
+        // Statistics of a small table would choose a scan, also after the table has grown.
+        let purchases = """
+            SELECT scope_id, \(CustomerIdentity.Kind.originalTransactionId.rawValue) AS kind,
+                original_transaction_id AS value
+            FROM transactions INDEXED BY
+            """
+        let identities =
+            switch reference {
+            case .transactionId: "\(purchases) transactions_by_id WHERE transaction_id = ?1"
+            case .webOrderLineItemId:
+                """
+                \(purchases) transactions_by_web_order_line_item_id
+                WHERE \(SQLiteSchema.hasWebOrderLineItemId) AND \(SQLiteSchema.webOrderLineItemId) = ?1
+                """
+            case .userId:
+                "SELECT scope_id, kind, value FROM user_claims INDEXED BY user_claims_by_user WHERE user_id = ?1"
+            }
+        return """
+            SELECT DISTINCT s.environment, s.bundle_id, i.kind, i.value
+            FROM (\(identities)) AS i CROSS JOIN scopes s ON s.id = i.scope_id
+            ORDER BY s.environment, s.bundle_id, i.kind, i.value LIMIT ?2
+            """
+    }
+
+    /// How SQLite finds a reference; for tests.
+    package func plan(of reference: CustomerReference) async throws -> [String] {
+        try await read { db in
+            let explain = try SQLStatement(db, "EXPLAIN QUERY PLAN " + Self.findReference(reference))
+            var lines: [String] = []
+            try explain.forEachRow { lines.append($0.text(3)) }
+            return lines
         }
     }
 

@@ -10,8 +10,10 @@ struct SeatWriter {
         append = try SQLStatement(
             db,
             """
-            INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id, seat_claim_id)
-            SELECT ?1, ?2, MAX(number) + 1, \(LedgerEntry.Event.seatUnclaimed.rawValue), ?3, ?4
+            INSERT INTO ledger
+                (scope_id, transaction_id, number, event, original_transaction_id, seat_claim_id, recorded_at)
+            SELECT ?1, ?2, MAX(number) + 1, \(LedgerEntry.Event.seatUnclaimed.rawValue), ?3, ?4,
+                \(SQLiteTransactionStore.now)
             FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 GROUP BY transaction_id
             ON CONFLICT (scope_id, seat_claim_id) WHERE seat_claim_id IS NOT NULL DO NOTHING
             """)

@@ -14,7 +14,8 @@ struct TermWriter {
 
     private static let anyScope = StoreScope(environment: .production, bundleId: "")
 
-    init(_ db: Database) throws {
+    /// - Parameter hasDates: false for a ledger of a schema before 6, which has no dates.
+    init(_ db: Database, hasDates: Bool = true) throws {
         findOriginals = try SQLStatement(
             db,
             """
@@ -35,8 +36,10 @@ struct TermWriter {
         append = try SQLStatement(
             db,
             """
-            INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id)
+            INSERT INTO ledger
+                (scope_id, transaction_id, number, event, original_transaction_id\(hasDates ? ", recorded_at" : ""))
             SELECT ?1, ?2, MAX(number) + 1, \(LedgerEntry.Event.termMoved.rawValue), ?3
+                \(hasDates ? ", \(SQLiteTransactionStore.now)" : "")
             FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 GROUP BY transaction_id
             """)
     }

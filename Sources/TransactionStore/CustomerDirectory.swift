@@ -1,6 +1,7 @@
+internal import AppStoreModels
 public import Purchases
 
-/// Lists all customers of an app. Every engine implements it.
+/// Lists all customers of an app, and finds customers by ids that are no identities. Every engine implements it.
 public protocol CustomerDirectory: Sendable {
     /// The apps and environments of the documents in the store, ordered by the bytes of the environment and then of the bundle
     /// id. A scope in the list may have no customers.
@@ -21,6 +22,70 @@ public protocol CustomerDirectory: Sendable {
     func customers(
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
     ) async throws -> [Customer]
+
+    /// The identities that lead to the customers with this reference, in all apps and environments: each one once, ordered
+    /// by the bytes of the environment, those of the bundle id, and the identity. Empty if nothing has the reference.
+    ///
+    /// A transaction has the ids that any stored fact states; facts of several kinds may state different ones. For a
+    /// transaction it is the original transaction id under which the store files it. For a user it is each identity
+    /// of its claims (``UserClaim/identity``); the store may have no customer with it.
+    /// - Parameters:
+    ///   - reference: compared byte by byte.
+    ///   - limit: 1 to 1,000. Other values are clamped to this range.
+    /// - Throws: ``TransactionStoreError``.
+    func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity]
+}
+
+/// An id that belongs to one customer, or to a few, without being a `CustomerIdentity`: documents that share it need not be
+/// about the same customer.
+public enum CustomerReference: Hashable, Sendable {
+    /// The id of any transaction. Family members and restored purchases have transactions of their own.
+    case transactionId(String)
+    /// The id of a subscription period.
+    case webOrderLineItemId(String)
+    /// The caller's id of a user (``UserClaim/userId``).
+    case userId(String)
+
+    /// The number of identities to read for `limit`: 1 to 1,000.
+    public static func identities(_ limit: Int) -> Int { max(1, min(limit, 1_000)) }
+}
+
+/// An identity in its app and environment.
+public struct ScopedIdentity: Hashable, Sendable {
+    public let scope: StoreScope
+    public let identity: CustomerIdentity
+
+    public init(scope: StoreScope, identity: CustomerIdentity) {
+        self.scope = scope
+        self.identity = identity
+    }
+}
+
+extension ScopedIdentity: Comparable {
+    /// By the bytes of the environment, those of the bundle id, and the identity.
+    public static func < (left: Self, right: Self) -> Bool {
+        func isBefore(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
+        if left.scope.environment != right.scope.environment {
+            return isBefore(left.scope.environment.rawValue, right.scope.environment.rawValue)
+        }
+        if left.scope.bundleId != right.scope.bundleId { return isBefore(left.scope.bundleId, right.scope.bundleId) }
+        return left.identity < right.identity
+    }
+}
+
+/// The web order line item id within a stored payload (`FactRow.payload`). The engines index the bytes between the quotation
+/// marks.
+package enum StoredWebOrderLineItemId {
+    /// What stands before the id.
+    package static let beginning = "\"webOrderLineItemId\":\""
+
+    /// The id as JSON has it, without the quotation marks. No payload matches an id that contains one, because the indexed
+    /// bytes end at the first.
+    package static func written(_ id: String) -> [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 64)
+        writer.string(id)
+        return Array(writer.finish().dropFirst().dropLast())
+    }
 }
 
 extension CustomerDirectory {

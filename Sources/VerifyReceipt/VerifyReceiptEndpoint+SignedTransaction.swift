@@ -37,6 +37,7 @@ extension VerifyReceiptEndpoint {
         exchange.facts.receiptName = Self.name(jws)
         let payload = try await verifiedPayload(jws, verifier, exchange)
         exchange.facts.bundleId = payload.bundleId
+        exchange.facts.isConfiguredApp = payload.bundleId.map(hasConfigured) ?? false
         let environment: EndpointEnvironment = payload.environment == .production ? .production : .sandbox
         guard environment == exchange.environment else {
             throw environment == .sandbox

@@ -85,6 +85,7 @@ public final class VerifyReceiptEndpoint: Sendable {
         exchange.facts.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
         let submission = try outcome.get()
         exchange.facts.bundleId = submission.receipt.payload.bundleId
+        exchange.facts.isConfiguredApp = submission.receipt.payload.bundleId.map(hasConfigured) ?? false
         switch submission.receipt.payload {
         case .app(let receipt): return try await answer(receipt, submission, request, exchange)
         case .transaction(let receipt): return try await answer(receipt, submission, request, exchange)

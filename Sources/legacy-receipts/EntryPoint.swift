@@ -12,14 +12,15 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
 
             EXAMPLES:
               legacy-receipts inspect receipt.b64
+              legacy-receipts plan receipts.ndjson
               legacy-receipts migrate receipts.ndjson --output migrated
               legacy-receipts serve --port 8080
             """,
         version: "0.1.0",
         subcommands: [
-            InspectCommand.self, MigrateCommand.self, ServeCommand.self, NotificationsCommand.self, CompareCommand.self,
-            ExportCommand.self, OffersCommand.self, LedgerCommand.self, SignCommand.self, SandboxCommand.self,
-            CompletionsCommand.self,
+            InspectCommand.self, PlanCommand.self, MigrateCommand.self, ServeCommand.self, NotificationsCommand.self,
+            CompareCommand.self, ExportCommand.self, ReportCommand.self, CustomerCommand.self, EnrichCommand.self,
+            OffersCommand.self, LedgerCommand.self, SignCommand.self, SandboxCommand.self, CompletionsCommand.self,
         ])
 
     /// Runs the command. Usage errors exit with 2, like input and output errors, so that 1 has only one meaning.

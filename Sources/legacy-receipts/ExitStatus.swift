@@ -7,8 +7,12 @@ enum ExitStatus {
     static let someQuarantined = ExitCode(1)
     /// `notifications backfill`: some were not stored.
     static let someRefused = ExitCode(1)
-    /// `inspect`: a receipt that is not genuine, or belongs to another device.
+    /// `ledger follow`: the command of a batch failed too often.
+    static let commandFailed = ExitCode(1)
+    /// `customer`: no customer has the id.
+    static let noCustomer = ExitCode(1)
+    /// `inspect`: a document that is not genuine, not signed, or belongs to another app or device.
     static let notGenuine = ExitCode(1)
-    /// `inspect`: not a receipt, or one too damaged to be read.
+    /// `inspect`: not a document of the App Store, or one too damaged to be read.
     static let notAReceipt = ExitCode(3)
 }

@@ -39,6 +39,12 @@ enum Terminal {
         isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
+    /// Whether the reader of standard output has closed its pipe.
+    static var isOutputClosed: Bool {
+        var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        return poll(&state, 1, 0) > 0 && Int32(state.revents) & Int32(POLLERR | POLLHUP) != 0
+    }
+
     /// The system's error number, or 0. Foundation's file handles trap where writing fails.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         var offset = 0

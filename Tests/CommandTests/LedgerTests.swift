@@ -152,6 +152,54 @@ struct LedgerTests {
         #expect(!folder.names("").contains("missing.sqlite"))
     }
 
+    @Test("prune keeps what a consumer has not acknowledged, and names the consumer")
+    func pruning() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        func run(_ arguments: String...) async throws -> Outcome {
+            try await Command.run(
+                ["ledger", arguments[0], "--store", "sqlite:store.sqlite"] + arguments.dropFirst(), in: folder)
+        }
+        let old = try await run("prune", "--before", "2020-01-01T00:00:00Z")
+        #expect(old.status == 0 && old.output == "No entries are removed.\n")
+        _ = try await run("acknowledge", "--consumer", "shop", "3")
+        _ = try await run("acknowledge", "--consumer", "mail", "7")
+        #expect(try await run("consumers").output == "7  mail\n3  shop\n")
+        let kept = try await run("prune", "--before", "2999-01-01T00:00:00Z")
+        #expect(
+            kept.output == """
+                All entries up to position 3 are removed.
+                The consumer shop has acknowledged 3: the entries after it are kept.
+
+                """)
+        let rest = try entries(try await run("read", "--consumer", "shop"))
+        #expect(words(rest) == ["200 purchased", "201 purchased", "300 purchased", "400 purchased"])
+        #expect(rest.allSatisfy { ($0["recordedDate"] as? Int ?? 0) > 1_700_000_000_000 })
+        let all = try await run("read")
+        #expect(all.status == 2 && all.output.isEmpty)
+        #expect(all.error.contains("The entries up to 3 were removed, and this reader has read those up to 0."))
+        let forced = try await run("prune", "--before", "2999-01-01T00:00:00Z", "--force")
+        #expect(
+            forced.output == """
+                All entries up to position 7 are removed.
+                The consumer shop has acknowledged 3: it misses the removed entries after it.
+
+                """)
+        for command in [["read"], ["follow", "--once"], ["follow", "--once", "--acknowledge-on-exit-0", "true"]] {
+            let outcome = try await Command.run(
+                ["ledger"] + command + ["--store", "sqlite:store.sqlite", "--consumer", "shop"], in: folder)
+            #expect(outcome.status == 2 && outcome.output.isEmpty)
+            #expect(outcome.error.contains("The consumer shop cannot read on. The entries up to 7"), "\(outcome.error)")
+        }
+        // A reader that cannot begin is not kept as a consumer, for which entries would stay.
+        #expect(try await run("follow", "--once", "--consumer", "new").status == 2)
+        #expect(try await run("consumers").output == "7  mail\n3  shop\n")
+        #expect(try await run("forget", "--consumer", "shop").output == "The consumer shop is removed.\n")
+        #expect(try await run("forget", "--consumer", "shop").error.contains("There is no consumer shop."))
+        #expect(try await run("consumers").output == "7  mail\n")
+        #expect(try await run("read", "--consumer", "mail").status == 0)
+    }
+
     @Test("A reader that has gone is no error")
     func closedPipe() async throws {
         let folder = try Folder()

@@ -6,9 +6,13 @@ struct UsageTests {
     @Test(
         "The help of every command exits with 0, has examples, and fits into 80 columns",
         arguments: [
-            [], ["inspect"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"], ["completions"],
-            ["export"], ["offers"], ["ledger"], ["ledger", "read"],
-            ["ledger", "acknowledge"], ["sign"], ["sign", "promotional-offer"], ["sign", "promotional-offer-v1"],
+            [], ["inspect"], ["plan"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"],
+            ["completions"],
+            ["export"], ["report"], ["customer"], ["enrich"], ["offers"], ["ledger"], ["ledger", "read"],
+            ["ledger", "acknowledge"], ["ledger", "follow"],
+            ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],
+            ["sign", "promotional-offer"],
+            ["sign", "promotional-offer-v1"],
             ["sign", "introductory-eligibility"], ["sign", "advanced-commerce"],
         ])
     func help(command: [String]) async throws {
@@ -57,6 +61,14 @@ struct UsageTests {
             (["migrate", "a", "--max-size", "9223372036854775807"], "--max-size takes a number of bytes"),
             (["migrate", "-", "-"], "Standard input (-) can be read only once"),
             (["migrate", ""], "A path is empty"),
+            (["migrate", "sqlite:app.db"], "A database needs --query"),
+            (["migrate", "a", "postgres://h/d"], "A database needs --query"),
+            (["migrate", "a", "--query", "SELECT 1"], "--query needs one input, a database"),
+            (["migrate", "sqlite:a", "b", "--query", "SELECT 1"], "--query needs one input, a database"),
+            (["migrate", "a", "--key", "id"], "--key needs --query"),
+            (["migrate", "sqlite:a", "--query", "SELECT 1", "--no-header"], "The rows of --query have columns"),
+            (["plan"], "Name the inputs to read, or - for standard input."),
+            (["plan", "a", "--sample", "0"], "--sample takes a number from 1 to 1000000."),
             (["completions"], "Missing expected argument '<shell>'"),
             (["completions", "tcsh"], "'bash', 'zsh' or 'fish'"),
         ])
@@ -66,7 +78,7 @@ struct UsageTests {
         #expect(outcome.output.isEmpty)
         #expect(outcome.error.hasPrefix("Error: "))
         #expect(outcome.error.contains(message), "\(outcome.error)")
-        let command = ["inspect", "migrate", "completions"].contains(arguments[0]) ? " \(arguments[0])" : ""
+        let command = ["inspect", "plan", "migrate", "completions"].contains(arguments[0]) ? " \(arguments[0])" : ""
         #expect(outcome.error.contains("See 'legacy-receipts\(command) --help' for more information"))
     }
 

@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import Foundation
 import LegacyReceipts
 import Migration
@@ -23,9 +24,11 @@ let root: URL? = {
     static let documents = [
         "README.md", "MIGRATION.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
         "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Catalogs.md",
-        "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Export.md", "Documentation/Fields.md",
+        "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Customer.md", "Documentation/Export.md",
+        "Documentation/Fields.md", "Documentation/Inspect.md", "Documentation/Ledger.md",
         "Documentation/Libraries.md",
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Replies.md",
+        "Documentation/Report.md",
         "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
         "Sources/LegacyReceipts/LegacyReceipts.docc/LegacyReceipts.md",
@@ -33,6 +36,7 @@ let root: URL? = {
         "Sources/Purchases/Purchases.docc/Purchases.md",
         "Sources/Migration/Migration.docc/Migration.md",
         "Sources/ReceiptForge/ReceiptForge.docc/ReceiptForge.md",
+        "Sources/ReplyComparison/ReplyComparison.docc/ReplyComparison.md",
     ]
 
     /// What only a device can run, and what belongs into a package description.
@@ -113,6 +117,14 @@ let root: URL? = {
         for name in names { #expect(document.contains("`\(name)`"), "Fields.md does not explain \(name)") }
     }
 
+    @Test func inspectDocumentExplainsEveryCheckOfAJWS() throws {
+        let document = try text(#require(root), "Documentation/Inspect.md")
+        let rows = document.split(separator: "\n").compactMap {
+            $0.firstMatch(of: /^\| `(\w+)` \|/).map { String($0.1) }
+        }
+        for name in SignedDataInspection.Check.Name.allCases { #expect(rows.contains(name.rawValue), "\(name)") }
+    }
+
     @Test(arguments: InferenceRule.allCases)
     func fieldsDocumentGivesTheReasonOfARuleInTheWordsOfTheCode(_ rule: InferenceRule) throws {
         let document = try text(#require(root), "Documentation/Fields.md")
@@ -131,8 +143,17 @@ let root: URL? = {
 
     @Test(arguments: ExportedTables.outlines.map(\.name))
     func exportDocumentHasTheColumnsOfATableInTheWordsOfTheCode(_ name: String) throws {
-        let document = try text(#require(root), "Documentation/Export.md")
-        let outline = try #require(ExportedTables.outlines.first { $0.name == name })
+        try check("Documentation/Export.md", ExportedTables.outlines, name)
+    }
+
+    @Test(arguments: CustomerTables.outlines.map(\.name))
+    func customerDocumentHasTheColumnsOfATableInTheWordsOfTheCode(_ name: String) throws {
+        try check("Documentation/Customer.md", CustomerTables.outlines, name)
+    }
+
+    private func check(_ file: String, _ outlines: [TableOutline], _ name: String) throws {
+        let document = try text(#require(root), file)
+        let outline = try #require(outlines.first { $0.name == name })
         let section = try #require(document.components(separatedBy: "\n### ").first { $0.hasPrefix("\(name)\n") })
         #expect(section.contains("\n\n\(outline.meaning)\n\n"), "\(name)")
         let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)

@@ -73,4 +73,12 @@ import Testing
         #expect(lines.contains("com.example.orchard.tree"))
         #expect(try activeSubscriptions(ndjson: lines, at: Self.dayAfter).isEmpty)
     }
+
+    @Test func comparisonSampleReportsPairs() {
+        let reply = Array(#"{"status":0,"receipt":{"bundle_id":"com.example.orchard","in_app":[]}}"#.utf8)
+        let other = Array(#"{"status":21003}"#.utf8)
+        #expect(report([(apples: reply, ours: reply)]).hasParity)
+        #expect(!report([(apples: reply, ours: reply), (apples: reply, ours: other)]).hasParity)
+        #expect(!report([(apples: Array("<html>".utf8), ours: reply)]).table.isEmpty)
+    }
 }

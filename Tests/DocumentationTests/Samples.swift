@@ -8,6 +8,7 @@ import Migration
 import ProductCatalog
 import Purchases
 import ReceiptForge
+import ReplyComparison
 
 // MARK: README.md
 
@@ -140,4 +141,22 @@ func forgedWithSwappedPayload() throws -> [UInt8] {
         $0.purchases = [ForgedPurchase(.nonConsumable, product: "everything", id: "530001234500002", at: date)]
     }
     return try greedy.signedData(.g5).with { $0.signers[0].signsInstead = honest.content }.encoded()
+}
+
+// MARK: ReplyComparison
+
+/// Whether our replies can take the place of Apple's, with a table for people.
+func report(_ pairs: [(apples: [UInt8], ours: [UInt8])]) -> (hasParity: Bool, table: String) {
+    var report = ParityReport(maximumExamples: 20)
+    for (number, pair) in pairs.enumerated() {
+        let place = "pair \(number + 1)"
+        do {
+            report.add(try ReplyComparison(apples: pair.apples, ours: pair.ours), place: place)
+        } catch let error as ReplyComparisonError {
+            report.addFailed(place: place, error: error)
+        } catch {
+            report.addSkipped(place: place, reason: "\(error)")
+        }
+    }
+    return (report.hasParity, report.table())
 }

@@ -38,9 +38,23 @@ struct ForeignEngineTests {
         func acknowledgedPosition(of consumer: String) async throws -> Int64 {
             try await store.acknowledgedPosition(of: consumer)
         }
+        func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
+            try await store.lease(consumer, to: holder, for: milliseconds)
+        }
+        func endLease(of consumer: String, by holder: String) async throws {
+            try await store.endLease(of: consumer, by: holder)
+        }
+        func consumers() async throws -> [LedgerConsumer] { try await store.consumers() }
+        func removeConsumer(_ name: String) async throws -> Bool { try await store.removeConsumer(name) }
+        func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
+            try await store.removeEntries(before: date, evenUnread: evenUnread)
+        }
         func scopes() async throws -> [StoreScope] { try await store.scopes() }
         func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
             try await store.customers(in: scope, after: identity, limit: limit)
+        }
+        func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
+            try await store.identities(of: reference, limit: limit)
         }
         func apply(_ step: MigrationStep) async throws -> AppliedFacts { try await store.apply(step) }
         func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {

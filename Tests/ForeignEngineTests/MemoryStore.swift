@@ -1,3 +1,4 @@
+import Foundation
 import Purchases
 import TransactionStore
 
@@ -30,7 +31,10 @@ actor MemoryPlace {
         let filing: Filing
         let id: String
         var seatClaimId: String?
+        let date = MemoryPlace.now
     }
+
+    private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 
     private var customers: [PlacedIdentity: Int] = [:]
     private var identities: [Int: [PlacedIdentity]] = [:]
@@ -46,6 +50,9 @@ actor MemoryPlace {
     private var termBases: [Int: [String: Int64]] = [:]
     private var unclaimedSeats: Set<[String]> = []
     private var acknowledged: [String: Int64] = [:]
+    /// Entries up to this position are kept, and read by no one.
+    private var removed: Int64 = 0
+    private var leases: [String: (holder: String, end: ContinuousClock.Instant)] = [:]
     /// By purchase, and then by the key of the claim.
     private var users: [PlacedIdentity: [[UInt8]: UserClaim]] = [:]
     private var verified: [[UInt8]: VerifiedReceipt] = [:]
@@ -99,6 +106,10 @@ actor MemoryPlace {
         let hasTerms = set.transactions.contains { $0.payload.type == .nonRenewingSubscription }
         if hasTerms || termBases[customer] != nil { try recordTerms(of: customer, set.scope) }
         try recordSeats(set)
+        if let event = NotifiedEvent(of: set) {
+            let filing = Filing(scope: set.scope, original: event.originalTransactionId)
+            try append(Entry(event: event.event, filing: filing, id: event.transactionId))
+        }
         for fact in set.renewalInfos {
             let filing = Filing(scope: set.scope, original: fact.payload.originalTransactionId ?? "")
             _ = result.count(FactRow(fact), &renewalInfos[filing, default: [:]])
@@ -268,6 +279,24 @@ actor MemoryPlace {
         return page.customers
     }
 
+    func identities(of reference: CustomerReference, limit: Int) throws -> [ScopedIdentity] {
+        var found: Set<ScopedIdentity> = []
+        switch reference {
+        case .userId(let id):
+            for (placed, claims) in users where claims.values.contains(where: { $0.userId.utf8.elementsEqual(id.utf8) })
+            {
+                found.insert(ScopedIdentity(scope: placed.scope, identity: placed.identity))
+            }
+        case .transactionId, .webOrderLineItemId:
+            for (filing, rows) in transactions
+            where try rows.values.flatMap(\.values).contains(where: { try $0.has(reference, filing.scope) }) {
+                let identity = CustomerIdentity(.originalTransactionId, filing.original)
+                found.insert(ScopedIdentity(scope: filing.scope, identity: identity))
+            }
+        }
+        return Array(found.sorted().prefix(CustomerReference.identities(limit)))
+    }
+
     // MARK: Migrations
 
     func checkpoint(of migration: String) -> MigrationCheckpoint? { checkpoints[migration] }
@@ -294,6 +323,7 @@ actor MemoryPlace {
     // MARK: Ledger
 
     func changes(after position: Int64, limit: Int) throws -> [LedgerEntry] {
+        try LedgerLimits.check(readFrom: position, removed: removed)
         // The position of an entry is its place, from 1.
         let start = Int(max(0, min(position, Int64(ledger.count))))
         var known: [Filing: [StoredTransaction]] = [:]
@@ -305,7 +335,8 @@ actor MemoryPlace {
             }
             return LedgerEntry(
                 position: Int64(start + offset + 1), event: entry.event, scope: entry.filing.scope,
-                transactionId: entry.id, transaction: transaction, seatClaimId: entry.seatClaimId)
+                transactionId: entry.id, transaction: transaction, seatClaimId: entry.seatClaimId,
+                recordedDate: entry.date)
         }
     }
 
@@ -319,6 +350,50 @@ actor MemoryPlace {
         try LedgerLimits.check(consumer: consumer)
         return acknowledged[consumer] ?? 0
     }
+
+    func lease(_ consumer: String, to holder: String, for milliseconds: Int64) throws -> ConsumerLease {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
+        let now = ContinuousClock.now
+        if let known = leases[consumer], known.holder != holder, known.end > now {
+            return ConsumerLease(
+                isGranted: false, holder: known.holder,
+                remainingMilliseconds: Int64((known.end - now) / .milliseconds(1))
+            )
+        }
+        leases[consumer] = (holder, now + .milliseconds(milliseconds))
+        acknowledged[consumer, default: 0] += 0
+        return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
+    }
+
+    func endLease(of consumer: String, by holder: String) throws {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder)
+        if leases[consumer]?.holder == holder { leases[consumer] = nil }
+    }
+
+    func consumers() -> [LedgerConsumer] {
+        let now = ContinuousClock.now
+        return acknowledged.sorted { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }.map {
+            name, position in
+            let lease = leases[name].flatMap { $0.end > now ? $0.holder : nil }
+            return LedgerConsumer(name: name, position: position, holder: lease)
+        }
+    }
+
+    func removeConsumer(_ name: String) throws -> Bool {
+        try LedgerLimits.check(consumer: name)
+        leases[name] = nil
+        return acknowledged.removeValue(forKey: name) != nil
+    }
+
+    func removeEntries(before date: Int64, evenUnread: Bool) -> LedgerRemoval {
+        let asked = ledger.dropFirst(Int(removed)).firstIndex { $0.date >= date } ?? ledger.count
+        let removal = LedgerRemoval(
+            asked: Int64(asked), removed: removed, consumers: consumers(), evenUnread: evenUnread)
+        removed = removal.position
+        return removal
+    }
 }
 
 extension AppliedFacts {
@@ -331,6 +406,20 @@ extension AppliedFacts {
         known[row.kind] = row
         changed += 1
         return true
+    }
+}
+
+extension FactRow {
+    /// Whether the fact itself states the reference, whatever newer facts state.
+    fileprivate func has(_ reference: CustomerReference, _ scope: StoreScope) throws -> Bool {
+        var assembler = CustomerAssembler(scope: scope)
+        try assembler.addTransaction(self)
+        guard let payload = assembler.joinedTransactions().first?.payload else { return false }
+        switch reference {
+        case .transactionId(let id): return payload.transactionId == id
+        case .webOrderLineItemId(let id): return payload.webOrderLineItemId == id
+        case .userId: return false
+        }
     }
 }
 
@@ -376,10 +465,30 @@ actor MemoryStore: CompleteTransactionStore {
         try await opened.acknowledgedPosition(of: consumer)
     }
 
+    func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
+        try await opened.lease(consumer, to: holder, for: milliseconds)
+    }
+
+    func endLease(of consumer: String, by holder: String) async throws {
+        try await opened.endLease(of: consumer, by: holder)
+    }
+
+    func consumers() async throws -> [LedgerConsumer] { try await opened.consumers() }
+
+    func removeConsumer(_ name: String) async throws -> Bool { try await opened.removeConsumer(name) }
+
+    func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
+        try await opened.removeEntries(before: date, evenUnread: evenUnread)
+    }
+
     func scopes() async throws -> [StoreScope] { try await opened.scopes() }
 
     func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
         try await opened.customers(in: scope, after: identity, limit: limit)
+    }
+
+    func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
+        try await opened.identities(of: reference, limit: limit)
     }
 
     func apply(_ step: MigrationStep) async throws -> AppliedFacts { try await opened.apply(step) }

@@ -116,12 +116,26 @@ extension ServerTests {
                 _ = try await Wire.ask(server.port, Sent.post(Sent.body(), path: "/sandbox/verifyReceipt"))
                 _ = try await Wire.ask(server.port, Sent.post("{}"))
                 let text = try await Wire.ask(server.adminPort, Sent.get("/metrics")).body
-                #expect(text.contains(#"legacy_receipts_requests_total{environment="production",status="0"} 1"#))
-                #expect(text.contains(#"legacy_receipts_requests_total{environment="sandbox",status="21008"} 1"#))
-                #expect(text.contains(#"legacy_receipts_requests_total{environment="production",status="21002"} 1"#))
+                let name = "legacy_receipts_requests_total"
+                #expect(text.contains(name + #"{environment="production",status="0",app="other"} 1"#))
+                #expect(text.contains(name + #"{environment="sandbox",status="21008",app="none"} 1"#))
+                #expect(text.contains(name + #"{environment="production",status="21002",app="none"} 1"#))
                 #expect(text.contains(#"legacy_receipts_request_duration_seconds_count{environment="production"} 2"#))
                 #expect(text.contains("legacy_receipts_verification_duration_seconds_count 3\n"))
             }
+        }
+
+        @Test func aWrongSecretCountsToItsConfiguredApp() async throws {
+            let secret = SharedSecret("0123456789abcdef0123456789abcdef")
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.endpoint.apps = [AppConfiguration(bundleId: Sent.bundleId, sharedSecrets: [secret])]
+            }
+            let text = try await TestServer.run(configuration) { server in
+                _ = try await Wire.ask(server.port, Sent.post(Sent.body(password: "another")))
+                return server.server.metricsText
+            }
+            let name = "legacy_receipts_requests_total{environment=\"production\",status=\"21004\""
+            #expect(text.contains("\(name),app=\"\(Sent.bundleId)\"} 1\n"))
         }
 
         @Test func aBackendOfSwiftMetricsGetsTheNumbersOfMetrics() async throws {
@@ -131,15 +145,16 @@ extension ServerTests {
                 _ = try await Wire.ask(server.port, Sent.post(Sent.body()))
                 _ = try await Wire.ask(server.port, Sent.post("{}"))
                 let name = "legacy_receipts_requests_total"
-                let answered = try backend.expectCounter(name, [("environment", "production"), ("status", "0")])
-                let malformed = try backend.expectCounter(name, [("environment", "production"), ("status", "21002")])
+                let production = ("environment", "production")
+                let answered = try backend.expectCounter(name, [production, ("status", "0"), ("app", "other")])
+                let malformed = try backend.expectCounter(name, [production, ("status", "21002"), ("app", "none")])
                 #expect(answered.totalValue == 2)
                 #expect(malformed.totalValue == 1)
                 let duration = try backend.expectTimer(
                     "legacy_receipts_request_duration_seconds", [("environment", "production")])
                 #expect(duration.values.count == 3)
                 let text = try await Wire.ask(server.adminPort, Sent.get("/metrics")).body
-                #expect(text.contains("\(name){environment=\"production\",status=\"0\"} 2\n"))
+                #expect(text.contains("\(name){environment=\"production\",status=\"0\",app=\"other\"} 2\n"))
                 let lookups = "legacy_receipts_receipt_cache_lookups_total"
                 #expect(text.contains("\(lookups){result=\"hit\"} 1\n"))
                 #expect(try backend.expectCounter(lookups, [("result", "hit")]).totalValue == 1)

@@ -77,6 +77,27 @@ extension ServerTests {
             #expect(names[3] == begin + common.sorted())
         }
 
+        @Test(arguments: [
+            ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "4bf92f3577b34da6a3ce929d0e0e4736"),
+            ("01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", "4bf92f3577b34da6a3ce929d0e0e4736"),
+            ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", nil),
+            ("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", nil),
+            ("00-00000000000000000000000000000000-00f067aa0ba902b7-01", nil),
+            ("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", nil),
+            ("00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", nil),
+            ("00-4bf92f3577b34da6a3ce929d0e0e473-00f067aa0ba902b7-01", nil),
+            ("4bf92f3577b34da6a3ce929d0e0e4736", nil),
+        ])
+        func theTraceIdOfAValidTraceparentIsLogged(_ header: String, _ traceId: String?) async throws {
+            let log = try await TestServer.run { server in
+                _ = try await Wire.ask(server.port, Sent.post("{}", headers: ["traceparent: \(header)"]))
+                return server.log.text
+            }
+            let line = try #require(Self.requestLines(log).first)
+            let object = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            #expect(object["traceId"] as? String == traceId)
+        }
+
         @Test func anotherHandlerGetsTheSameFields() async throws {
             let lines = Lines()
             let handler: @Sendable (LogWriter) -> any LogHandler = { _ in OtherHandler(lines: lines) }

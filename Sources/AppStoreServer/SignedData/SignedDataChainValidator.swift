@@ -35,7 +35,7 @@
 
         /// The trusted certificate that issued the intermediate. An embedded root that is not pinned proves nothing,
         /// because a forged chain contains its own root.
-        private func root(
+        func root(
             of intermediate: SignedDataCertificate, embedded: [UInt8]
         ) throws -> (SignedDataCertificate, SignatureEvidence.Anchor) {
             var candidates: [(SignedDataCertificate, SignatureEvidence.Anchor)] = []
@@ -64,7 +64,7 @@
                 key: try leaf.es256Key(), anchor: .xcode, certificates: [der], validity: try Self.validity(of: [leaf]))
         }
 
-        private static func validity(of certificates: [SignedDataCertificate]) throws -> ClosedRange<Int64> {
+        static func validity(of certificates: [SignedDataCertificate]) throws -> ClosedRange<Int64> {
             var common = Int64.min...Int64.max
             for certificate in certificates {
                 guard let validity = certificate.validity, validity.overlaps(common) else {

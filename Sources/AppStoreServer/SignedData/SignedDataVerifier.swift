@@ -14,8 +14,8 @@
     ///     let expected = SignedDataExpectation(bundleId: "com.example.app", environments: [.production])
     ///     let transaction = try await verifier.verifiedTransaction(jws, expecting: expected, now: now)
     public struct SignedDataVerifier: Sendable {
-        private let trust: SignedDataTrust
-        private let validator: SignedDataChainValidator
+        let trust: SignedDataTrust
+        let validator: SignedDataChainValidator
         private let revocation: (any RevocationChecking)?
         private let cache = SignedDataChainCache()
 
@@ -117,7 +117,8 @@
                     throw SignedDataError(.invalidBase64, at: .payload)
                 }
                 let payload: Payload = try Self.decode(bytes)
-                try checkEnvironment(payload, chain)
+                try Self.checkEnvironment(
+                    payload.claims.environment, trust, isXcodeSigner: chain.anchor == .xcode)
                 let time = payload.signingDate ?? now
                 try chain.check(at: time)
                 if revocation != nil { try chain.check(at: now) }
@@ -152,16 +153,17 @@
         }
 
         /// Xcode's data is accepted by option only. Its key is public, so it is valid for no other environment.
-        private func checkEnvironment(_ payload: some SignedPayload, _ chain: SignedDataChain) throws {
-            let environment = payload.claims.environment
+        static func checkEnvironment(
+            _ environment: Environment?, _ trust: SignedDataTrust, isXcodeSigner: Bool
+        ) throws {
             let isTest = environment == .xcode || environment == .localTesting
             if isTest, !trust.acceptsXcode { throw SignedDataError(.xcodeNotAccepted, at: .payload) }
-            if chain.anchor == .xcode, !isTest {
+            if isXcodeSigner, !isTest {
                 throw SignedDataError(.untrustedRoot, at: .certificate(0), "Xcode signed for another environment")
             }
         }
 
-        private static func decode<Payload: SignedPayload>(_ bytes: [UInt8]) throws -> Payload {
+        static func decode<Payload: SignedPayload>(_ bytes: [UInt8]) throws -> Payload {
             do {
                 let value = try JSONValue.parse(bytes)
                 guard value.hasUniqueNames else {

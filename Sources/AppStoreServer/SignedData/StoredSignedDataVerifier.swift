@@ -19,6 +19,14 @@ package struct StoredSignedDataVerifier: Sendable {
         package func notification(_ signedPayload: String) throws -> VerifiedNotification {
             try verifier.verified(storedNotification: signedPayload)
         }
+
+        /// Inspects a JWS with every check; its verdict is that of this verifier.
+        /// - Parameters:
+        ///   - jws: compact serialization.
+        ///   - bundleId: the app that the payload must have; nil for any app.
+        package func inspect(_ jws: String, bundleId: String? = nil) -> SignedDataInspection {
+            verifier.inspect(jws, bundleId: bundleId)
+        }
     #else
         package init(trust: SignedDataTrust) throws {}
 
@@ -28,6 +36,13 @@ package struct StoredSignedDataVerifier: Sendable {
 
         package func notification(_ signedPayload: String) throws -> VerifiedNotification {
             throw SignedDataError(.untrustedRoot, "certificates are read only with the trait Server")
+        }
+
+        package func inspect(_ jws: String, bundleId: String? = nil) -> SignedDataInspection {
+            let error = SignedDataError(.untrustedRoot, "certificates are read only with the trait Server")
+            return SignedDataInspection(
+                kind: nil, byteCount: jws.utf8.count, payload: nil, certificates: [], checks: [], nested: [],
+                verdict: .failure(error))
         }
     #endif
 

@@ -1,6 +1,6 @@
 public import AppStoreModels
 public import AppStoreServer
-internal import Purchases
+public import Purchases
 public import TransactionStore
 
 /// Completes the customers of a store with the App Store Server API.
@@ -54,6 +54,25 @@ public struct CustomerEnrichment: Sendable {
         }
     }
 
+    /// What came of a bare transaction id.
+    public enum BareId: Sendable, Hashable {
+        /// The store has the history of the customer who has the purchase with this original transaction id.
+        case purchase(originalTransactionId: String, scope: StoreScope)
+        /// No app that was asked knows the id.
+        case unknown
+    }
+
+    /// The customers of one app and environment that a run has to ask about.
+    public struct OpenCustomers: Sendable, Hashable {
+        public let scope: StoreScope
+        public internal(set) var customers = 0
+        /// Purchases without an answer, which is the largest number of queries. One answer often covers several.
+        public internal(set) var purchases = 0
+
+        /// Nobody to ask about yet.
+        public init(scope: StoreScope) { self.scope = scope }
+    }
+
     /// Callbacks of a run. They are called one after the other, on the task of the run.
     public struct Events {
         /// A customer could not be completed.
@@ -63,14 +82,18 @@ public struct CustomerEnrichment: Sendable {
         public var onHold: (Int64?) -> Void
         /// The counts so far.
         public var onProgress: (Counts) -> Void
+        /// What came of a bare transaction id. Not called for one whose query failed.
+        public var onBareId: (String, BareId) -> Void
 
         public init(
             onFailure: @escaping (Failure) -> Void = { _ in }, onHold: @escaping (Int64?) -> Void = { _ in },
-            onProgress: @escaping (Counts) -> Void = { _ in }
+            onProgress: @escaping (Counts) -> Void = { _ in },
+            onBareId: @escaping (String, BareId) -> Void = { _, _ in }
         ) {
             self.onFailure = onFailure
             self.onHold = onHold
             self.onProgress = onProgress
+            self.onBareId = onBareId
         }
     }
 
@@ -80,15 +103,21 @@ public struct CustomerEnrichment: Sendable {
     private let apps: [App]
     private let store: any TransactionStore
     private let clock: ServerClock
+    private let includes: @Sendable (Customer) -> Bool
 
     /// - Parameters:
     ///   - apps: the apps whose customers are completed, in this order.
     ///   - store: the store of the customers.
     ///   - clock: measures how long the run waits for the App Store.
-    public init(apps: [App], store: any TransactionStore, clock: ServerClock = .system) {
+    ///   - includes: whether to ask about a customer. Those that are complete are left out in any case.
+    public init(
+        apps: [App], store: any TransactionStore, clock: ServerClock = .system,
+        includes: @escaping @Sendable (Customer) -> Bool = { _ in true }
+    ) {
         self.apps = apps
         self.store = store
         self.clock = clock
+        self.includes = includes
     }
 
     /// How a customer or a bare id counts.
@@ -101,7 +130,7 @@ public struct CustomerEnrichment: Sendable {
 
     /// How one attempt at a customer or a bare id ended.
     private enum Step<Item: Sendable>: Sendable {
-        case done(Result, changedFacts: Int, asked: Bool)
+        case done(Result, changedFacts: Int, asked: Bool, bareId: (String, BareId)? = nil)
         /// The item continues from here when the App Store accepts requests again.
         case later(Item, until: Int64)
     }
@@ -116,20 +145,30 @@ public struct CustomerEnrichment: Sendable {
         var width: Int { heldUntil != nil ? 0 : isProven ? CustomerEnrichment.concurrency : 1 }
     }
 
-    /// How many customers of the apps have a purchase without an answer of the App Store, in all environments. It reads all
-    /// customers, which takes far less time than querying them.
+    /// The customers that have a purchase without an answer of the App Store. It reads all customers, which takes far less time
+    /// than asking about them.
+    /// - Parameters:
+    ///   - directory: the store.
+    ///   - scopes: the apps and environments, one result each.
+    ///   - includes: as for a run.
     /// - Throws: `TransactionStoreError` or `CancellationError`.
-    public func countOpenCustomers(of directory: any CustomerDirectory) async throws -> Int {
-        var count = 0
-        for app in apps {
-            for reader in app.readers {
-                try await directory.forEachCustomer(in: reader.scope) { customer in
-                    try Task.checkCancellation()
-                    if !CustomerQuestions(customer).left.isEmpty { count += 1 }
-                }
+    public static func openCustomers(
+        of directory: any CustomerDirectory, in scopes: [StoreScope],
+        includes: @Sendable (Customer) -> Bool = { _ in true }
+    ) async throws -> [OpenCustomers] {
+        var result: [OpenCustomers] = []
+        for scope in scopes {
+            var open = OpenCustomers(scope: scope)
+            try await directory.forEachCustomer(in: scope) { customer in
+                try Task.checkCancellation()
+                guard includes(customer) else { return }
+                let purchases = CustomerQuestions(customer).left.count
+                open.customers += purchases == 0 ? 0 : 1
+                open.purchases += purchases
             }
+            result.append(open)
         }
-        return count
+        return result
     }
 
     /// Completes each customer of the apps that has a purchase without an answer of the App Store, in all environments.
@@ -149,7 +188,7 @@ public struct CustomerEnrichment: Sendable {
                     let page = try await directory.customers(in: reader.scope, after: last, limit: 256)
                     guard let identity = page.last?.identities.first else { break }
                     last = identity
-                    try await run(page.map { CustomerQuestions($0) }, &counts, &pace, events) {
+                    try await run(page.filter(includes).map { CustomerQuestions($0) }, &counts, &pace, events) {
                         try await complete($0, of: app, reader)
                     }
                 }
@@ -193,7 +232,8 @@ public struct CustomerEnrichment: Sendable {
                 case .later(let item, let until):
                     again.append(item)
                     pace.heldUntil = max(pace.heldUntil ?? .min, until)
-                case .done(let result, let changedFacts, let asked):
+                case .done(let result, let changedFacts, let asked, let bareId):
+                    if let (id, found) = bareId { events.onBareId(id, found) }
                     counts.seen += 1
                     counts.changedFacts += changedFacts
                     if asked {
@@ -242,11 +282,11 @@ public struct CustomerEnrichment: Sendable {
                 about: question.transactionId, of: app, into: store, now: clock.now()
             ) { try await reader.history(of: $0) }
             switch outcome {
-            case .stored(let ids, let facts):
+            case .stored(let answer):
                 customer.hasAnswer = true
-                customer.changedFacts += facts
+                customer.changedFacts += answer.changedFacts
                 customer.left.removeFirst()
-                customer.left.removeAll { ids.contains($0.originalTransactionId) }
+                customer.left.removeAll { answer.purchases.contains($0.originalTransactionId) }
             case .unknown: customer.left.removeFirst()
             case .limited(let until): return .later(customer, until: until)
             case .refused(let refused): throw refused
@@ -261,7 +301,11 @@ public struct CustomerEnrichment: Sendable {
     private func complete(id: String) async throws -> Step<String> {
         for reader in apps.flatMap(\.readers) {
             let customer = try await store.customer([CustomerIdentity(.originalTransactionId, id)], in: reader.scope)
-            if customer?.isKnown(id) == true { return .done(.known, changedFacts: 0, asked: false) }
+            if customer?.isKnown(id) == true {
+                return .done(
+                    .known, changedFacts: 0, asked: false,
+                    bareId: (id, .purchase(originalTransactionId: id, scope: reader.scope)))
+            }
         }
         var failure: Failure?
         for app in apps {
@@ -269,13 +313,19 @@ public struct CustomerEnrichment: Sendable {
                 try await app.find($0)
             }
             switch outcome {
-            case .stored(_, let facts): return .done(.completed, changedFacts: facts, asked: true)
+            case .stored(let answer):
+                return .done(
+                    .completed, changedFacts: answer.changedFacts, asked: true,
+                    bareId: answer.purchase.map {
+                        (id, .purchase(originalTransactionId: $0, scope: answer.scope))
+                    })
             case .unknown: break
             case .limited(let until): return .later(id, until: until)
             case .refused(let refused): throw refused
             case .failed(let reason): failure = failure ?? reason
             }
         }
-        return .done(failure.map { .failed($0) } ?? .unknown, changedFacts: 0, asked: true)
+        if let failure { return .done(.failed(failure), changedFacts: 0, asked: true) }
+        return .done(.unknown, changedFacts: 0, asked: true, bareId: (id, .unknown))
     }
 }

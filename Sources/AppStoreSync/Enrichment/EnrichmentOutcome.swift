@@ -5,8 +5,8 @@ internal import TransactionStore
 
 /// How one query to the App Store ended.
 enum EnrichmentOutcome: Sendable {
-    /// The answer is in the store. It covers these original transaction ids.
-    case stored(Set<String>, changedFacts: Int)
+    /// The answer is in the store.
+    case stored(Answer)
     /// The App Store knows no such transaction.
     case unknown
     /// The App Store, or the rate budget, accepts no request before a time, in milliseconds since 1970-01-01T00:00:00Z.
@@ -14,6 +14,17 @@ enum EnrichmentOutcome: Sendable {
     /// The App Store does not accept the key, and would refuse every other query too.
     case refused(CustomerEnrichment.Refused)
     case failed(CustomerEnrichment.Failure)
+
+    /// An answer of the App Store that is in the store.
+    struct Answer: Sendable {
+        let scope: StoreScope
+        /// The original transaction ids that it covers.
+        let purchases: Set<String>
+        /// The original transaction id of the purchase that was asked about; nil if the answer does not have it.
+        let purchase: String?
+        /// Facts that were new to the store.
+        let changedFacts: Int
+    }
 
     /// How long to wait, in milliseconds, after a 429 without `Retry-After`.
     private static let unstatedWait: Int64 = 60_000
@@ -43,8 +54,13 @@ enum EnrichmentOutcome: Sendable {
             self = .unknown
             return
         }
-        let ids = Set(facts.transactions.map(\.storedOriginalTransactionId))
-        self = .stored(ids, changedFacts: try await store.apply([facts]).changed)
+        let purchases = Set(facts.transactions.map(\.storedOriginalTransactionId))
+        let asked = facts.transactions.first { $0.payload.transactionId == id }
+        self = .stored(
+            Answer(
+                scope: facts.scope, purchases: purchases,
+                purchase: purchases.contains(id) ? id : asked?.storedOriginalTransactionId,
+                changedFacts: try await store.apply([facts]).changed))
     }
 
     private static func outcome(

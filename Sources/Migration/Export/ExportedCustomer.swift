@@ -12,7 +12,7 @@ final class ExportedCustomer: Sendable {
     let terms: [String: NonRenewingTerm]
     let questions: [OpenQuestion]
     let users: ExportedUsers
-    private let history: PurchaseHistory
+    let history: PurchaseHistory
     private let groups: [String: String]
 
     /// - Parameters:

@@ -28,12 +28,33 @@ package enum ColumnKind: String, Sendable {
 }
 
 /// What a column has in one row.
-enum ColumnValue: Sendable {
+package enum ColumnValue: Sendable {
     case text(String)
     case integer(Int64)
     case boolean(Bool)
     /// Valid JSON.
     case json([UInt8])
+
+    /// Writes the value as a member of an object.
+    func write(to writer: inout JSONWriter, as name: StaticString) {
+        writer.key(name)
+        write(to: &writer)
+    }
+
+    /// Writes the value as a member of an object.
+    func write(to writer: inout JSONWriter, as name: String) {
+        writer.key(name)
+        write(to: &writer)
+    }
+
+    private func write(to writer: inout JSONWriter) {
+        switch self {
+        case .text(let text): writer.string(text)
+        case .integer(let number): writer.integer(number)
+        case .boolean(let flag): writer.boolean(flag)
+        case .json(let json): writer.raw(json)
+        }
+    }
 }
 
 /// A column: the only place that states its name, its type, its meaning and its value. The CSV header, the NDJSON members, the

@@ -37,14 +37,7 @@ final class TableWriter<Row> {
         line.removeAll()
         line.beginObject()
         for column in table.columns {
-            guard let value = column.value(row) else { continue }
-            line.key(column.name)
-            switch value {
-            case .text(let text): line.string(text)
-            case .integer(let number): line.integer(number)
-            case .boolean(let flag): line.boolean(flag)
-            case .json(let json): line.raw(json)
-            }
+            column.value(row)?.write(to: &line, as: column.name)
         }
         line.endObject()
         line.newline()

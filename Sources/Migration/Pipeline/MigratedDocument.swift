@@ -12,6 +12,4 @@ public indirect enum MigratedDocument: Sendable {
     case signedData([FactSet])
     /// A recorded reply, notification, rows of one, or StoreKit 2 JSON; the genuine receipts inside it come on their own.
     case recorded(RecordedMapping)
-    /// A bare transaction id. It is quarantined, but the App Store can be queried about it.
-    case transactionId(String)
 }

@@ -19,10 +19,10 @@ public struct Migration: Sendable {
 
     public init(options: MigrationOptions = MigrationOptions()) { self.options = options }
 
-    /// Migrates files, folders and, for `-`, standard input, into a folder.
+    /// Migrates files, folders, patterns such as `2019-*.csv`, and, for `-`, standard input, into a folder.
     ///
     /// - Parameters:
-    ///   - inputs: paths of files and folders, and `-` for standard input, in the order in which they are read.
+    ///   - inputs: paths or patterns of files and folders, and `-` for standard input, in the order in which they are read.
     ///   - output: the path of the output folder, which is created if it does not exist.
     ///   - documents: receives the accepted documents, one batch at a time in the order of the input, before the output files
     ///     get their final names. Its error ends the migration.
@@ -33,8 +33,8 @@ public struct Migration: Sendable {
         inputs: [String], output: String, documents: (@Sendable ([MigratedDocument]) async throws -> Void)? = nil,
         progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> MigrationSummary {
-        try checkOutput(output, isOutside: inputs)
-        try options.check(inputs)
+        let arguments = try options.arguments(inputs)
+        try checkOutput(output, isOutside: arguments.compactMap(\.path))
         let migrator = try RecordMigrator(options, collectsDocuments: documents != nil)
         let folder = try OutputFolder<MigrationError>(path: output)
         let names = Self.names(options.outputFormat)
@@ -45,7 +45,7 @@ public struct Migration: Sendable {
         var files: [OutputFile<MigrationError>] = []
         for name in names { files.append(try folder.makeFile(name)) }
         if options.outputFormat == .csv { try files[0].write(TransactionTable.header) }
-        let source = RecordSource(inputs.map { InputArgument($0) }, options: options.input)
+        let source = RecordSource(arguments, options: options.input)
         var summary = MigrationSummary()
         func next() throws(MigrationError) -> (batch: InputBatch, companion: Void)? {
             try source.nextBatchUnlessCanceled().map { ($0, ()) }
@@ -105,7 +105,7 @@ public struct Migration: Sendable {
     private func checkOutput(_ output: String, isOutside inputs: [String]) throws(MigrationError) {
         let outputPath = CanonicalPath.of(output)
         let files = Set((Self.names(options.outputFormat) + otherNames).map { "\(outputPath)/\($0)" })
-        for input in inputs where input != "-" {
+        for input in inputs {
             let inputPath = CanonicalPath.of(input)
             if files.contains(inputPath) {
                 throw MigrationError(

@@ -52,6 +52,8 @@ public struct MigrationOptions: Sendable {
     public var jobs: Int
     /// Whether files of an earlier migration in the output folder are replaced.
     public var overwrites: Bool
+    /// The rows that are read if the input is a database, `sqlite:PATH` or `postgres://…`; nil if the inputs are files.
+    public var query: RowQuery?
     /// Only so many records are read, from the beginning; nil for all.
     public var maximumRecords: Int?
     /// How many records there must be; nil if any number will do. A pipe that was cut off looks complete otherwise.
@@ -62,7 +64,8 @@ public struct MigrationOptions: Sendable {
         recordFormat: RecordFormat = .auto, receiptColumn: String? = nil, table: TableOptions = TableOptions(),
         outputFormat: OutputFormat = .ndjson,
         environments: Set<Environment>? = nil, bundleIds: Set<String>? = nil, acceptsRecorded: Bool = true,
-        jobs: Int = 1, overwrites: Bool = false, maximumRecords: Int? = nil, expectedRecords: Int? = nil
+        jobs: Int = 1, overwrites: Bool = false, query: RowQuery? = nil, maximumRecords: Int? = nil,
+        expectedRecords: Int? = nil
     ) {
         self.trust = trust
         self.limits = limits
@@ -76,6 +79,7 @@ public struct MigrationOptions: Sendable {
         self.acceptsRecorded = acceptsRecorded
         self.jobs = jobs
         self.overwrites = overwrites
+        self.query = query
         self.maximumRecords = maximumRecords
         self.expectedRecords = expectedRecords
     }
@@ -101,12 +105,40 @@ extension MigrationOptions {
             "\(expectedRecords) records were expected and \(records) were read. Was the input cut off?")
     }
 
-    /// Checks the inputs first, so that a wrong name fails before hours of work.
-    func check(_ inputs: [String]) throws(MigrationError) {
+    /// What is to be read. Checks it first, so that a wrong name fails before hours of work.
+    func arguments(_ inputs: [String]) throws(MigrationError) -> [InputArgument] {
         do throws(InputError) {
-            for input in inputs where input != "-" { try SystemCalls.checkReadable(input) }
+            if let query {
+                guard inputs.count == 1, let database = try SourceDatabase(inputs[0]) else {
+                    throw InputError(
+                        code: .notFound, input: inputs.first ?? "",
+                        message: "A query needs one input, a database: sqlite:PATH or postgres://….")
+                }
+                return [.query(DatabaseQuery(database: database, query: query, position: nil))]
+            }
+            var arguments: [InputArgument] = []
+            for input in inputs { arguments += try Self.arguments(input) }
+            return arguments
         } catch {
             throw MigrationError(.input, path: error.input, error.message)
+        }
+    }
+
+    private static func arguments(_ input: String) throws(InputError) -> [InputArgument] {
+        if let database = try SourceDatabase(input) {
+            throw InputError(
+                code: .notFound, input: database.name,
+                message: "\(database.name) is a database: state the query whose rows are the records.")
+        }
+        let argument = InputArgument(input)
+        guard case .path(let path) = argument else { return [argument] }
+        do throws(InputError) {
+            try SystemCalls.checkReadable(path)
+            return [argument]
+        } catch {
+            guard error.code == .notFound, PathPattern.isPattern(path) else { throw error }
+            // A match that cannot be read is quarantined, as in a folder.
+            return try PathPattern.matches(of: path).map { .path($0) }
         }
     }
 }

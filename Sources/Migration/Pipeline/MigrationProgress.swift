@@ -1,6 +1,7 @@
 import AppStoreModels
 import Crypto
 import LegacyReceipts
+import SQLiteTransactionStore
 import TransactionStore
 
 /// How far a migration into a store came, and what it counted: the content of its checkpoints.
@@ -16,6 +17,8 @@ struct MigrationProgress: Sendable {
     static let maximumMarks = 1_000
 
     var marks: [Mark] = []
+    /// The last row that was read of a query with a key.
+    var row: QueryPosition?
     var summary = MigrationSummary()
 
     init() {}
@@ -34,6 +37,15 @@ struct MigrationProgress: Sendable {
             writer.endObject()
         }
         writer.endArray()
+        if let row {
+            writer.key("query")
+            writer.beginObject()
+            writer.member("class", row.key.valueClass.rawValue)
+            writer.member("key", Base64.encode(row.key.bytes))
+            writer.member("row", Int64(row.row))
+            writer.member("end", Int64(row.end))
+            writer.endObject()
+        }
         writer.key("summary")
         writer.raw(summary.json().filter { $0 != 0x0A })
         writer.endObject()
@@ -53,16 +65,25 @@ struct MigrationProgress: Sendable {
             else { return nil }
             marks.append(Mark(input: input, records: records, digest: digest.bytes))
         }
+        guard let query = object["query"] else { return }
+        guard let valueClass = query["class"]?.string.flatMap(SQLiteQuery.ValueClass.init(rawValue:)),
+            let key = query["key"]?.string, let row = query["row"]?.integer.flatMap({ Int(exactly: $0) }), row >= 1,
+            let end = query["end"]?.integer.flatMap({ Int(exactly: $0) })
+        else { return nil }
+        self.row = QueryPosition(
+            key: QueryPosition.Key(valueClass: valueClass, bytes: StoredText.decode(key.utf8)), row: row, end: end)
     }
 }
 
-/// Reads the records after a checkpoint. The records before it are read too, but only to see that they are the same.
+/// Reads the records after a checkpoint. The records before it are read too, but only to see that they are the same. Of a query
+/// with a key, only the rows after the checkpoint are read.
 final class ResumedSource {
     /// Where the reading is after a batch.
     struct Position: Sendable {
         let records: Int
         let digest: [UInt8]
         let marks: [MigrationProgress.Mark]
+        let row: QueryPosition?
     }
 
     private let source: RecordSource
@@ -73,13 +94,23 @@ final class ResumedSource {
     private var hash = SHA256()
     private var marks: [MigrationProgress.Mark] = []
     private var input: String?
+    private var row: QueryPosition?
 
-    /// - Parameter checkpoint: where to go on; nil to begin at the beginning.
-    init(_ source: RecordSource, after checkpoint: MigrationCheckpoint?, marks: [MigrationProgress.Mark]) {
+    /// - Parameters:
+    ///   - checkpoint: where to go on; nil to begin at the beginning.
+    ///   - progress: what the checkpoint states.
+    init(_ source: RecordSource, after checkpoint: MigrationCheckpoint?, _ progress: MigrationProgress) {
         self.source = source
+        row = progress.row
+        known = progress.marks
+        guard row == nil else {
+            // The source begins after the row.
+            (skipped, digestOfSkipped) = (0, [])
+            records = checkpoint.flatMap { Int(exactly: $0.records) } ?? 0
+            return
+        }
         skipped = checkpoint.flatMap { Int(exactly: $0.records) } ?? 0
         digestOfSkipped = checkpoint?.digest ?? []
-        known = marks
     }
 
     /// The next records after the checkpoint, and the position after them; nil at the end.
@@ -102,11 +133,19 @@ final class ResumedSource {
     }
 
     /// The current position.
-    var position: Position { Position(records: records, digest: digest, marks: marks) }
+    var position: Position { Position(records: records, digest: digest, marks: marks, row: row) }
 
-    private var digest: [UInt8] { Array(hash.finalize()) }
+    /// Of a query with a key, that of the last key: the rows before it are not read again.
+    private var digest: [UInt8] {
+        row.map { Array(SHA256.hash(data: $0.key.bytes)) } ?? Array(hash.finalize())
+    }
 
     private func read(_ batch: InputBatch) throws(MigrationError) {
+        if let query = source.query, query.keyColumn != nil, let last = batch.frames.last {
+            row = query.position(afterRow: last.number) ?? row
+            records += batch.count
+            return
+        }
         for frame in batch.frames {
             let name = batch.contexts[frame.context].input
             if let input, input != name { try end(input) }

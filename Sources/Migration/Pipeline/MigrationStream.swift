@@ -26,9 +26,9 @@ public struct MigrationStream: Sendable {
     public func run(
         inputs: [String], write: @Sendable ([UInt8]) throws -> Void
     ) async throws -> MigrationSummary {
-        try options.check(inputs)
+        let arguments = try options.arguments(inputs)
         let migrator = try RecordMigrator(options)
-        let source = RecordSource(inputs.map { InputArgument($0) }, options: options.input)
+        let source = RecordSource(arguments, options: options.input)
         func next() throws(MigrationError) -> (batch: InputBatch, companion: Void)? {
             try source.nextBatchUnlessCanceled().map { ($0, ()) }
         }

@@ -89,6 +89,11 @@ public struct MigrationSummary: Sendable, Equatable {
         members.values.reduce(0) { $0 + ($1[MemberFate.looksLikeDocument.rawValue] ?? 0) }
     }
 
+    /// How many values were carried along in base64, because they are not UTF-8.
+    public var valuesNotUTF8: Int {
+        members.values.reduce(0) { $0 + ($1[MemberFate.carriedAsBase64.rawValue] ?? 0) }
+    }
+
     init() {}
 
     /// A member of the summary's JSON.

@@ -1,6 +1,6 @@
 import AppStoreModels
-import AppStoreServer
-import LegacyReceipts
+package import AppStoreServer
+package import LegacyReceipts
 import Purchases
 
 /// Why a record was not migrated.
@@ -32,14 +32,9 @@ struct QuarantineReason: Sendable {
 
     /// - Parameter name: what the JWS is, as the subject of a sentence.
     init(_ error: SignedDataError, _ name: String) {
-        let verdict: ReceiptError.Verdict =
-            switch error.code {
-            case .tooLong, .notCompactSerialization, .invalidBase64, .malformedHeader, .malformedPayload: .notAReceipt
-            default: .notGenuine
-            }
         let code = error.code.rawValue
         self.init(
-            "jws" + code.prefix(1).uppercased() + code.dropFirst(), verdict.rawValue,
+            "jws" + code.prefix(1).uppercased() + code.dropFirst(), error.verdict.rawValue,
             "\(name) is not valid. \(error.message)")
     }
 
@@ -59,6 +54,9 @@ struct QuarantineReason: Sendable {
     static let bareTransactionId = QuarantineReason(
         "bareTransactionId", "notMigrated",
         "The record is a bare transaction id: only the App Store Server API has the purchase.")
+    static let unknownTransactionId = QuarantineReason(
+        "unknownTransactionId", "notMigrated",
+        "The record is a bare transaction id, and the App Store Server API does not know it for any of the apps asked.")
     static let recordedNotAccepted = QuarantineReason(
         "recordedNotAccepted", "notMigrated", "The record is an unsigned document, and these were excluded.")
 
@@ -172,5 +170,15 @@ extension JSONWriter {
         }
         writer.endObject()
         return writer.finish()
+    }
+}
+
+extension SignedDataError {
+    /// Whether the input is no JWS of the App Store, or one that is not genuine.
+    package var verdict: ReceiptError.Verdict {
+        switch code {
+        case .tooLong, .notCompactSerialization, .invalidBase64, .malformedHeader, .malformedPayload: .notAReceipt
+        default: .notGenuine
+        }
     }
 }

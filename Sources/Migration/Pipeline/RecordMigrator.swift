@@ -51,9 +51,7 @@ struct RecordMigrator: Sendable {
         case .several(let documents): migrate(documents, of: record, into: &output)
         case .reply, .transactions, .notification, .jws, .storeKit2:
             migrate(record.payload.documents, of: record, into: &output)
-        case .transactionID(let id):
-            quarantine(record, .bareTransactionId, .transactionId, into: &output)
-            if collectsDocuments { output.documents.append(.transactionId(id)) }
+        case .transactionID: quarantine(record, .bareTransactionId, .transactionId, into: &output)
         case .unrecognized(let problem): quarantine(record, QuarantineReason(problem), .unrecognized, into: &output)
         }
     }
@@ -191,7 +189,6 @@ struct RecordMigrator: Sendable {
             let refused = read.refused + read.silent + read.recorded.map { $0.refused(.nothingInside) }
             guard let first = refused.first(where: { $0.document.payload.isReceipt }) ?? refused.first else { return }
             quarantine(record, first.reason, first.kind, into: &output)
-            if collectsDocuments { for refused in refused { output.documents += refused.bareIds } }
             return
         }
         output.counts.note("replyNotRead", count: read.silent.count)
@@ -349,7 +346,6 @@ struct RecordMigrator: Sendable {
             original: document.original)
         record.writeQuarantine(refused.reason, kind: refused.kind, document: quarantined, to: &output.quarantine)
         output.counts.quarantinedDocument(refused.reason)
-        if collectsDocuments { output.documents += refused.bareIds }
     }
 
     private func write(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
@@ -706,24 +702,6 @@ private struct RefusedDocument {
         let row = InputDocument(
             payload: .transactions(.object(row)), path: document.path, carried: document.carried, text: [])
         self.init(document: row, kind: .latestReceiptInfo, reason: .otherStore)
-    }
-
-    /// Ids that the App Store can be asked about, although nothing else of the document can be used.
-    var bareIds: [MigratedDocument] {
-        let rows: [JSONObject]
-        switch document.payload {
-        case .transactionID(let id): return [.transactionId(id)]
-        case .storeKit2(let object, _):
-            let id = object["originalTransactionId"]?.string ?? object["transactionId"]?.string ?? ""
-            return Array(id.utf8).withUnsafeBufferPointer(StoredText.isTransactionID) ? [.transactionId(id)] : []
-        case .transactions(.object(let row)): rows = [row]
-        case .transactions(.array(let values)): rows = values.compactMap(\.object)
-        default: rows = []
-        }
-        return rows.filter { !OtherStore.isNamed(in: $0) }.compactMap { row in
-            let id = row["original_transaction_id"]?.string ?? row["transaction_id"]?.string ?? ""
-            return Array(id.utf8).withUnsafeBufferPointer(StoredText.isTransactionID) ? .transactionId(id) : nil
-        }
     }
 }
 

@@ -22,9 +22,7 @@ struct SignedDataReader: Sendable {
     /// - Throws: `SignedDataError` for a root that cannot be read.
     init(_ trust: TrustPolicy) throws {
         acceptsXcode = trust.acceptsXcodeReceipts
-        verifier = try StoredSignedDataVerifier(
-            trust: SignedDataTrust(
-                roots: trust.roots, additionalRoots: trust.additionalRoots, acceptsXcode: acceptsXcode))
+        verifier = try StoredSignedDataVerifier(trust: SignedDataTrust(trust))
     }
 
     /// Verifies a compact JWS for the time of its signature.
@@ -49,7 +47,9 @@ struct SignedDataReader: Sendable {
         }
         do {
             // Xcode's JWS have one certificate, and that is not what is wrong with them.
-            if !acceptsXcode, Self.isOfXcode(claimed) { throw SignedDataError(.xcodeNotAccepted, at: .payload) }
+            if !acceptsXcode, SignedDataKind.isOfXcode(claimed) {
+                throw SignedDataError(.xcodeNotAccepted, at: .payload)
+            }
             return (try verified(jws, kind, content), kind)
         } catch let error as SignedDataError {
             if error.code == .certificateCount, let header = parts.first.flatMap({ JWSBase64.decodeURL($0) }),
@@ -82,19 +82,21 @@ struct SignedDataReader: Sendable {
     }
 
     private static func kind(_ object: JSONObject) -> RecordKind? {
-        if object["notificationType"]?.string != nil, object["notificationUUID"] != nil { return .notificationV2 }
-        // What is signed need not be complete to be recognized: the signature decides.
-        if object["transactionId"] != nil { return .signedTransaction }
-        if object["autoRenewStatus"] != nil { return .signedRenewalInfo }
-        return object["receiptType"] != nil ? .signedAppTransaction : nil
-    }
-
-    private static func isOfXcode(_ payload: JSONObject) -> Bool {
-        let containers = [payload, payload["data"]?.object, payload["appData"]?.object].compactMap(\.self)
-        return containers.contains { object in
-            let environment = (object["environment"] ?? object["receiptType"])?.string
-            return environment == Environment.xcode.rawValue || environment == Environment.localTesting.rawValue
+        switch SignedDataKind(payload: object) {
+        case .notification: .notificationV2
+        case .transaction: .signedTransaction
+        case .renewalInfo: .signedRenewalInfo
+        case .appTransaction: .signedAppTransaction
+        case nil: nil
         }
+    }
+}
+
+extension SignedDataTrust {
+    /// The roots of a policy for receipts, and its decision about Xcode, hold for JWS too.
+    init(_ policy: TrustPolicy) {
+        self.init(
+            roots: policy.roots, additionalRoots: policy.additionalRoots, acceptsXcode: policy.acceptsXcodeReceipts)
     }
 }
 

@@ -34,7 +34,6 @@ extension MigratedDocument {
         case .transactionReceipt(let receipt, let bytes): FactSet(receipt, bytes: bytes).map { [$0] } ?? []
         case .signedData(let facts): facts
         case .recorded(let mapping): [FactSet](recorded: mapping, importedAt: date)
-        case .transactionId: []
         }
     }
 }

@@ -46,22 +46,23 @@ public struct StoreMigration: Sendable {
 
     public init(options: Options) { self.options = options }
 
-    /// Migrates files, folders and, for `-`, standard input, into a store.
+    /// Migrates files, folders, patterns such as `2019-*.csv`, and, for `-`, standard input, into a store.
     ///
     /// - Parameters:
-    ///   - inputs: paths of files and folders, and `-` for standard input, in the order in which they are read.
+    ///   - inputs: paths or patterns of files and folders, and `-` for standard input, in the order in which they are read.
     ///   - store: the store. The migration does not close it.
     ///   - progress: called from time to time, not more than once per batch of records.
     /// - Throws: ``MigrationError``. What was committed before stays, and the same call goes on after it.
     public func run(
         inputs: [String], into store: any Store, progress: @Sendable (Migration.Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {
-        try options.migration.check(inputs)
+        let arguments = try options.migration.arguments(inputs)
         var work = try await begin(inputs, store)
+        let position = work.progress.row
         var input = options.migration.input
         input.otherColumns = [options.userColumn].compactMap(\.self) + options.carriedColumns.sorted()
-        let source = RecordSource(inputs.map { InputArgument($0) }, options: input)
-        let resumed = ResumedSource(source, after: work.checkpoint, marks: work.progress.marks)
+        let source = RecordSource(arguments.map { $0.continued(after: position) }, options: input)
+        let resumed = ResumedSource(source, after: work.checkpoint, work.progress)
         let migrator = try migrator()
         let pipeline = BatchPipeline(
             work: { (batch, output) async throws(MigrationError) in
@@ -166,6 +167,10 @@ public struct StoreMigration: Sendable {
 
     /// Finds where an earlier run of this migration stopped.
     private func begin(_ inputs: [String], _ store: any Store) async throws(MigrationError) -> Work {
+        // The order of rows without a key can differ in each run, so there is nothing after which to go on.
+        if let query = options.migration.query, query.key == nil {
+            return Work(migration: nil, rowsPerStep: options.rowsPerStep)
+        }
         var (attempt, name) = (1, name(inputs, attempt: 1))
         var checkpoint = try await Self.stored { try await store.checkpoint(of: name) }
         // Each start from the beginning has a name of its own.
@@ -188,6 +193,15 @@ public struct StoreMigration: Sendable {
         return work
     }
 
+    private static func identity(_ input: String) -> String {
+        if input == "-" { return input }
+        do throws(InputError) {
+            return try SourceDatabase(input)?.identity ?? CanonicalPath.of(input)
+        } catch {
+            return input
+        }
+    }
+
     /// The name of the migration of these inputs with these options.
     private func name(_ inputs: [String], attempt: Int) -> String {
         let migration = options.migration
@@ -199,7 +213,8 @@ public struct StoreMigration: Sendable {
         }
         writer.beginArray()
         writer.integer(attempt)
-        list(inputs.map { $0 == "-" ? $0 : CanonicalPath.of($0) })
+        list(inputs.map(Self.identity))
+        list([migration.query?.sql ?? "", migration.query?.key ?? ""])
         list([migration.recordFormat.rawValue, "\(migration.limits.maximumSize)", "\(migration.acceptsRecorded)"])
         list([migration.receiptColumn, options.userColumn].map { $0.map { "=\($0)" } ?? "" })
         list(options.carriedColumns.sorted())
@@ -261,6 +276,7 @@ public struct StoreMigration: Sendable {
             guard size > 0 || position != nil || !step.released.isEmpty else { return }
             if let migration, let position {
                 progress.marks = position.marks
+                progress.row = position.row
                 step.checkpoint = MigrationCheckpoint(
                     migration: migration, records: Int64(position.records), digest: position.digest,
                     state: progress.state)

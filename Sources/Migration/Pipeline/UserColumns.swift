@@ -16,14 +16,20 @@ struct UserColumns: Sendable {
 
     /// The claims that the columns make on the purchases of a document.
     func claims(_ columns: [CarriedColumn], on facts: [FactSet]) -> [UserClaim] {
+        claims(columns, on: facts.map { (scope: $0.scope, identities: $0.identities) })
+    }
+
+    func claims(
+        _ columns: [CarriedColumn], on documents: [(scope: StoreScope, identities: [CustomerIdentity])]
+    ) -> [UserClaim] {
         guard !columns.isEmpty else { return [] }
         let userId = userColumn(columns).flatMap(Self.text) ?? ""
         let kept = columns.filter { carried.contains($0.name) }.sorted { $0.name < $1.name }
         guard !userId.isEmpty || !kept.isEmpty else { return [] }
         let text = String(decoding: JSONWriter.carriedColumns(kept), as: UTF8.self)
-        return facts.flatMap { set in
-            Self.purchases(set.identities).map { identity in
-                UserClaim(scope: set.scope, identity: identity, userId: userId, carried: text)
+        return documents.flatMap { document in
+            Self.purchases(document.identities).map { identity in
+                UserClaim(scope: document.scope, identity: identity, userId: userId, carried: text)
             }
         }
     }
@@ -34,7 +40,8 @@ struct UserColumns: Sendable {
         return purchases.isEmpty ? identities : purchases
     }
 
-    private func userColumn(_ columns: [CarriedColumn]) -> CarriedColumn? {
+    /// The column that counts as the user's; nil if there is none.
+    func userColumn(_ columns: [CarriedColumn]) -> CarriedColumn? {
         if let user { return columns.first { $0.name == user } }
         var best: (rank: Int, column: CarriedColumn)?
         for column in columns {

@@ -233,20 +233,13 @@ struct EnvelopeReader {
                 InputProblem(.unknownForm, "No member of the object holds anything in which purchases are stored."))
         }
         var carried = self.carried()
-        if carried.isInvalid, let index = carried.invalid {
-            let column = object.columns[index]
-            return Recognition(
-                .unrecognized(
-                    InputProblem(
-                        .invalidUTF8, offset: column.value.lowerBound, "The column \(column.name) is not UTF-8.")))
-        }
         if documents.count == 1 {
             payload = documents[0].payload
-            carried.columns += documents[0].carried
+            carried += documents[0].carried
         } else if documents.count > 1 {
             payload = .several(documents)
         }
-        return Recognition(payload, carried: carried.columns, members: members())
+        return Recognition(payload, carried: carried, members: members())
     }
 
     /// A weak candidate counts where nothing better is there, and where it is as long as a receipt.
@@ -309,8 +302,8 @@ struct EnvelopeReader {
         return nil
     }
 
-    /// The columns that travel along, or the first that cannot.
-    private func carried() -> (columns: [CarriedColumn], invalid: Int?, isInvalid: Bool) {
+    /// The columns that travel along.
+    private mutating func carried() -> [CarriedColumn] {
         var columns: [CarriedColumn] = []
         columns.reserveCapacity(object.columns.count)
         for (index, column) in object.columns.enumerated() {
@@ -320,10 +313,14 @@ struct EnvelopeReader {
             case .empty? where !documents.isEmpty: break
             default: continue
             }
-            guard let carried = object.carried(column) else { return ([], index, true) }
-            columns.append(carried)
+            if let carried = object.carried(column) {
+                columns.append(carried)
+            } else {
+                columns.append(object.carriedAsBase64(column))
+                if fates[index] == nil { fates[index] = .carriedAsBase64 }
+            }
         }
-        return (columns, nil, false)
+        return columns
     }
 
     private func members() -> [MemberPath] {
@@ -331,7 +328,7 @@ struct EnvelopeReader {
         members.reserveCapacity(object.columns.count + object.replaced.count + inner.count)
         for (index, column) in object.columns.enumerated() where !settledInside.contains(index) {
             var fate = fates[index] ?? .carriedAlong
-            let isOpen = fates[index] == nil
+            let isOpen = fates[index] == nil || fate == .carriedAsBase64
             if isOpen, DocumentTraces.arePresent(in: object.content(of: column)) { fate = .looksLikeDocument }
             members.append(MemberPath(MemberPath.bounded(column.name), fate))
         }

@@ -1,3 +1,4 @@
+import AppStoreModels
 import Purchases
 
 /// How one input is to be cut into records.
@@ -22,6 +23,18 @@ struct FormatDetector {
     let isWhole: Bool
 
     func detect() throws(InputError) -> InputFraming {
+        let framing = try framing()
+        if let column = options.receiptColumn, let names = namesWithout(column, framing) {
+            throw InputError(
+                code: .columnNotFound, input: input,
+                message:
+                    "\(input) has no member \(column). The members of its first record are: \(TableDetector.list(names))."
+            )
+        }
+        return framing
+    }
+
+    private func framing() throws(InputError) -> InputFraming {
         switch options.format {
         case .file: return .file
         case .lines, .ndjson: return .lines(joinsWrappedReceipts: false)
@@ -42,6 +55,59 @@ struct FormatDetector {
     private var isBinary: Bool {
         StoredText.beginsSignedMessage(head) || head.begins(with: "bplist0")
             || Bytes(rebasing: head.prefix(8192)).position(of: 0) != nil
+    }
+
+    // MARK: A wrong column
+
+    /// The names of the members of the first object, if none of the first records has the receipt where `column` says: then it is
+    /// wrong for all of them. One record alone may be damaged or incomplete. A small array is one record and is read by content.
+    private func namesWithout(_ column: String, _ framing: InputFraming) -> [String]? {
+        var names: [String]?
+        for record in firstRecords(framing) {
+            let text = Array(head[record])[...]
+            guard text.first == UInt8(ascii: "{"), QuarantineLine(text) == nil else { return nil }
+            guard let members = Self.memberNames(text) else { continue }
+            let payload = RecordReader(receiptColumn: column).read(text: text, depth: 0).payload
+            guard case .unrecognized(let problem) = payload, problem.code == .missingColumn else { return nil }
+            names = names ?? members
+        }
+        return names
+    }
+
+    /// The records at the beginning that can be JSON objects and are complete; none of a table or a single record.
+    private func firstRecords(_ framing: InputFraming) -> [Range<Int>] {
+        var records: [Range<Int>] = []
+        var start = 0
+        switch framing {
+        case .file, .table: return []
+        case .lines:
+            while start < head.count, records.count < InputLimits.detectionRows {
+                let newline = head.position(of: 0x0A, from: start)
+                guard newline != nil || isWhole else { break }
+                let end = newline ?? head.count
+                let text = head[slice: start..<end].trimmed()
+                if !text.isEmpty { records.append((start + text.lowerBound)..<(start + text.upperBound)) }
+                start = end + 1
+            }
+        case .jsonElements, .jsonSequence:
+            if case .jsonElements = framing { start = (head.firstNonWhiteSpace() ?? 0) + 1 }
+            while records.count < InputLimits.detectionRows, let first = nextElement(from: start) {
+                var value = JSONValueEnd(first: head[first])
+                guard let end = value.scan(head, from: first) else { break }
+                records.append(first..<end)
+                start = end
+            }
+        }
+        return records
+    }
+
+    /// Nil if the text is damaged, or no JSON object.
+    private static func memberNames(_ text: ArraySlice<UInt8>) -> [String]? {
+        do throws(JSONReadingError) {
+            return try JSONValue.parse(text).object?.members.map(\.key)
+        } catch {
+            return nil
+        }
     }
 
     // MARK: JSON

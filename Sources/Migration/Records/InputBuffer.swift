@@ -61,10 +61,12 @@ final class InputBuffer {
     /// Why the stream ended early, where it did after some bytes: the records in these are read first.
     private(set) var failure: InputError?
     /// Bytes from the start of the input to the front of the window.
-    private(set) var offset = 0
+    private(set) var offset: Int
 
-    init(_ stream: any ByteStream, chunkSize: Int) {
+    /// - Parameter offset: bytes of the input before those of the stream.
+    init(_ stream: any ByteStream, chunkSize: Int, offset: Int = 0) {
         self.stream = stream
+        self.offset = offset
         self.chunkSize = max(1, chunkSize)
         storage = .allocate(byteCount: max(64, chunkSize), alignment: 16)
     }

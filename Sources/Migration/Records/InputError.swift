@@ -13,12 +13,14 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case nameNotUTF8
         /// The task that reads was cancelled.
         case interrupted
-        /// The table has no column of the requested name.
+        /// The table has no column of the requested name, or the objects have no such member.
         case columnNotFound
         /// The receipt column of the table cannot be detected.
         case columnUndetectable
         /// The table's first row never ends, or has no columns.
         case noHeader
+        /// A database cannot be reached, or refuses a query, or the key of the rows cannot be used.
+        case queryFailed
     }
 
     /// What was found wrong.

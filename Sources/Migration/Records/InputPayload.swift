@@ -146,7 +146,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case missingColumn
         /// More wrappers around wrappers than ``InputLimits/payloadNesting``.
         case nestedTooDeep
-        /// gzip, zip, zstd and so on.
+        /// gzip, zip, zstd and so on, inside a record; or a compression that inputs cannot have.
         case compressed
         /// UTF-16 text.
         case utf16

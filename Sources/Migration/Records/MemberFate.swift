@@ -18,6 +18,8 @@ public enum MemberFate: String, Sendable, Hashable, CaseIterable {
     case otherStore
     /// Written into the `record` of each line.
     case carriedAlong
+    /// Not UTF-8, so that `base64:` and its bytes in base64 are written into the `record` of each line.
+    case carriedAsBase64
     /// A document that `--column` left out; carried along too.
     case leftOut
     /// Neither read nor carried along: a shared secret, a name of Unity's wrapper, an element that is no document.

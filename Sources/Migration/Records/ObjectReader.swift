@@ -1,4 +1,5 @@
 import AppStoreModels
+import LegacyReceipts
 import Purchases
 
 /// The columns of one record, or of what a record wraps: the members of a JSON object, or the fields of a table's row.
@@ -67,8 +68,8 @@ struct ObjectReader {
         for (index, field) in fields.enumerated() {
             columns.append(
                 Column(
-                    name: table.columns[index], meaning: table.meanings[index], kind: .string, value: field.range,
-                    form: .field(field)))
+                    name: table.columns[index], meaning: table.meanings[index],
+                    kind: field.isNull(in: bytes) ? .null : .string, value: field.range, form: .field(field)))
         }
         self.columns = columns
         replaced = []
@@ -183,6 +184,10 @@ struct ObjectReader {
             let content = content(of: column)
             guard content.count >= 16, let start = content.firstNonWhiteSpace() else { return false }
             let text = content[slice: start..<content.count]
+            // A table can hold a receipt's own bytes, also with escapes. No text begins so.
+            if isTable, content[0] == 0x30, content[1] >= 0x80 {
+                return stringBytes(column).withUnsafeBufferPointer { StoredText.beginsSignedMessage($0) }
+            }
             switch text[0] {
             case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"), UInt8(ascii: "-"), UInt8(ascii: "\\"),
                 UInt8(ascii: "\""):
@@ -238,6 +243,7 @@ struct ObjectReader {
     /// A string or field without its quotes, with its escapes; any other value unchanged.
     func content(of column: Column) -> Bytes {
         switch column.form {
+        case .field where column.kind == .null: bytes[slice: column.value.upperBound..<column.value.upperBound]
         case .field(let field): bytes[slice: field.content(in: bytes)]
         case .json where column.kind == .string:
             bytes[slice: (column.value.lowerBound + 1)..<(column.value.upperBound - 1)]
@@ -305,6 +311,7 @@ struct ObjectReader {
 
     /// The column as it travels along; nil where a field is not UTF-8.
     func carried(_ column: Column) -> CarriedColumn? {
+        if isTable, column.kind == .null { return CarriedColumn(name: column.name, value: .json("null")) }
         if column.kind != .string {
             return CarriedColumn(
                 name: column.name, value: .json(String(decoding: bytes[slice: column.value], as: UTF8.self)))
@@ -315,5 +322,11 @@ struct ObjectReader {
             return CarriedColumn(name: column.name, value: .text(String(decoding: text, as: UTF8.self)))
         }
         return String(bytes: text).map { CarriedColumn(name: column.name, value: .text($0)) }
+    }
+
+    /// The column as it travels along if it is not UTF-8. Text in another encoding cannot be told from other bytes, and a user id
+    /// must stay one of its own.
+    func carriedAsBase64(_ column: Column) -> CarriedColumn {
+        CarriedColumn(name: column.name, value: .text("base64:" + Base64.encode(stringBytes(column))))
     }
 }

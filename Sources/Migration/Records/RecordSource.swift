@@ -5,10 +5,25 @@ package enum InputArgument: Sendable, Equatable {
     case standardInput
     /// Bytes at hand, under a name.
     case bytes([UInt8], name: String)
+    /// The rows of a query on a database.
+    case query(DatabaseQuery)
 
     /// "-" is standard input.
     package init(_ argument: String) {
         self = argument == "-" ? .standardInput : .path(argument)
+    }
+
+    /// The same input after a row of its query that an earlier run has read, for a run that is to be resumed.
+    func continued(after position: QueryPosition?) -> InputArgument {
+        guard case .query(var query) = self else { return self }
+        query.position = position
+        query.keepsPositions = true
+        return .query(query)
+    }
+
+    /// The path of a file or folder.
+    var path: String? {
+        if case .path(let path) = self { path } else { nil }
     }
 }
 
@@ -23,6 +38,8 @@ package struct InputStatistics: Sendable, Equatable {
     package var blankLines = 0
     /// Inputs without any record.
     package var emptyInputs = 0
+    /// Inputs whose files have fewer bytes than were read of them.
+    package var compressedInputs = 0
 
     package init() {}
 }
@@ -38,6 +55,8 @@ package final class RecordSource {
     private var folder: FolderWalk?
     private var current: OpenInput?
     private var pendingError: InputError?
+    /// The query that was opened last.
+    private(set) var query: QueryStream?
 
     /// - Parameter chunkSize: bytes per read. It does not affect the records.
     package init(
@@ -143,6 +162,7 @@ package final class RecordSource {
                 return .input(try open(FileStream(descriptor: 0, name: "-"), name: "-"))
             case .bytes(let bytes, let name):
                 return .input(try open(MemoryStream(bytes), name: name))
+            case .query(let query): return .input(try open(query))
             case .path(let path):
                 do throws(InputError) {
                     guard try SystemCalls.status(path).kind == .folder else { return .input(try open(path)) }
@@ -162,20 +182,53 @@ package final class RecordSource {
         return input
     }
 
+    private func open(_ query: DatabaseQuery) throws(InputError) -> OpenInput {
+        statistics.inputs += 1
+        let name = query.database.name
+        let stream = try QueryStream(query)
+        self.query = stream
+        let recordsBefore = (query.position?.row ?? 1) - 1
+        let buffer = InputBuffer(
+            stream, chunkSize: chunkSize, offset: query.position.map { $0.end - stream.headerLength } ?? 0)
+        try buffer.fill(upTo: query.position == nil ? InputLimits.detectionWindow : stream.headerLength)
+        var layout = TableLayout(dialect: QueryStream.dialect, columns: stream.columns)
+        // The rows after a position can be few. The first ones were looked at.
+        if query.position == nil {
+            let head = Bytes(rebasing: buffer.window.prefix(InputLimits.detectionWindow))
+            let detector = TableDetector(
+                input: name, receiptColumn: options.receiptColumn, otherColumns: options.otherColumns,
+                options: TableOptions(
+                    dialect: layout.dialect.escape, delimiter: Unicode.Scalar(layout.dialect.delimiter)),
+                isCertain: true)
+            guard let table = try detector.detect(head, isWhole: buffer.isAtEnd) else {
+                throw InputError(code: .noHeader, input: name, message: "The query has no columns.")
+            }
+            layout = table.layout
+        }
+        let table = TableDetector.Table(
+            layout: layout, headerLength: stream.headerLength, headerRows: 1 + recordsBefore)
+        statistics.records += recordsBefore
+        let input = OpenInput(name: name, buffer: buffer, framing: .table(table), limit: options.maximumRecordSize)
+        input.framer = TableFramer(
+            limit: options.maximumRecordSize, dialect: layout.dialect, rowsBefore: 1 + recordsBefore,
+            keepsBlankRows: true)
+        input.records = recordsBefore
+        return input
+    }
+
     private func open(_ stream: any ByteStream, name: String) throws(InputError) -> OpenInput {
         statistics.inputs += 1
-        let (stream, isCompressed) = try GzipStream.unwrapping(stream, name: name)
+        let (stream, compression) = try CompressedStream.unwrapping(stream, name: name)
+        if compression != nil { statistics.compressedInputs += 1 }
         let buffer = InputBuffer(stream, chunkSize: chunkSize)
         // One byte more than the window (and a byte order mark) shows whether more follows.
         try buffer.fill(upTo: InputLimits.detectionWindow + 4)
         if buffer.window.starts(with: [0xEF, 0xBB, 0xBF]) { buffer.consume(3) }
         let isWhole = buffer.count <= InputLimits.detectionWindow
         let head = Bytes(rebasing: buffer.window.prefix(InputLimits.detectionWindow))
-        let framing = try FormatDetector(
-            input: isCompressed && name.hasSuffix(".gz") ? String(name.dropLast(3)) : name, options: options,
-            head: head,
-            isWhole: isWhole
-        ).detect()
+        var contentName = name
+        if let suffix = compression?.suffix, name.hasSuffix(suffix) { contentName.removeLast(suffix.count) }
+        let framing = try FormatDetector(input: contentName, options: options, head: head, isWhole: isWhole).detect()
         return OpenInput(name: name, buffer: buffer, framing: framing, limit: options.maximumRecordSize)
     }
 }

@@ -14,6 +14,8 @@ enum SystemCalls {
         let kind: Kind
         let device: UInt64
         let inode: UInt64
+        /// Bytes, of a file.
+        let size: Int
     }
 
     static func open(_ path: String, name: String) throws(InputError) -> Int32 {
@@ -64,7 +66,7 @@ enum SystemCalls {
         }
         return FileStatus(
             kind: kind, device: UInt64(truncatingIfNeeded: status.st_dev),
-            inode: UInt64(truncatingIfNeeded: status.st_ino))
+            inode: UInt64(truncatingIfNeeded: status.st_ino), size: Int(status.st_size))
     }
 
     /// Throws what reading this file or listing this folder would throw at once. Pipes and devices are not touched.

@@ -129,9 +129,16 @@ struct TableDetector {
     }
 
     /// At most forty names, so that a sentence stays one.
-    private static func list(_ names: [String]) -> String {
+    static func list(_ names: [String]) -> String {
         let shown = names.prefix(40).map { $0.count > 60 ? $0.prefix(60) + "…" : $0[...] }
         return shown.joined(separator: ", ") + (names.count > 40 ? ", …" : "")
+    }
+
+    /// The end of a sentence about a column that is not there.
+    static func missing(_ column: String, _ names: [String]) -> String {
+        // A column without a name is called by its number.
+        let called = column.hasPrefix("column ") ? column : "column \(column)"
+        return "has no \(called). Its columns are: \(list(names))"
     }
 
     private func noHeader() -> InputError {
@@ -141,11 +148,7 @@ struct TableDetector {
     }
 
     private func columnNotFound(_ name: String, _ names: [String]) -> InputError {
-        // A column without a name is called by its number.
-        let called = name.hasPrefix("column ") ? name : "column \(name)"
-        return InputError(
-            code: .columnNotFound, input: input,
-            message: "\(input) has no \(called). Its columns are: \(Self.list(names)).")
+        InputError(code: .columnNotFound, input: input, message: "\(input) \(Self.missing(name, names)).")
     }
 }
 
@@ -200,7 +203,7 @@ private struct Sample {
         return rows[index].fields.contains { field in
             field.value(in: row).withUnsafeBufferPointer {
                 let text = $0[slice: $0.trimmed()]
-                return StoredText.isUnmistakable(text) || isReceiptJSON(text)
+                return StoredText.isUnmistakable(text) || StoredText.beginsSignedMessage($0) || isReceiptJSON(text)
             }
         }
     }

@@ -84,14 +84,16 @@ struct TableField {
         return closes && row[slice: inner].position(of: UInt8(ascii: "\"")) == nil ? inner : nil
     }
 
+    /// Whether the field is null, which is not an empty text. RFC 4180 has no null.
+    func isNull(in row: Bytes) -> Bool {
+        dialect.hasBackslashes && !isQuoted && range.count == 2 && row[range.lowerBound] == UInt8(ascii: "\\")
+            && row[range.lowerBound + 1] == UInt8(ascii: "N")
+    }
+
     /// The value's bytes, without the quotes around it and without escapes. Null is empty.
     func value(in row: Bytes) -> [UInt8] {
         if let plain = plainValue(in: row) { return Array(row[plain]) }
-        if !isQuoted, range.count == 2, row[range.lowerBound] == UInt8(ascii: "\\"),
-            row[range.lowerBound + 1] == UInt8(ascii: "N")
-        {
-            return []
-        }
+        if isNull(in: row) { return [] }
         var value: [UInt8] = []
         value.reserveCapacity(range.count)
         var index = range.lowerBound + (isQuoted ? 1 : 0)
@@ -167,13 +169,16 @@ struct TableField {
 struct TableFramer: RecordFramer {
     let limit: Int
     let dialect: TableDialect
+    /// Whether a row with nothing in it is a record.
+    private let keepsBlankRows: Bool
     private(set) var blankLines = 0
     private var number: Int
 
     /// - Parameter rowsBefore: rows that were consumed already, the header among them.
-    init(limit: Int, dialect: TableDialect, rowsBefore: Int) {
+    init(limit: Int, dialect: TableDialect, rowsBefore: Int, keepsBlankRows: Bool = false) {
         self.limit = limit
         self.dialect = dialect
+        self.keepsBlankRows = keepsBlankRows
         number = rowsBefore
     }
 
@@ -182,7 +187,7 @@ struct TableFramer: RecordFramer {
             number += 1
             switch row {
             case .complete(let content, let next):
-                if holdsNothing(input.window[slice: content]) {
+                if !keepsBlankRows, holdsNothing(input.window[slice: content]) {
                     blankLines += 1
                     input.consume(next)
                     continue

@@ -28,6 +28,8 @@ final class PostgreSQLSession {
     private var parameters = BinaryBuffer()
     /// Whether the connection failed. A failed connection cannot be used again.
     private(set) var isLost = false
+    /// Whether waiting for an answer is given up; asked several times a second. The connection is lost then.
+    var isWaitCanceled: (() -> Bool)?
 
     /// Connects. The deadline is `connect_timeout` of the URL (5 seconds by default).
     init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts) throws {
@@ -92,6 +94,22 @@ final class PostgreSQLSession {
             try send {
                 PQsendQueryPrepared(
                     connection, statement.name, Int32(values.count), pointers, lengths, formats, 1)
+            }
+        }
+        return try finish()
+    }
+
+    /// Runs one statement that is not prepared. The values are text, and so are those of the rows.
+    @discardableResult
+    func query(_ sql: String, _ values: [[UInt8]] = []) throws -> ResultRows {
+        // libpq takes values in text format as C strings, of which no text of PostgreSQL has a NUL.
+        let texts = values.map { $0.filter { $0 != 0 } + [0] }
+        let bytes = texts.flatMap(\.self)
+        let starts = texts.reduce(into: [0]) { $0.append(($0.last ?? 0) + $1.count) }
+        try bytes.withUnsafeBufferPointer { buffer in
+            try buffer.withMemoryRebound(to: CChar.self) { characters in
+                let pointers = starts.prefix(values.count).map { start in characters.baseAddress.map { $0 + start } }
+                try send { PQsendQueryParams(connection, sql, Int32(values.count), nil, pointers, nil, nil, 0) }
             }
         }
         return try finish()
@@ -226,7 +244,14 @@ final class PostgreSQLSession {
     /// Waits until the socket is ready for the requested events, and reads the available data.
     private func wait(for events: Int32, _ deadline: Deadline) throws {
         var descriptor = pollfd(fd: PQsocket(connection), events: Int16(truncatingIfNeeded: events), revents: 0)
-        let ready = poll(&descriptor, 1, deadline.remaining)
+        var ready = poll(&descriptor, 1, isWaitCanceled == nil ? deadline.remaining : min(100, deadline.remaining))
+        while ready == 0, deadline.remaining > 0, let isWaitCanceled {
+            if isWaitCanceled() {
+                isLost = true
+                throw CancellationError()
+            }
+            ready = poll(&descriptor, 1, min(100, deadline.remaining))
+        }
         if ready < 0, errno != EINTR { throw lostFailure() }
         if ready == 0 {
             isLost = true

@@ -1,7 +1,7 @@
 import CLibPQ
 import TransactionStore
 
-/// The rows of one result, in binary format. An instance does not leave the session that made it.
+/// The rows of one result, in binary format unless they were asked for as text. An instance does not leave the session that made it.
 final class ResultRows {
     private let result: OpaquePointer
     let count: Int
@@ -21,6 +21,20 @@ final class ResultRows {
 
     func isNull(_ row: Int, _ column: Int) -> Bool {
         PQgetisnull(result, Int32(row), Int32(column)) == 1
+    }
+
+    var columnCount: Int { Int(PQnfields(result)) }
+
+    func name(_ column: Int) -> String { PQfname(result, Int32(column)).map { String(cString: $0) } ?? "" }
+
+    /// Whether the values of a column are of the type `bytea` (17 in pg_type.dat).
+    func isByteArray(_ column: Int) -> Bool { PQftype(result, Int32(column)) == 17 }
+
+    /// The bytes of all values.
+    var byteCount: Int {
+        (0..<count).reduce(0) { total, row in
+            (0..<columnCount).reduce(total) { $0 + Int(PQgetlength(result, Int32(row), Int32($1))) }
+        }
     }
 
     private func value(_ row: Int, _ column: Int) throws -> UnsafeRawBufferPointer {

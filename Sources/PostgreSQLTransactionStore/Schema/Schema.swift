@@ -16,6 +16,8 @@ struct Schema: Sendable {
     private static let migrations = [
         Migration(version: 1, sql: initial), Migration(version: 2, sql: ledger, fill: LedgerFiller.fill),
         Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
+        Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
+        Migration(version: 7, sql: references),
     ]
 
     /// The version that this program reads and writes.
@@ -189,6 +191,45 @@ struct Schema: Sendable {
             checks int4 NOT NULL
         );
         INSERT INTO readiness VALUES (1, 0)
+        """
+
+    /// The references of a customer (`CustomerReference`). A payload has the web order line item id as Apple's JSON member.
+    /// Hash indexes, because user ids may be longer than a B-tree takes.
+    private static let references = """
+        CREATE INDEX identities_id ON identities (id);
+        CREATE INDEX transactions_transaction_id ON transactions (transaction_id);
+        CREATE INDEX transactions_web_order_line_item_id ON transactions USING hash ((\(webOrderLineItemId)))
+        WHERE \(hasWebOrderLineItemId);
+        CREATE INDEX user_claims_user_id ON user_claims USING hash (user_id)
+        """
+
+    /// Whether the payload of a transaction has a web order line item id. A partial index serves only a query with the same
+    /// expression.
+    static let hasWebOrderLineItemId = "position(\(webOrderLineItemIdBeginning) IN payload) > 0"
+    /// The bytes of the id up to the next quotation mark. Never an error, so that a damaged payload can be written.
+    static let webOrderLineItemId: String = {
+        let length = StoredWebOrderLineItemId.beginning.utf8.count
+        let rest = "substring(payload FROM position(\(webOrderLineItemIdBeginning) IN payload) + \(length))"
+        return "substring(\(rest) FROM 1 FOR greatest(position('\"'::bytea IN \(rest)) - 1, 0))"
+    }()
+    /// A released migration has the text, so it never changes.
+    private static let webOrderLineItemIdBeginning = "'\(StoredWebOrderLineItemId.beginning)'::bytea"
+
+    /// The lease of each consumer of the ledger (`ConsumerLease`): its holder, and the end in milliseconds since 1970.
+    private static let leases = """
+        ALTER TABLE ledger_consumers ADD COLUMN holder bytea;
+        ALTER TABLE ledger_consumers ADD COLUMN leased_until int8
+        """
+
+    /// When each entry of the ledger was written, in milliseconds since 1970, and up to which position entries were removed. The
+    /// existing entries get the time of the migration, without being rewritten.
+    private static let removal = """
+        ALTER TABLE ledger ADD COLUMN recorded_at int8 NOT NULL DEFAULT (extract(epoch FROM now()) * 1000)::int8;
+        CREATE TABLE ledger_removal (
+            id int2 PRIMARY KEY CHECK (id = 1),
+            position int8 NOT NULL
+        );
+        INSERT INTO ledger_removal VALUES (1, 0)
         """
 
     /// What migrations of the caller's data keep (`MigrationStore`). The keys are SHA-256 values. A user belongs to the

@@ -214,7 +214,10 @@ struct FactWriter {
         try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer, &changed)
         // Last of all: a writer that appends to the ledger blocks the others until the end of its transaction.
         let hasSeats = batch.sets.contains { !$0.set.unclaimedSeatIds.isEmpty }
-        guard hasNewTransactions || hasSeats || !owners.joinedCustomers.isEmpty else { return changed }
+        let notified = batch.sets.compactMap { each in NotifiedEvent(of: each.set).map { (each.set.scope, $0) } }
+        guard hasNewTransactions || hasSeats || !notified.isEmpty || !owners.joinedCustomers.isEmpty else {
+            return changed
+        }
         let ledger = LedgerWriter(session: session, lockClass: lockClass)
         try ledger.lock()
         if hasNewTransactions {
@@ -222,6 +225,7 @@ struct FactWriter {
         }
         try TermWriter(session: session).record(batch, owners, scopeIds)
         if hasSeats { try SeatWriter(session: session).record(batch) }
+        if !notified.isEmpty { try NotifiedEventWriter(session: session).record(notified) }
         return changed
     }
 

@@ -41,7 +41,8 @@ public struct SubscriptionStanding: Hashable, Sendable {
     /// In Apple's terms.
     public let status: SubscriptionStatus
     public let originalTransactionId: String?
-    /// The period that decides: the one that runs, else the last one.
+    /// The period that decides: the one that runs, of several the one with the highest level of service, else the
+    /// one that ended last.
     public let transactionId: String?
     public let productId: String?
     /// The seats of the period: the sum of `quantity` of its transactions less `revokedSeatQuantity`. Nil if the
@@ -53,7 +54,7 @@ public struct SubscriptionStanding: Hashable, Sendable {
     public let periodStart: Int64
     /// When the period ends or ended, in milliseconds since 1970: at its expiry, or before it at a refund or an upgrade.
     public let periodEnd: Int64
-    /// When the access ends or ended, in milliseconds since 1970: the end of the period, or of the grace period.
+    /// When the access ends or ended, in milliseconds since 1970: the end of the last period that runs, or of the grace period.
     public let accessEnds: Int64
     /// When the status becomes another one if nothing happens until then; nil if time alone does not change it.
     public let changesAt: Int64?
@@ -83,7 +84,8 @@ extension PurchaseHistory {
     /// - a product of unknown type.
     ///
     /// The status of an auto-renewable subscription:
-    /// - A period that runs: active. It ends at its expiry, at a refund, or when an upgrade takes its place.
+    /// - A period that runs: active. It ends at its expiry, at a refund, or when an upgrade takes its place. Of several, which
+    ///   only a reversed refund can leave, the one with the highest level of service decides, then the one that ends last.
     /// - Else, if the last period was refunded or revoked: revoked.
     /// - Else, if the renewal information says that billing is being retried: grace period while its date lies ahead, then
     ///   billing retry until 60 days after the expiry. Nothing else makes these two, and a renewal information that was
@@ -162,8 +164,17 @@ extension PurchaseHistory {
 
     /// - Parameter spans: of one subscription, all of them begun.
     func standing(_ spans: [SubscriptionPeriodSpan], at now: Int64) -> SubscriptionStanding? {
-        // An upgraded period of the same moment as its successor is over at once; the successor stands behind it.
-        guard let last = spans.indices.max(by: { (spans[$0].end, $0) < (spans[$1].end, $1) }) else { return nil }
+        // A reversed refund can leave two periods that run at once. They are compared as subscriptions of one group are: the
+        // higher level decides, then the one that ends last. An upgraded period of the same moment as its successor is over
+        // at once; the successor stands behind it.
+        let running = spans.indices.filter { spans[$0].end > now }
+        func rank(_ place: Int) -> (Int, Int64, Int) {
+            (-(product(spans[place].transaction.productId).level ?? .max), spans[place].end, place)
+        }
+        guard
+            let last = running.max(by: { rank($0) < rank($1) })
+                ?? spans.indices.max(by: { (spans[$0].end, $0) < (spans[$1].end, $1) })
+        else { return nil }
         let span = spans[last]
         let stated = renewalInfo(of: span)
         func outcome(
@@ -177,7 +188,7 @@ extension PurchaseHistory {
                 restsOnRenewalInfo: byInfo,
                 isCurrent: status == .active || status == .revoked || (currentThrough(span) ?? .min) >= span.end)
         }
-        if span.end > now { return outcome(.active, ends: span.end, changesAt: span.end) }
+        if let ends = running.map({ spans[$0].end }).max() { return outcome(.active, ends: ends, changesAt: ends) }
         if span.isRevoked { return outcome(.revoked, ends: span.end, changesAt: nil) }
         guard let info = stated, info.isInBillingRetryPeriod == true else {
             return outcome(.expired, ends: span.end, changesAt: nil)

@@ -1,4 +1,4 @@
-package import AppStoreModels
+public import AppStoreModels
 
 /// One period of a subscription, as long as it gave access.
 struct SubscriptionPeriodSpan {
@@ -278,5 +278,33 @@ extension JWSTransactionDecodedPayload {
     package var isSubscription: Bool {
         guard let type else { return expiresDate != nil }
         return type == .autoRenewableSubscription
+    }
+}
+
+/// A period of an auto-renewable subscription, as the rules about entitlements and offers count it.
+public struct SubscriptionTimelinePeriod: Hashable, Sendable {
+    /// `subscriptionGroupIdentifier`; nil if nothing states the group.
+    public let group: String?
+    /// The transaction of the period. Of seats that share a period, the transaction that represents them.
+    public let transaction: JWSTransactionDecodedPayload
+    /// When the period begins, in milliseconds since 1970-01-01T00:00:00Z.
+    public let start: Int64
+    /// When it ends or ended, in milliseconds since 1970-01-01T00:00:00Z: at its expiry, or before it at a refund or an upgrade.
+    public let end: Int64
+    /// Whether the customer has it through Family Sharing.
+    public let isFamilyShared: Bool
+}
+
+extension PurchaseHistory {
+    /// The periods of all auto-renewable subscriptions: by group, the unknown one last, and then by start. Transactions without
+    /// dates are left out.
+    public var subscriptionPeriods: [SubscriptionTimelinePeriod] {
+        SubscriptionTimeline.all(of: self).flatMap { timeline in
+            timeline.spans.map { span in
+                SubscriptionTimelinePeriod(
+                    group: timeline.group, transaction: span.transaction, start: span.start, end: span.end,
+                    isFamilyShared: span.isShared)
+            }
+        }
     }
 }

@@ -7,7 +7,8 @@ public import Purchases
 /// - It says only what somebody signed: a purchase that stands in recorded documents alone gets no entry.
 /// - Who has read up to a position has missed nothing before it: an entry never appears at or before a position that was
 ///   read, even where several programs write at once.
-/// - Entries stay. A new consumer that begins at 0 sees everything, what was stored before there was a ledger included.
+/// - Entries stay until ``removeEntries(before:evenUnread:)``. Until then, a new consumer that begins at 0 sees everything, what
+///   was stored before there was a ledger included. Afterwards it gets an error instead of a part.
 ///
 /// A consumer that acknowledges after it has delivered may be told the same entry again when it was killed in between: it
 /// keeps the position, or the transaction ids, in the same transaction as the delivery if it must not deliver twice.
@@ -18,6 +19,7 @@ public protocol DeliveryLedger: Sendable {
     /// - Parameters:
     ///   - position: 0 for the beginning.
     ///   - limit: how many to give at most, 1 to 10,000; other numbers are moved to the nearer bound.
+    /// - Throws: ``TransactionStoreError`` `entriesRemoved` if entries after the position were removed.
     func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry]
 
     /// Remembers that a consumer is done with everything up to a position; durable when it returns. A position before the
@@ -30,6 +32,38 @@ public protocol DeliveryLedger: Sendable {
 
     /// The position that a consumer has acknowledged; 0 if it never did.
     func acknowledgedPosition(of consumer: String) async throws -> Int64
+
+    /// Takes or renews the lease of a consumer, which one holder at a time has. Of several callers, one gets it. It is granted if no
+    /// one holds it, if it has expired, or if the caller holds it; then it lasts `milliseconds` from now. Durable when it returns.
+    ///
+    /// A lease restricts no other method: it is an agreement among the processes that ask for it.
+    /// - Parameters:
+    ///   - consumer: its name, 1 to 256 characters of printable ASCII.
+    ///   - holder: a name that no other process has, 1 to 256 characters of printable ASCII.
+    ///   - milliseconds: 1 to ``LedgerLimits/maximumLeaseMilliseconds``.
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for other names or another duration.
+    func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease
+
+    /// Ends the lease of a consumer if this holder has it.
+    /// - Parameters:
+    ///   - consumer: its name.
+    ///   - holder: the name that the lease was granted to.
+    func endLease(of consumer: String, by holder: String) async throws
+
+    /// Every consumer that has acknowledged, or had a lease, by name.
+    func consumers() async throws -> [LedgerConsumer]
+
+    /// Forgets a consumer: its position and its lease. Returns false if there is no such consumer.
+    func removeConsumer(_ name: String) async throws -> Bool
+
+    /// Removes the entries that were recorded before a date, as far as every consumer has acknowledged them. Later reads from before
+    /// ``LedgerRemoval/position`` throw `entriesRemoved`.
+    ///
+    /// The ledger goes on as before: what it has recorded of each transaction stays known, so no purchase is `purchased` twice.
+    /// - Parameters:
+    ///   - date: in milliseconds since 1970, by the store's clock (``LedgerEntry/recordedDate``).
+    ///   - evenUnread: also removes entries that a consumer has not acknowledged. It then gets the error.
+    func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval
 }
 
 /// One entry of a ``DeliveryLedger``.
@@ -54,6 +88,24 @@ public struct LedgerEntry: Sendable {
         /// The App Store ended the claim of a seat of this subscription (UNCLAIM_SEATS): revoke the access of the
         /// person who has ``LedgerEntry/seatClaimId``. The subscription stays.
         case seatUnclaimed = 6
+        /// The renewal failed, and the App Store asks to keep access during the billing grace period (DID_FAIL_TO_RENEW with
+        /// GRACE_PERIOD). This event and the following ones are what a notification states, each notification once, in the order of
+        /// arrival: a late one gives a late entry.
+        case gracePeriodEntered = 7
+        /// The renewal failed without a grace period (DID_FAIL_TO_RENEW).
+        case billingFailed = 8
+        /// The billing grace period ended without a renewal (GRACE_PERIOD_EXPIRED).
+        case gracePeriodExpired = 9
+        /// A renewal that had failed succeeded (DID_RENEW with BILLING_RECOVERY). The transaction is that of the new period.
+        case billingRecovered = 10
+        /// The subscription expired (EXPIRED).
+        case expired = 11
+        /// The customer has to agree to a price increase (PRICE_INCREASE with PENDING).
+        case priceIncreasePending = 12
+        /// The customer agreed to a price increase, or it needs no consent (PRICE_INCREASE with ACCEPTED).
+        case priceIncreaseAccepted = 13
+        /// The App Store asks for consumption information about a refund request (CONSUMPTION_REQUEST). Answer within 12 hours.
+        case consumptionRequested = 14
 
         /// The word for it in JSON.
         public var name: String {
@@ -64,11 +116,19 @@ public struct LedgerEntry: Sendable {
             case .reinstated: "reinstated"
             case .termMoved: "termMoved"
             case .seatUnclaimed: "seatUnclaimed"
+            case .gracePeriodEntered: "gracePeriodEntered"
+            case .billingFailed: "billingFailed"
+            case .gracePeriodExpired: "gracePeriodExpired"
+            case .billingRecovered: "billingRecovered"
+            case .expired: "expired"
+            case .priceIncreasePending: "priceIncreasePending"
+            case .priceIncreaseAccepted: "priceIncreaseAccepted"
+            case .consumptionRequested: "consumptionRequested"
             }
         }
 
         /// Whether the event changes what became of the transaction. The others leave it granted or not granted.
-        public var isState: Bool { self != .termMoved && self != .seatUnclaimed }
+        public var isState: Bool { rawValue <= Self.reinstated.rawValue }
     }
 
     /// Greater than that of every entry before it. Numbers may be left out.
@@ -81,6 +141,9 @@ public struct LedgerEntry: Sendable {
     /// The claim that the App Store ended, a UUID in lower case; only with ``Event/seatUnclaimed``. An id is in one entry of
     /// its app and environment.
     public let seatClaimId: String?
+    /// When the entry was written, in milliseconds since 1970 by the store's clock. An entry that is older than this member has the time
+    /// of the upgrade of the store.
+    public let recordedDate: Int64
 
     /// An entry for an engine to give.
     /// - Parameters:
@@ -90,10 +153,12 @@ public struct LedgerEntry: Sendable {
     ///   - transactionId: the id of the transaction.
     ///   - transaction: the transaction as ``CustomerAssembler`` makes it of what the engine knows now.
     ///   - seatClaimId: the claim that ended, of an entry ``Event/seatUnclaimed``.
+    ///   - recordedDate: when the entry was written, in milliseconds since 1970.
     public init(
         position: Int64, event: Event, scope: StoreScope, transactionId: String, transaction: StoredTransaction,
-        seatClaimId: String? = nil
+        seatClaimId: String? = nil, recordedDate: Int64
     ) {
+        self.recordedDate = recordedDate
         self.seatClaimId = seatClaimId
         self.position = position
         self.event = event

@@ -51,7 +51,7 @@ public struct DueEntry: Sendable {
         case .revoked, .upgraded:
             if history.event == state { return nil }
             event = state
-        case .termMoved, .seatUnclaimed: return nil
+        default: return nil
         }
         number = history.number + 1
     }

@@ -13,7 +13,97 @@ extension StoreConformance {
         return found
     }
 
+    private static func identities(
+        _ store: any CompleteTransactionStore, _ reference: CustomerReference, limit: Int = 100
+    ) async throws -> [String] {
+        try await store.identities(of: reference, limit: limit).map {
+            let app = $0.scope == Samples.scope ? "" : "\($0.scope.environment.rawValue) \($0.scope.bundleId) "
+            return app + "\($0.identity.kind.name) \($0.identity.value)"
+        }
+    }
+
     static let directory: [StoreRule] = [
+        StoreRule(opened: "a transaction id and a web order line item id lead to the purchases that have them") {
+            store in
+            let sandbox = StoreScope(environment: .sandbox, bundleId: "com.example.app")
+            _ = try await store.apply([
+                Samples.set(
+                    Samples.fact("11", original: "10") { $0.webOrderLineItemId = "501" },
+                    Samples.fact("12", original: "10") { $0.webOrderLineItemId = "502" }),
+                // The newer fact of another kind has no id: the older one still has.
+                Samples.set(Samples.fact("12", original: "10", source: .signedTransaction, at: Samples.june + 1)),
+                // A family member has another transaction of the same period.
+                Samples.set(
+                    Samples.fact("21", original: "20", source: .notificationV2) {
+                        $0.webOrderLineItemId = "502"
+                        $0.productId = "\"webOrderLineItemId\":\"501\""
+                    }),
+                Samples.set(
+                    Samples.fact("11", original: "9", source: .recordedReply) { $0.webOrderLineItemId = "50" },
+                    scope: sandbox),
+                Samples.set(Samples.fact("30")),
+            ])
+            try await expect(
+                identities(store, .transactionId("11")),
+                equals: ["originalTransactionId 10", "Sandbox com.example.app originalTransactionId 9"])
+            try await expect(identities(store, .transactionId("12")), equals: ["originalTransactionId 10"])
+            try await expect(identities(store, .transactionId("30")), equals: ["originalTransactionId 30"])
+            try await expect(identities(store, .transactionId("10")).isEmpty)
+            try await expect(identities(store, .webOrderLineItemId("501")), equals: ["originalTransactionId 10"])
+            let shared = ["originalTransactionId 10", "originalTransactionId 20"]
+            try await expect(identities(store, .webOrderLineItemId("502")), equals: shared)
+            try await expect(identities(store, .webOrderLineItemId("502"), limit: 1), equals: [shared[0]])
+            try await expect(identities(store, .webOrderLineItemId("502"), limit: 0), equals: [shared[0]])
+            try await expect(
+                identities(store, .webOrderLineItemId("50")),
+                equals: ["Sandbox com.example.app originalTransactionId 9"])
+            for id in ["", "5", "0", "11\u{0}", "501\"", "%", "\u{E9}"] {
+                try await expect(identities(store, .webOrderLineItemId(id)).isEmpty)
+                try await expect(identities(store, .transactionId(id)).isEmpty)
+            }
+        },
+        StoreRule(opened: "a reference is found after a newer document changed the row, and after customers merged") {
+            store in
+            _ = try await store.apply([
+                Samples.set(Samples.fact("1") { $0.webOrderLineItemId = "7" }), Samples.set(Samples.fact("2")),
+            ])
+            let newer = Samples.fact("1", at: Samples.june + 1) { $0.webOrderLineItemId = "8" }
+            _ = try await store.apply([Samples.set(newer, Samples.fact("2"))])
+            try await expect(identities(store, .webOrderLineItemId("7")).isEmpty)
+            try await expect(identities(store, .webOrderLineItemId("8")), equals: ["originalTransactionId 1"])
+            try await expect(identities(store, .transactionId("2")), equals: ["originalTransactionId 2"])
+        },
+        StoreRule(opened: "a user id leads to what the records name it for, byte by byte and however long it is") {
+            store in
+            let long = String(repeating: "u", count: 20_000)
+            let token = CustomerIdentity(.appAccountToken, "9f1e3c54-0d2f-4a5b-8c6d-7e8f90a1b2c3")
+            let sandbox = StoreScope(environment: .sandbox, bundleId: "com.example.app")
+            func claim(
+                _ id: String, _ identity: CustomerIdentity, _ scope: StoreScope, carried: String = ""
+            ) -> UserClaim {
+                UserClaim(scope: scope, identity: identity, userId: id, carried: carried)
+            }
+            _ = try await store.apply(
+                MigrationStep(users: [
+                    claim("u1", Samples.original("2"), Samples.scope), claim("u1", token, Samples.scope),
+                    claim("u1", Samples.original("1"), Samples.scope, carried: "{\"a\":1}"),
+                    claim("u1", Samples.original("1"), Samples.scope), claim("u1", Samples.original("1"), sandbox),
+                    claim("U1", Samples.original("3"), Samples.scope),
+                    claim("u1\u{0}", Samples.original("4"), Samples.scope),
+                    claim("e\u{301}", Samples.original("5"), Samples.scope),
+                    claim(long, Samples.original("6"), Samples.scope), claim("", Samples.original("7"), Samples.scope),
+                ]))
+            let expected = [
+                "originalTransactionId 1", "originalTransactionId 2", "appAccountToken \(token.value)",
+                "Sandbox com.example.app originalTransactionId 1",
+            ]
+            try await expect(identities(store, .userId("u1")), equals: expected)
+            try await expect(identities(store, .userId("u1"), limit: 2), equals: Array(expected.prefix(2)))
+            for (id, original) in [("U1", "3"), ("u1\u{0}", "4"), ("e\u{301}", "5"), (long, "6"), ("", "7")] {
+                try await expect(identities(store, .userId(id)), equals: ["originalTransactionId \(original)"])
+            }
+            for id in ["u", "u12", "\u{E9}", long + "u"] { try await expect(identities(store, .userId(id)).isEmpty) }
+        },
         StoreRule(opened: "every customer is listed once, ordered by smallest identity, for any page size") { store in
             let token = "0b1f3d5e-0000-4000-8000-00000000000a"
             let ids = ["30", "4", "100", "20", "1"]

@@ -42,8 +42,9 @@ final class ServerMetrics: Sendable {
         registry = MetricsRegistry(backend: backend)
         let prefix = "legacy_receipts_"
         requests = registry.counters(
-            prefix + "requests_total", "Answered verifyReceipt requests by environment and status of the reply.",
-            labels: "environment", "status")
+            prefix + "requests_total",
+            "Answered verifyReceipt requests by environment, status of the reply and configured app: its bundle id, other, or "
+                + "none if no genuine receipt was read.", labels: "environment", "status", "app")
         responses = registry.counters(
             prefix + "http_responses_total", "Responses of the verifyReceipt listeners by HTTP status.", labels: "code")
         let durations = registry.timers(

@@ -28,7 +28,8 @@ struct RequestResponder: Sendable {
             sandboxHosts: current.sandboxHosts)
         let sender = self.sender(request, channel)
         let exchange = Exchange(
-            name: RequestName.of(request.head), route: route, begin: .now, isHTTP2: channel.parent?.parent != nil,
+            name: RequestName.of(request.head), traceId: RequestName.traceId(of: request.head), route: route,
+            begin: .now, isHTTP2: channel.parent?.parent != nil,
             client: sender.client, bounded: sender.bounded)
         let declared = request.headers.value(of: .contentLength).flatMap { Int($0) }
         let isExpecting = request.headers.value(of: .expect)?.lowercased() == "100-continue"
@@ -213,7 +214,10 @@ struct RequestResponder: Sendable {
         metrics.responses.add(String(answer.status.code))
         if case .verifyReceipt(let environment) = exchange.route {
             if answer.contentType == Answer.json {
-                metrics.requests.add(environment.rawValue.lowercased(), String(answer.reply.status))
+                let app = facts.isConfiguredApp ? facts.bundleId : nil
+                metrics.requests.add(
+                    environment.rawValue.lowercased(), String(answer.reply.status),
+                    app ?? (facts.bundleId == nil ? "none" : "other"))
             }
             metrics.observe(duration, at: environment)
         }
@@ -252,6 +256,7 @@ struct RequestResponder: Sendable {
         if isVerifyReceipt, answer.contentType == Answer.json { fields.set("status", Int64(answer.reply.status)) }
         fields.set("storeFailed", if: facts.storeFailed)
         fields.set("storeMs", facts.storeNanoseconds.map { .nanoseconds($0) })
+        fields.set("traceId", exchange.traceId)
         if facts.verificationNanoseconds > 0 {
             fields.set("verificationMs", .nanoseconds(facts.verificationNanoseconds))
         }
@@ -265,6 +270,8 @@ struct RequestResponder: Sendable {
 /// The metadata of a request.
 struct Exchange {
     let name: String
+    /// The trace id of a `traceparent` header (W3C Trace Context, 3.2.2); nil without a valid one.
+    let traceId: String?
     let route: Route
     let begin: ContinuousClock.Instant
     let isHTTP2: Bool

@@ -111,6 +111,26 @@ enum RequestName {
         return hexadecimal(.random(in: .min ... .max))
     }
 
+    /// The trace id of the header `traceparent`: the second of its four parts, 32 hexadecimal digits in lower case (W3C Trace
+    /// Context, 3.2.2). Nil if the header is missing or not valid. Versions after 00 may have more parts.
+    static func traceId(of request: HTTPRequest) -> String? {
+        guard let traceParent, let value = request.headerFields.value(of: traceParent), value.utf8.count <= 256
+        else { return nil }
+        let parts = value.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count >= 4, parts[0] != "00" || parts.count == 4, parts[0] != "ff",
+            zip(parts, [2, 32, 16, 2]).allSatisfy({ isHexadecimal($0, count: $1) }),
+            parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" })
+        else { return nil }
+        return String(parts[1])
+    }
+
+    private static let traceParent = HTTPField.Name("traceparent")
+
+    private static func isHexadecimal(_ text: Substring, count: Int) -> Bool {
+        text.utf8.count == count
+            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
     private static func hexadecimal(_ number: UInt64) -> String {
         String(unsafeUninitializedCapacity: 16) { digits in
             for place in 0..<16 {

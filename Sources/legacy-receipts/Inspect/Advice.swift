@@ -3,11 +3,11 @@ enum Advice {
     static func about(_ bytes: [UInt8]) -> String? {
         let text = bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
         if text.starts(with: "eyJ".utf8), text.contains(UInt8(ascii: ".")) {
-            return "This looks like a JWS of StoreKit 2, which is a modern transaction already."
+            return "This looks like a JWS that was cut or changed: it needs three parts with two periods between them."
         }
         // A property list begins with a brace too; JSON goes on with a quoted name and a colon.
         if text.starts(with: "[".utf8) || (text.first == UInt8(ascii: "{") && text.contains(UInt8(ascii: ":"))) {
-            return "This looks like JSON; migrate reads receipts inside JSON, recorded replies and notifications."
+            return "This looks like JSON, but nothing of the App Store was recognized in it."
         }
         return nil
     }

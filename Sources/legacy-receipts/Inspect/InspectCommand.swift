@@ -1,26 +1,35 @@
 import ArgumentParser
 import LegacyReceipts
+import Migration
 
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Print the content of one receipt and the result of each check.",
+        abstract: "Print the content of one document and the result of each check.",
         discussion: """
+            Reads a receipt, a JWS of StoreKit 2 (transaction, renewal info, app transaction), a version 2 notification \
+            (signedPayload, with every JWS in it), a verifyReceipt request, a recorded reply with the receipts in it, and other \
+            documents that migrate reads. Signatures are judged at the date of signing. A recorded document has no \
+            signature, so it is not genuine, whatever it contains.
+
             EXIT STATUS:
               0  genuine
-              1  not genuine, or of another device
+              1  not genuine, not signed, or of another app or device
               2  usage, input or output error
-              3  not a receipt, or too damaged to be read as one
+              3  not a document of the App Store, or too damaged to be read
 
             EXAMPLES:
               legacy-receipts inspect receipt.b64
               legacy-receipts inspect --json - < receipt.der
               legacy-receipts inspect --trust-root test-root.pem receipt.b64
+              legacy-receipts inspect --bundle-id com.example.app transaction.jws
+              legacy-receipts inspect --json notification.json
               legacy-receipts inspect --device 6c:40:08:b5:94:5e receipt.der
             """)
 
     @Argument(
-        help: ArgumentHelp("The receipt, raw or base64; - for standard input.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("The document; - for standard input. Receipts raw or base64.", valueName: "file"),
+        completion: .file())
     var file: String
 
     @Flag(help: "Print JSON.")
@@ -31,6 +40,11 @@ struct InspectCommand: ParsableCommand {
             "Check that the receipt was made for this device: identifierForVendor (iOS) or MAC address (macOS).",
             valueName: "id"))
     var device: String?
+
+    @Option(
+        name: .customLong("bundle-id"),
+        help: ArgumentHelp("Check that a JWS or notification is of this app.", valueName: "id"))
+    var bundleId: String?
 
     @OptionGroup(title: "Trust")
     var trust: TrustOptions
@@ -45,6 +59,8 @@ struct InspectCommand: ParsableCommand {
         let identifier = device.flatMap { DeviceIdentifier($0) }
         let verifier = try ReceiptVerifier(trust: trust.policy())
         let bytes = try InputFile.read(file)
+        let documents = try DocumentInspector(trust: trust.policy(), bundleId: bundleId).documents(in: bytes)
+        if !documents.isEmpty { return try show(documents) }
         let inspection: ReceiptInspection
         do throws(ReceiptError) {
             inspection = verifier.inspect(try ReceiptContainer(stored: bytes), device: identifier)
@@ -59,9 +75,29 @@ struct InspectCommand: ParsableCommand {
             advise(bytes)
             throw ExitStatus.notAReceipt
         }
-        // Success would mean that the device matches.
+        // Success would mean that the app or the device matches.
+        if bundleId != nil {
+            throw CommandFailure("--bundle-id is checked for JWS only; attribute 2 of a receipt states it.")
+        }
         if identifier != nil, inspection.form == .propertyList {
             throw CommandFailure("--device cannot be checked: a transaction receipt has no device hash.")
+        }
+    }
+
+    private func show(_ documents: [DocumentInspection]) throws {
+        try Terminal.output(json ? DocumentInspectionJSON.text(documents) : DocumentInspectionText.text(documents))
+        let verdicts = documents.compactMap(\.verdict)
+        if verdicts.contains(.notAReceipt) { throw ExitStatus.notAReceipt }
+        if !verdicts.isEmpty { throw ExitStatus.notGenuine }
+        if device != nil { throw CommandFailure("--device is checked for app receipts only.") }
+        guard bundleId != nil else { return }
+        for document in documents {
+            guard case .signedData(let inspection) = document.content else {
+                throw CommandFailure("--bundle-id is checked for JWS only; attribute 2 of a receipt states it.")
+            }
+            guard inspection.kind != .renewalInfo else {
+                throw CommandFailure("--bundle-id cannot be checked: a renewal info has none.")
+            }
         }
     }
 

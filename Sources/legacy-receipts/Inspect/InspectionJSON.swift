@@ -3,17 +3,20 @@ import LegacyReceipts
 
 /// An inspection as JSON: one object.
 enum InspectionJSON {
-    static func text(_ error: ReceiptError) -> String {
+    static func text(_ error: ReceiptError) -> String { object { write(error, to: &$0) } }
+
+    static func text(_ inspection: ReceiptInspection) -> String { object { write(inspection, to: &$0) } }
+
+    static func object(_ members: (inout JSONWriter) -> Void) -> String {
         var writer = JSONWriter()
         writer.beginObject()
-        write(error, to: &writer)
+        members(&writer)
         writer.endObject()
         return Printable.json(String(decoding: writer.bytes, as: UTF8.self))
     }
 
-    static func text(_ inspection: ReceiptInspection) -> String {
-        var writer = JSONWriter()
-        writer.beginObject()
+    /// Writes the members of an object.
+    static func write(_ inspection: ReceiptInspection, to writer: inout JSONWriter) {
         switch inspection.verdict {
         case .success(let evidence): write(evidence, to: &writer)
         case .failure(let error): write(error, to: &writer)
@@ -34,11 +37,9 @@ enum InspectionJSON {
         writer.beginArray()
         for check in inspection.checks { write(check, to: &writer) }
         writer.endArray()
-        writer.endObject()
-        return Printable.json(String(decoding: writer.bytes, as: UTF8.self))
     }
 
-    private static func write(_ evidence: SignatureEvidence, to writer: inout JSONWriter) {
+    static func write(_ evidence: SignatureEvidence, to writer: inout JSONWriter) {
         writer.member("verdict", "genuine")
         writer.member("anchor", evidence.anchor.rawValue)
         writer.member("digestAlgorithm", evidence.digestAlgorithm.rawValue)
@@ -47,7 +48,8 @@ enum InspectionJSON {
         writer.member("validationTime", evidence.validationTime)
     }
 
-    private static func write(_ error: ReceiptError, to writer: inout JSONWriter) {
+    /// Writes the members of an object.
+    static func write(_ error: ReceiptError, to writer: inout JSONWriter) {
         writer.member("verdict", error.verdict.rawValue)
         writer.member("code", error.code.rawValue)
         writer.member("message", error.message)

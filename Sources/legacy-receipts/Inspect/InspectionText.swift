@@ -3,7 +3,9 @@ import LegacyReceipts
 
 /// An inspection as text.
 enum InspectionText {
-    static func text(_ inspection: ReceiptInspection) -> String {
+    static func text(_ inspection: ReceiptInspection) -> String { lines(inspection).joined(separator: "\n") }
+
+    static func lines(_ inspection: ReceiptInspection) -> [String] {
         var lines = [verdict(inspection.verdict)]
         if case .success = inspection.verdict { lines += inspection.checks.compactMap(objection) }
         lines.append("")
@@ -17,7 +19,7 @@ enum InspectionText {
         }
         lines += ["", "Certificates"] + inspection.certificates.flatMap(certificate)
         lines += ["", "Checks"] + inspection.checks.map(check)
-        return lines.joined(separator: "\n")
+        return lines
     }
 
     static func text(_ error: ReceiptError) -> String { verdict(.failure(error)) }
@@ -31,12 +33,17 @@ enum InspectionText {
     private static func verdict(_ verdict: Result<SignatureEvidence, ReceiptError>) -> String {
         switch verdict {
         case .success(let evidence):
-            "Genuine: \(anchor(evidence.anchor)); \(evidence.digestAlgorithm.rawValue) with RSA; certificates checked for "
-                + DateText.iso(evidence.validationTime)
+            genuine(evidence, with: "RSA")
         case .failure(let error):
             "\(error.verdict == .notGenuine ? "Not genuine" : "Not a receipt") (\(error.code.rawValue)): "
                 + Printable.text(error.message)
         }
+    }
+
+    /// - Parameter algorithm: of the signature.
+    static func genuine(_ evidence: SignatureEvidence, with algorithm: String) -> String {
+        "Genuine: \(anchor(evidence.anchor)); \(evidence.digestAlgorithm.rawValue) with \(algorithm); certificates checked for "
+            + DateText.iso(evidence.validationTime)
     }
 
     private static func anchor(_ anchor: SignatureEvidence.Anchor) -> String {

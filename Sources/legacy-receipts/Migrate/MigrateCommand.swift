@@ -1,5 +1,4 @@
 import AppStoreModels
-import AppStoreServer
 import ArgumentParser
 import Foundation
 import LegacyReceipts
@@ -14,7 +13,7 @@ struct MigrateCommand: AsyncParsableCommand {
         discussion: """
             Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies, notifications of both versions, and \
             StoreKit 2 data (signed as JWS, decoded, or in answers of the App Store Server API) from files, folders or \
-            standard input, also compressed with gzip, and writes into the output folder:
+            standard input, also compressed with gzip, bzip2 or zstd, and writes into the output folder:
 
               transactions.ndjson      a JWSTransactionDecodedPayload per purchase,
                                        each field with its source
@@ -35,12 +34,10 @@ struct MigrateCommand: AsyncParsableCommand {
             user ids and the quarantined records, and export writes tables of them. Run the same command again after an \
             interruption: it goes on where it stopped.
 
-            With --enrich, migrate then queries the App Store about each customer and puts the answers into the store.
-
             EXIT STATUS:
               0  every record was migrated
               1  some records or documents were quarantined, or look like documents
-                 and were not read, or some customers were not completed
+                 and were not read
               2  usage, input or output error; nothing was completed
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; no file was kept
 
@@ -53,16 +50,20 @@ struct MigrateCommand: AsyncParsableCommand {
                 --environment Production --bundle-id com.example.app
               legacy-receipts migrate dump.csv --into sqlite:purchases.sqlite \\
                 --user-column account_id --carry country
+              legacy-receipts migrate sqlite:app.db --query 'SELECT * FROM receipts' \\
+                --key id --into sqlite:purchases.sqlite
               legacy-receipts migrate --retry --into sqlite:purchases.sqlite --max-size 20000000
-              legacy-receipts migrate dump.ndjson --store sqlite:purchases.sqlite \\
-                --bundle-id com.example.app --enrich --key-id ABCDEFGHIJ \\
-                --issuer-id 99b16628-15e4-4668-972b-eeff55eeff55 --private-key key.p8
               legacy-receipts migrate migrated/quarantine.ndjson --column original \\
                 --max-size 20000000 --output second-try
             """)
 
     @Argument(
-        help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "input"), completion: .file())
+        help: ArgumentHelp(
+            """
+            Files, folders, patterns such as '2019-*.csv.gz', or - for standard input; or one database, with --query: \
+            sqlite:PATH or postgres://…
+            """, valueName: "input"),
+        completion: .file())
     var inputs: [String] = []
 
     @Option(
@@ -101,6 +102,17 @@ struct MigrateCommand: AsyncParsableCommand {
         name: .customLong("no-header"),
         help: "The tables have no header; name the columns by number in --column, --user-column and --carry, from 1.")
     var noHeader = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The query whose rows are the records, where the input is a database. It is only read.", valueName: "sql"))
+    var query: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --query: a column that identifies a row. With --into, the next run goes on after the last one.",
+            valueName: "column"))
+    var key: String?
 
     @Option(
         help: ArgumentHelp(
@@ -187,9 +199,6 @@ struct MigrateCommand: AsyncParsableCommand {
     @OptionGroup(title: "Trust")
     var trust: TrustOptions
 
-    @OptionGroup(title: "App Store Server API")
-    var enrich: EnrichOptions
-
     func validate() throws {
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 1024.") }
         guard (1...1 << 30).contains(maximumSize) else {
@@ -197,9 +206,6 @@ struct MigrateCommand: AsyncParsableCommand {
         }
         guard inputs.count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("Standard input (-) can be read only once.")
-        }
-        if enrich.isAsked, store == nil || bundleIds.isEmpty {
-            throw ValidationError("--enrich needs --store and --bundle-id.")
         }
         if stream {
             guard into == nil, store == nil, format == .ndjson, output == Self.defaultOutput, !overwrite else {
@@ -218,6 +224,19 @@ struct MigrateCommand: AsyncParsableCommand {
             throw ValidationError(
                 retry ? "--retry takes no inputs." : "Name the inputs to read, or - for standard input.")
         }
+        let databases = inputs.filter(Self.isDatabase)
+        guard databases.isEmpty == (query == nil), query == nil || inputs.count == 1 else {
+            throw ValidationError(
+                query == nil
+                    ? "A database needs --query, the SQL whose rows are the records."
+                    : "--query needs one input, a database: sqlite:PATH or postgres://….")
+        }
+        guard key == nil || query != nil else { throw ValidationError("--key needs --query.") }
+        guard query == nil || (inputFormat == .auto && tableDialect == nil && delimiter == nil && !noHeader) else {
+            throw ValidationError(
+                "The rows of --query have columns: without --input-format, --table-dialect, --delimiter and --no-header."
+            )
+        }
         if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
         if let expectedRecords, expectedRecords < 0 {
             throw ValidationError("--expect-records takes a number from 0.")
@@ -230,11 +249,14 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
+    private static func isDatabase(_ input: String) -> Bool {
+        ["sqlite:", "postgres://", "postgresql://"].contains { input.hasPrefix($0) }
+    }
+
     func run() async throws {
         let options = try migrationOptions()
         if let into { return try await migrate(into: into, options) }
         if stream { return try await migrateStream(options) }
-        let key = try enrich.key()
         let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
         let loader = try store.map { try StoreLoader(address: $0) }
         var documents: (@Sendable ([MigratedDocument]) async throws -> Void)?
@@ -256,15 +278,10 @@ struct MigrateCommand: AsyncParsableCommand {
             throw CommandFailure(error.message + advice)
         }
         reporter.finish()
-        let enriched = try await enrich(loader, key)
         let loaded = await loader?.close()
         try Terminal.output(SummaryText.text(summary, output: output) + limitText(summary))
         if let loaded { try Terminal.output("\n" + loaded) }
-        if let enriched { try Terminal.output("\n" + enriched.text) }
-        if let stopped = enriched?.stopped { throw stopped }
-        if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0
-            || enriched?.isWhole == false
-        {
+        if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0 {
             throw ExitStatus.someQuarantined
         }
     }
@@ -297,6 +314,11 @@ struct MigrateCommand: AsyncParsableCommand {
                 migration: options, userColumn: userColumn.map(columnName), carriedColumns: Set(carry.map(columnName)),
                 startsOver: startOver,
                 date: Int64(Date().timeIntervalSince1970 * 1_000)))
+        if query != nil, key == nil, !quiet {
+            Terminal.error(
+                "Without --key, each run reads the query from its first row. Receipts that the store has are not verified again."
+            )
+        }
         let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
         let interruption = Interruption()
         let summary: StoreMigrationSummary
@@ -319,14 +341,14 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch {
             if let signal = interruption.signal {
                 Terminal.error(
-                    "Interrupted after \(reporter.records) records. Run the same command to go on where it stopped.")
+                    "Interrupted after \(reporter.records) records. \(resumption)")
                 throw ExitCode(128 + signal)
             }
             guard let error = error as? MigrationError else { throw error }
             let advice =
                 switch error.code {
                 case .inputChanged: " To read everything again, add --start-over; what is stored stays."
-                case .store: " Repair it, and run the same command to go on where it stopped."
+                case .store: " Repair it. \(resumption)"
                 default: ""
                 }
             throw CommandFailure(error.message + advice)
@@ -334,6 +356,12 @@ struct MigrateCommand: AsyncParsableCommand {
         if summary.records.quarantined + summary.records.documentsQuarantined + summary.records.documentsNotRead > 0 {
             throw ExitStatus.someQuarantined
         }
+    }
+
+    private var resumption: String {
+        query != nil && key == nil
+            ? "Run the same command to read the query again; with --key, a run goes on where the last one stopped."
+            : "Run the same command to go on where it stopped."
     }
 
     private func limitText(_ summary: MigrationSummary) -> String {
@@ -349,25 +377,9 @@ struct MigrateCommand: AsyncParsableCommand {
         return ExitCode(128 + signal)
     }
 
-    private func enrich(
-        _ loader: StoreLoader?, _ key: InAppPurchaseKey?
-    ) async throws -> EnrichmentRun.Outcome? {
-        guard let loader, let key else { return nil }
-        let asked = environment.filter { $0 == .production || $0 == .sandbox }
-        let run = EnrichmentRun(
-            key: key, options: enrich, trust: SignedDataTrust(additionalRoots: try trust.policy().additionalRoots),
-            bundleIds: bundleIds, environments: asked.isEmpty ? [.production, .sandbox] : asked, isQuiet: quiet)
-        do {
-            return try await run.run(loader.store, bareIds: await loader.bareIds)
-        } catch {
-            await loader.close()
-            throw error
-        }
-    }
+    func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }
 
-    private func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }
-
-    private func migrationOptions() throws -> MigrationOptions {
+    func migrationOptions() throws -> MigrationOptions {
         var limits = DecodingLimits.standard
         limits.maximumSize = maximumSize
         return MigrationOptions(
@@ -377,7 +389,8 @@ struct MigrateCommand: AsyncParsableCommand {
             outputFormat: format,
             environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,
-            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite, maximumRecords: limit,
+            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite,
+            query: query.map { RowQuery(sql: $0, key: key) }, maximumRecords: limit,
             expectedRecords: expectedRecords)
     }
 }

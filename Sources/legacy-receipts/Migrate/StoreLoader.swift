@@ -11,8 +11,6 @@ actor StoreLoader {
     private var applied = AppliedFacts()
     private var documents = 0
     private var leftOut = 0
-    /// Bare transaction ids, in the order of the input.
-    private(set) var bareIds: [String] = []
 
     /// - Throws: `CommandFailure` for an invalid address, or a store that cannot be opened.
     init(address: String) throws {
@@ -30,9 +28,6 @@ actor StoreLoader {
                 if let set = FactSet(receipt, bytes: bytes) { sets.append(set) }
             case .transactionReceipt(let receipt, let bytes):
                 if let set = FactSet(receipt, bytes: bytes) { sets.append(set) }
-            case .transactionId(let id):
-                bareIds.append(id)
-                continue
             case .signedData(let facts): sets += facts
             case .recorded(let mapping): sets += [FactSet](recorded: mapping, importedAt: now)
             }

@@ -17,6 +17,7 @@ enum SummaryText {
         var lines = table(rows)
         lines += ["", "Written to \(Printable.text(output)); all numbers are in summary.json."]
         if summary.documentsNotRead > 0 { lines.append(notRead(summary)) }
+        if summary.valuesNotUTF8 > 0 { lines.append(notUTF8(summary)) }
         if summary.quarantined + summary.documentsQuarantined > 0 {
             lines.append("quarantine.ndjson contains the quarantined records and the reasons.")
         }
@@ -36,12 +37,19 @@ enum SummaryText {
         }
         lines.append("Merged in \(Printable.text(store)).")
         if records.documentsNotRead > 0 { lines.append(notRead(records)) }
+        if records.valuesNotUTF8 > 0 { lines.append(notUTF8(records)) }
         if records.quarantined + records.documentsQuarantined > 0 {
             lines.append("The store has the quarantined records and the reasons; migrate --retry reads them again.")
         }
         if records.recordsRead == 0 { lines.append("There were no records to read.") }
         lines.append("Next: legacy-receipts export --store \(Printable.text(store))")
         return lines.joined(separator: "\n")
+    }
+
+    private static func notUTF8(_ summary: MigrationSummary) -> String {
+        let columns = summary.members.filter { $0.value[MemberFate.carriedAsBase64.rawValue] != nil }.keys.sorted()
+        let named = Printable.text(columns.prefix(10).joined(separator: ", "))
+        return "\(summary.valuesNotUTF8) values are not UTF-8 and were written as base64: \(named)."
     }
 
     private static func records(_ summary: MigrationSummary) -> [(label: String, count: Int)] {

@@ -87,15 +87,14 @@ struct WinBackRuleOptions: ParsableArguments {
     }
 
     private static func offers(_ catalog: ProductCatalog) throws -> [WinBackOffer] {
-        var found: [WinBackOffer] = []
         for product in catalog.productIds.compactMap({ catalog.product($0) }) {
             let offers = product.winBackOffers(group: product.subscriptionGroupIdentifier ?? "")
             guard offers.isEmpty || product.subscriptionGroupIdentifier != nil else {
                 throw CommandFailure(
                     "The win-back offers of \(product.productId) cannot be used: its group has no identifier.")
             }
-            found += offers
         }
+        let found = catalog.winBackOffers
         guard !found.isEmpty else {
             throw CommandFailure("The catalog has no win-back offer with rules (paidMonths, monthsSince).")
         }

@@ -66,9 +66,14 @@ struct EnrichmentTests {
             ])
             let transport = WatchedTransport()
             let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
+            let before = try await CustomerEnrichment.openCustomers(of: store, in: [Self.scope])
+            #expect(before.map(\.customers) == [1] && before.map(\.purchases) == [3])
+            let excluded = try await CustomerEnrichment.openCustomers(of: store, in: [Self.scope]) { _ in false }
+            #expect(excluded.map(\.customers) == [0])
             let first = try await enrichment.completeCustomers(of: store)
             #expect(first.seen == 1 && first.asked == 1 && first.completed == 1 && first.failed == 0)
-            #expect(try await enrichment.countOpenCustomers(of: store) == 0)
+            let open = try await CustomerEnrichment.openCustomers(of: store, in: [Self.scope])
+            #expect(open.map(\.customers) == [0] && open.map(\.purchases) == [0])
             // The newest first; the coins are ada's, of whom that answer was.
             #expect(transport.asked == [coins, ids[1]])
             let customer = try #require(try await store.customer([token], in: Self.scope))

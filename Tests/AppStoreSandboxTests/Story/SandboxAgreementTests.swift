@@ -150,6 +150,9 @@ import Testing
         var history = customer.purchaseHistory(
             catalog: nil, currentThrough: story.shop.now, countsUnpricedAsPaid: true)
         if !story.isRealTime { history.monthLength = .fixed(milliseconds: Shop.monthly) }
+        for product in story.shop.engine.catalog.products.values {
+            history.products[product.id, default: PurchaseHistory.Product()].level = product.level
+        }
         return history
     }
 
@@ -170,7 +173,7 @@ import Testing
             compared[subscription.status, default: 0] += 1
             guard subscription.status == .active else { continue }
             #expect(standing?.productId == subscription.productId, "\(place)")
-            #expect(standing?.accessEnds == subscription.expiresDate, "\(place)")
+            #expect(standing?.periodEnd == subscription.expiresDate, "\(place)")
         }
         let owned = Set(
             story.shop.engine.transactions(of: customer).filter {

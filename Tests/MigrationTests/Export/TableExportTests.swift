@@ -131,6 +131,7 @@ struct TableExportTests {
             return try await store.customers(in: scope, after: nil, limit: 2)
         }
 
+        func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] { [] }
         func apply(_ step: MigrationStep) async throws -> AppliedFacts { try await store.apply(step) }
         func checkpoint(of migration: String) async throws -> MigrationCheckpoint? { nil }
         func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] { [] }

@@ -34,7 +34,7 @@ struct StoreMigrationTests {
         try SQLiteTransactionStore.open(path: folder.file("\(name).sqlite"), options: .init(durability: .normal))
     }
 
-    private static func export(
+    static func export(
         _ store: any CompleteTransactionStore, _ folder: TemporaryFolder
     ) async throws -> [String: [UInt8]] {
         let tables = folder.file("tables-\(UUID())")
@@ -46,7 +46,7 @@ struct StoreMigrationTests {
         return files
     }
 
-    private static func rows(_ files: [String: [UInt8]], _ table: String) throws -> [JSONValue] {
+    static func rows(_ files: [String: [UInt8]], _ table: String) throws -> [JSONValue] {
         try (files["\(table).ndjson"] ?? []).split(separator: 0x0A).map { try JSONValue.parse($0) }
     }
 
@@ -61,7 +61,7 @@ struct StoreMigrationTests {
     }
 
     /// A store that stops at one step, as a process that is killed before or after its commit.
-    private final class Stopping: TransactionStore, MigrationStore {
+    final class Stopping: TransactionStore, MigrationStore {
         let store: SQLiteTransactionStore
         let stop: Int
         let commits: Bool
@@ -103,7 +103,7 @@ struct StoreMigrationTests {
         }
     }
 
-    private final class Counter: Sendable {
+    final class Counter: Sendable {
         private let count = Mutex(0)
         func next() -> Int {
             count.withLock {

@@ -156,6 +156,31 @@ struct PayloadTests {
         #expect(wide.carried("c3") == .json("23"))
     }
 
+    @Test("a named column that no object has stops at once and lists the members, also beside damaged lines")
+    func columnOfNoObject() {
+        let object = "{\"user\":1,\"data\":\"\(Made.receipt())\"}"
+        let options = InputOptions(receiptColumn: "receipt")
+        for text in ["\(object)\n\(object)\n", "\(object)\n \(object)\n{"] {
+            let reading = Reading(text, options: options)
+            #expect(reading.records.isEmpty)
+            #expect(reading.errors.map(\.code) == [.columnNotFound])
+            #expect(
+                reading.errors.first?.message
+                    == "input has no member receipt. The members of its first record are: user, data.")
+        }
+    }
+
+    @Test("a named column that some of the first objects have, or that what is no object cannot have, stops nothing")
+    func columnOfSomeObjects() throws {
+        let options = InputOptions(receiptColumn: "receipt")
+        let with = "{\"receipt\":\"\(Made.receipt())\"}"
+        #expect(Reading("{\"user\":1}\n\(with)\n", options: options).kinds == ["missingColumn", "receipt"])
+        #expect(Reading("{\"user\":1}\n\(Made.receipt())\n", options: options).errors.isEmpty)
+        #expect(Reading("\(Made.reply)\n\(Made.reply)\n", options: options).kinds == ["reply", "reply"])
+        let line = #"{"reason":"a","verdict":"b","source":{"input":"x"},"original":"{\"data\":1}"}"#
+        #expect(Reading("\(line)\n\(line)\n", options: options).errors.isEmpty)
+    }
+
     @Test("the named column is the only one looked at")
     func namedColumn() throws {
         let options = InputOptions(receiptColumn: "mine")
@@ -457,7 +482,7 @@ struct PayloadTests {
     @Test("compressed and UTF-16 files are told apart from damage")
     func foreignFiles() {
         func kind(_ bytes: [UInt8]) -> [String] { Reading([.bytes(bytes, name: "x")]).kinds }
-        #expect(kind([0x28, 0xB5, 0x2F, 0xFD, 0]) == ["compressed"])
+        #expect(kind([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0]) == ["compressed"])
         #expect(kind([0x50, 0x4B, 0x03, 0x04, 0]) == ["compressed"])
         #expect(kind([0xFF, 0xFE, 0x7B, 0]) == ["utf16"])
         #expect(kind([0x80, 0x81, 0, 1]) == ["invalidUTF8"])

@@ -152,10 +152,32 @@ struct TableTests {
         #expect(Reading("u,receipt\n5\" disk,\(a)\n6,\(b)\n").records[0].carried("u") == .text("5\" disk"))
     }
 
-    @Test("a carried column that is not UTF-8 is a problem of its row")
+    @Test("a carried column that is not UTF-8 is carried in base64, and the summary counts it")
     func invalidUTF8() {
-        let bytes = Array("u,receipt\n".utf8) + [0xE9] + Array(",\(a)\n2,\(b)\n".utf8)
-        #expect(Reading([.bytes(bytes, name: "x")]).kinds == ["invalidUTF8", "receipt"])
+        let bytes = Array("u,receipt\nJos".utf8) + [0xE9] + Array(",\(a)\n2,\(b)\n".utf8)
+        let reading = Reading([.bytes(bytes, name: "x")])
+        #expect(reading.kinds == ["receipt", "receipt"])
+        #expect(reading.records.map { $0.carried("u") } == [.text("base64:Sm9z6Q=="), .text("2")])
+        #expect(
+            reading.records.map { $0.members.first { $0.path == "u" }?.fate } == [.carriedAsBase64, .carriedAlong])
+    }
+
+    @Test("null is null where the dialect has one, and empty where it has none")
+    func null() {
+        let row = "\\N\t\t\(a)\n"
+        for dialect in [TableOptions.Dialect.mysql, .postgresql] {
+            let options = InputOptions(table: TableOptions(dialect: dialect, delimiter: "\t"))
+            let record = Reading("u\tv\treceipt\n" + row, options: options).records.first
+            #expect(record?.carried("u") == .json("null"))
+            #expect(record?.carried("v") == .text(""))
+        }
+        let mysql = InputOptions(table: TableOptions(dialect: .mysql, delimiter: ","))
+        let quoted = Reading("u,receipt\n\"\\N\",\(a)\n", options: mysql).records.first
+        #expect(quoted?.carried("u") == .text("N"))
+        let csv = InputOptions(table: TableOptions(dialect: .csv, delimiter: "\t"))
+        #expect(Reading("u\tv\treceipt\n" + row, options: csv).records.first?.carried("u") == .text("\\N"))
+        let named = Reading("receipt\tu\n\\N\tx\n", options: InputOptions(table: TableOptions(dialect: .postgresql)))
+        #expect(named.kinds == ["empty"])
     }
 
     @Test("prose with commas is no table")

@@ -220,6 +220,30 @@ struct EntitlementTests {
         #expect(after.status == .active)
     }
 
+    @Test("Of two periods that run, the higher level decides, then the later end; access lasts as long as either")
+    func reversedRefund() throws {
+        // Refunded, bought anew, the refund reversed, then upgraded.
+        let restored = Samples.period("basic", 0, 12)
+        let anew = Samples.period("basic", 2, 14) { $0.isUpgraded = true }
+        let premium = Samples.period("premium", 3, 4)
+        for transactions in [[restored, anew, premium], [premium, anew, restored]] {
+            var history = Samples.history(transactions)
+            func best(at date: Int64) throws -> SubscriptionStanding {
+                try #require(history.entitlements(at: date).first?.subscriptions.first)
+            }
+            #expect(try best(at: Samples.month(3)).productId == "basic")
+            history.products["premium"] = PurchaseHistory.Product(level: 1)
+            history.products["basic"] = PurchaseHistory.Product(level: 2)
+            let both = try best(at: Samples.month(3))
+            #expect(both.productId == "premium" && both.status == .active)
+            #expect(both.periodEnd == Samples.month(4))
+            #expect(both.accessEnds == Samples.month(12) && both.changesAt == Samples.month(12))
+            let after = try best(at: Samples.month(4))
+            #expect(after.productId == "basic" && after.status == .active && after.accessEnds == Samples.month(12))
+            #expect(try best(at: Samples.month(12)).status == .expired)
+        }
+    }
+
     @Test("The best of a group decides: the status, then how long it lasts, then who bought it")
     func bestOfGroup() throws {
         func shared(_ from: Int64, _ to: Int64) -> JWSTransactionDecodedPayload {

@@ -43,6 +43,53 @@ struct PostgreSQLLedgerTests {
         }
     }
 
+    @Test("Entries are removed in steps up to the date, which leave those after it")
+    func removalInSteps() async throws {
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            for id in 1...3 { _ = try await store.apply([Samples.set(Samples.fact("\(id)"))]) }
+            for (revision, date) in [(1, Samples.june), (2, nil), (3, Samples.june)] as [(Int64, Int64?)] {
+                for id in ["1", "3"] {
+                    let fact = Samples.fact(id, source: .notificationV2, at: Samples.june + revision) {
+                        $0.revocationDate = date
+                    }
+                    _ = try await store.apply([Samples.set(fact)])
+                }
+            }
+            // Positions have gaps, here longer ones than a step.
+            try schema.server.sql(
+                """
+                UPDATE \(schema.name).ledger SET position = position * \(LedgerLimits.removedAtOnce * 3 / 2);
+                SELECT setval('\(schema.name).ledger_positions', 500000)
+                """)
+            try await Task.sleep(for: .milliseconds(20))
+            _ = try await store.apply([Samples.set(Samples.fact("4"))])
+            let last = try #require(try await LedgerAudit.check(store).last)
+            #expect(last.transactionId == "4")
+            let removal = try await store.removeEntries(before: last.recordedDate, evenUnread: false)
+            #expect(removal == LedgerRemoval(position: last.position - 1, behind: []))
+            #expect(LedgerAudit.text(try await store.changes(after: removal.position, limit: 10)) == "4 purchased")
+            // Of purchased, revoked, reinstated and revoked, the two in the middle are gone.
+            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).ledger") == "6")
+            try await store.close()
+        }
+    }
+
+    @Test("A lease that lasts longer than any can, since the clock was set back, has expired")
+    func clockSetBack() async throws {
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            #expect(try await store.lease("shop", to: "a", for: 60_000).isGranted)
+            #expect(try await store.lease("shop", to: "b", for: 60_000).isGranted == false)
+            let hours = 2 * LedgerLimits.maximumLeaseMilliseconds
+            try schema.server.sql("UPDATE \(schema.name).ledger_consumers SET leased_until = leased_until + \(hours)")
+            #expect(try await store.consumers() == [LedgerConsumer(name: "shop", position: 0, holder: nil)])
+            #expect(try await store.lease("shop", to: "b", for: 60_000).isGranted)
+            #expect(try await store.consumers() == [LedgerConsumer(name: "shop", position: 0, holder: "b")])
+            try await store.close()
+        }
+    }
+
     @Test("A database made by schema 1 is upgraded: what it holds is in the ledger, once and in its present state")
     func upgrade() async throws {
         try await TestSchema.with { schema in

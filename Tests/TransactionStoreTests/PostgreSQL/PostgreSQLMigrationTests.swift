@@ -1,3 +1,4 @@
+import Foundation
 import PostgreSQLTransactionStore
 import Purchases
 import TestDatabase
@@ -21,7 +22,9 @@ struct PostgreSQLMigrationTests {
                 migration: String(repeating: "a", count: 64), records: Int64(number), digest: key, state: []))
     }
 
-    @Test("A database of schema 1, 2 or 3 is upgraded: it keeps what it holds, and takes a migration", arguments: 1...3)
+    @Test(
+        "A database of schema 1 to 6 is upgraded: it keeps what it holds, and takes a migration, and leases",
+        arguments: 1...6)
     func upgrade(version: Int) async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()
@@ -30,14 +33,23 @@ struct PostgreSQLMigrationTests {
             try schema.downgrade(to: version)
             let new = try await schema.open()
             #expect(try await new.text == "1 purchased")
+            let recorded = try await new.changes(after: 0, limit: 1).first?.recordedDate ?? 0
+            #expect(abs(recorded - Int64(Date().timeIntervalSince1970 * 1_000)) < 3_600_000)
+            #expect(try await new.lease("shop", to: "a", for: 60_000).isGranted)
+            #expect(try await new.lease("shop", to: "b", for: 60_000).holder == "a")
             #expect(try await new.quarantine(after: nil, limit: 10).isEmpty)
             let step = Self.step(2)
             _ = try await new.apply(step)
             #expect(try await new.users(of: [Samples.original("2")], in: Samples.scope) == step.users)
             #expect(try await new.quarantine(after: nil, limit: 10) == step.quarantined)
             #expect(try await new.text == "1 purchased, 2 purchased")
+            for id in ["1", "2"] {
+                let found = try await new.identities(of: .transactionId(id), limit: 1).map(\.identity)
+                #expect(found == [Samples.original(id)])
+            }
+            #expect(try await new.identities(of: .userId("\u{0}2"), limit: 1).count == 1)
             try await new.close()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "4")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "7")
         }
     }
 

@@ -29,12 +29,18 @@ struct TestSchema: Sendable {
         try await PostgreSQLTransactionStore.open(url: server.url, options: options())
     }
 
-    /// Makes of the present schema an older one, 1 to 3. What only the newer one has is lost.
+    /// Makes of the present schema an older one, 1 to 6. What only the newer one has is lost.
     func downgrade(to version: Int) throws {
         let newer = [
             "DROP TABLE ledger, ledger_consumers; DROP SEQUENCE ledger_positions;",
             "DROP TABLE term_bases; ALTER TABLE IF EXISTS ledger DROP COLUMN seat_claim_id;",
             "DROP TABLE user_claims, verified_receipts, quarantine, migration_checkpoints;",
+            "ALTER TABLE IF EXISTS ledger_consumers DROP COLUMN holder, DROP COLUMN leased_until;",
+            "ALTER TABLE IF EXISTS ledger DROP COLUMN recorded_at; DROP TABLE ledger_removal;",
+            """
+            DROP INDEX identities_id, transactions_transaction_id, transactions_web_order_line_item_id;
+            DROP INDEX IF EXISTS user_claims_user_id;
+            """,
         ]
         try server.sql(
             """

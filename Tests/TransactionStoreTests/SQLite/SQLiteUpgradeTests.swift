@@ -112,6 +112,43 @@ struct SQLiteUpgradeTests {
         INSERT INTO grdb_migrations VALUES ('3');
         """
 
+    /// As version 4 upgraded a file of version 3.
+    private static let schema4 = """
+        CREATE TABLE user_claims (
+            scope_id INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            value TEXT NOT NULL,
+            key BLOB NOT NULL,
+            user_id BLOB NOT NULL,
+            carried BLOB NOT NULL,
+            UNIQUE (scope_id, kind, value, key)
+        );
+        CREATE TABLE verified_receipts (
+            key BLOB NOT NULL UNIQUE,
+            scope_id INTEGER NOT NULL,
+            form INTEGER NOT NULL,
+            identities BLOB NOT NULL
+        );
+        CREATE TABLE quarantine (
+            key BLOB NOT NULL UNIQUE,
+            line BLOB NOT NULL
+        );
+        CREATE TABLE migration_checkpoints (
+            migration TEXT NOT NULL UNIQUE,
+            records INTEGER NOT NULL,
+            digest BLOB NOT NULL,
+            state BLOB NOT NULL
+        );
+        INSERT INTO grdb_migrations VALUES ('4');
+        """
+
+    /// As version 5 upgraded a file of version 4.
+    private static let schema5 = """
+        ALTER TABLE ledger_consumers ADD COLUMN holder TEXT;
+        ALTER TABLE ledger_consumers ADD COLUMN leased_until INTEGER;
+        INSERT INTO grdb_migrations VALUES ('5');
+        """
+
     private static let contents = """
         INSERT INTO scopes VALUES (1, 'Production', 'com.example.app');
         INSERT INTO identities VALUES (1, 1, '1', 1), (1, 1, '3', 2), (1, 1, '4', 3);
@@ -187,13 +224,21 @@ struct SQLiteUpgradeTests {
         try await store.close()
     }
 
-    @Test("A file of schema 1, 2 or 3 is upgraded: it keeps what it holds, and takes a migration", arguments: 1...3)
+    @Test(
+        "A file of schema 1 to 5 is upgraded: it keeps what it holds, takes a migration, and leases", arguments: 1...5)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
-        try await makeFile(path, and: [Self.schema2, Self.schema3].prefix(version - 1).joined())
+        let upgrades = [Self.schema2, Self.schema3, Self.schema4, Self.schema5]
+        try await makeFile(path, and: upgrades.prefix(version - 1).joined())
         var store = try SQLiteTransactionStore.open(path: path)
         #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded")
+        #expect(try await store.acknowledgedPosition(of: "shop") == (version == 1 ? 0 : 2))
+        // Entries of before the upgrade have its time.
+        let recorded = try await store.changes(after: 0, limit: 1).first?.recordedDate ?? 0
+        #expect(abs(recorded - Int64(Date().timeIntervalSince1970 * 1_000)) < 3_600_000)
+        #expect(try await store.lease("shop", to: "a", for: 60_000).isGranted)
+        #expect(try await store.lease("shop", to: "b", for: 60_000).holder == "a")
         #expect(try await store.acknowledgedPosition(of: "shop") == (version == 1 ? 0 : 2))
         #expect(try await store.quarantine(after: nil, limit: 10).isEmpty)
         let step = MigrationStep(
@@ -210,6 +255,34 @@ struct SQLiteUpgradeTests {
         #expect(try await store.users(of: identities, in: StoreSamples.scope) == step.users)
         #expect(try await store.quarantine(after: nil, limit: 10) == step.quarantined)
         #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded, 5 purchased")
+        try await store.close()
+    }
+
+    @Test("A file of schema 1 is upgraded: what it holds is found by transaction id and web order line item id")
+    func references() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let web = "UPDATE transactions SET payload = CAST('{\"webOrderLineItemId\":\"77\"}' AS BLOB)"
+        try await makeFile(path, and: web + " WHERE transaction_id = '2' AND kind = 1;")
+        let store = try SQLiteTransactionStore.open(path: path)
+        let purchase = ScopedIdentity(scope: StoreSamples.scope, identity: StoreSamples.original("1"))
+        for reference in [CustomerReference.transactionId("2"), .webOrderLineItemId("77")] {
+            #expect(try await store.identities(of: reference, limit: 10) == [purchase])
+        }
+        try await store.close()
+    }
+
+    @Test("Each reference of a customer is found by an index")
+    func indexes() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await makeFile(path)
+        let store = try SQLiteTransactionStore.open(path: path)
+        for reference in [CustomerReference.transactionId("2"), .webOrderLineItemId("77"), .userId("u")] {
+            let plan = try await store.plan(of: reference)
+            #expect(plan.contains { $0.contains("SEARCH") && $0.contains("INDEX") })
+            #expect(!plan.contains { $0.contains("SCAN transactions") || $0.contains("SCAN user_claims") }, "\(plan)")
+        }
         try await store.close()
     }
 

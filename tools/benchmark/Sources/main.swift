@@ -5,6 +5,7 @@ import SQLiteTransactionStore
 // machines that run this are noisy: quote ratios, and numbers of one run together.
 //
 //     legacy-receipts-benchmark [--receipts N]                    verification and migration
+//     legacy-receipts-benchmark rows --to DIR [--rows N] [--customers N]  a table for migrate --into, see BENCHMARKS.md
 //     legacy-receipts-benchmark store [--store-transactions N]    SQLite: bulk load and look-ups
 //     legacy-receipts-benchmark postgres                          PostgreSQL, see PostgreSQLBenchmark
 //     legacy-receipts-benchmark jws                               verifying a signed transaction
@@ -46,6 +47,7 @@ func server() async throws {
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "load": try LoadGenerator.main(Array(arguments.dropFirst()))
+case "rows": try StoredRows(arguments: arguments).run()
 case "store": try await StoreBenchmark(arguments: arguments).run()
 case "postgres":
     guard let benchmark = PostgreSQLBenchmark() else { usage("LEGACY_RECEIPTS_POSTGRES is not set") }

@@ -1,0 +1,96 @@
+internal import AppStoreModels
+public import ProductCatalog
+internal import Purchases
+
+/// What a store has about one customer, as rows of tables: those of an export, and those of ``CustomerTables``. It concludes
+/// nothing.
+public struct CustomerReport: Sendable {
+    /// A table with the rows about the customer.
+    package struct Section: Sendable {
+        package let table: TableOutline
+        /// A value for each column of the table; nil where the row has none.
+        package let rows: [[ColumnValue?]]
+
+        fileprivate init<Row>(_ table: Table<Row>, _ rows: [Row]) {
+            self.table = table.outline
+            self.rows = rows.map { row in table.columns.map { $0.value(row) } }
+        }
+    }
+
+    /// Why the customer was found.
+    public let kinds: [CustomerSearch.IdKind]
+    /// In the order of the JSON members.
+    package let sections: [Section]
+
+    /// - Parameters:
+    ///   - match: the customer.
+    ///   - catalog: states types, groups, levels, durations and offers that documents do not state.
+    ///   - date: the moment of statuses, entitlements and offers, in milliseconds since 1970-01-01T00:00:00Z.
+    public init(_ match: CustomerSearch.Match, catalog: ProductCatalog?, date: Int64) {
+        kinds = match.kinds
+        let owner = ExportedCustomer(match.customer, users: match.users, catalog: catalog, at: date)
+        let transactions = owner.transactions
+        sections = [
+            Section(ExportedTables.customers, owner.rows([match.customer])),
+            Section(ExportedTables.entitlements, owner.rows(owner.entitlements)),
+            Section(ExportedTables.subscriptions, owner.rows(owner.subscriptions)),
+            Section(CustomerTables.periods, owner.history.subscriptionPeriods),
+            Section(ExportedTables.terms, owner.termRows),
+            Section(ExportedTables.transactions, transactions),
+            Section(ExportedTables.renewalInfos, owner.rows(match.customer.renewalInfos)),
+            Section(
+                ExportedTables.appTransactions,
+                owner.rows([match.customer.appTransaction].compactMap(\.self))),
+            Section(
+                CustomerTables.offersUsed, transactions.filter { $0.value.stored.payload.offerType != nil }),
+            Section(CustomerTables.offersOpen, owner.history.openOffers(catalog, at: date)),
+            Section(ExportedTables.customerIdentities, owner.rows(match.customer.identities)),
+            Section(ExportedTables.customerUsers, owner.rows(owner.users.users)),
+            Section(ExportedTables.conflicts, owner.rows(owner.users.conflicts)),
+            Section(ExportedTables.toAskApple, owner.rows(owner.questions)),
+            Section(CustomerTables.documents, CustomerDocument.all(of: match.customer)),
+        ]
+    }
+
+    /// The reports of a search as one JSON object, with a line feed: `version`, `id`, `at`, `isComplete`, and `matches` with an
+    /// object for each customer. That has `kinds` and a member for each table: an array of rows, each like its line in the
+    /// NDJSON of an export.
+    /// - Parameters:
+    ///   - search: where the reports come from.
+    ///   - reports: one for each match.
+    ///   - date: the moment of the reports, in milliseconds since 1970-01-01T00:00:00Z.
+    public static func json(_ search: CustomerSearch, _ reports: [CustomerReport], date: Int64) -> [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 1 << 16)
+        writer.beginObject()
+        writer.member("version", 1)
+        writer.member("id", search.id)
+        writer.member("at", date)
+        writer.member("isComplete", search.isComplete)
+        writer.key("matches")
+        writer.beginArray()
+        for report in reports { report.write(to: &writer) }
+        writer.endArray()
+        writer.endObject()
+        writer.newline()
+        return writer.finish()
+    }
+
+    private func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("kinds")
+        writer.beginArray()
+        for kind in kinds { writer.string(kind.rawValue) }
+        writer.endArray()
+        for section in sections {
+            writer.key(section.table.name)
+            writer.beginArray()
+            for row in section.rows {
+                writer.beginObject()
+                for (column, value) in zip(section.table.columns, row) { value?.write(to: &writer, as: column.name) }
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+        writer.endObject()
+    }
+}

@@ -1,0 +1,89 @@
+public import Purchases
+public import TransactionStore
+
+/// Finds the customers with an id that support has at hand, in all apps and environments of a store.
+public struct CustomerSearch: Sendable {
+    /// What an id can be. The name is that of the column of an export that has such ids.
+    public enum IdKind: String, Hashable, Sendable, CaseIterable {
+        case transactionId, originalTransactionId, webOrderLineItemId, appTransactionId, appAccountToken
+        /// The SHA-256 of a receipt without purchases.
+        case receiptDigest
+        /// The caller's id of a user, of `migrate --into`.
+        case userId
+    }
+
+    /// A customer with the id.
+    public struct Match: Sendable {
+        public let customer: Customer
+        /// The claims of the caller's users on the identities of the customer.
+        public let users: [UserClaim]
+        /// What the id is for this customer, in the order of ``IdKind``.
+        public fileprivate(set) var kinds: [IdKind]
+    }
+
+    /// The id, as it was given.
+    public let id: String
+    /// The customers, in the order in which the kinds of ids lead to them. Documents connect none of them with another.
+    public private(set) var matches: [Match] = []
+    /// The purchases for which records name the user, and about which the store has no document.
+    public private(set) var unknownPurchases: [ScopedIdentity] = []
+    /// Whether these are all: of one kind of id, at most ``maximumIdentities`` lead to customers.
+    public private(set) var isComplete = true
+
+    /// How many identities of one kind of id are followed.
+    public static let maximumIdentities = 1_000
+
+    /// - Parameters:
+    ///   - id: any id of ``IdKind``; account tokens in upper or lower case, all others byte by byte.
+    ///   - store: the store, which is only read.
+    /// - Throws: `TransactionStoreError`.
+    public init(for id: String, in store: any TransactionStore & CustomerDirectory & MigrationStore) async throws {
+        self.id = id
+        var places: [ScopedIdentity: Int] = [:]
+        let scopes = try await store.scopes()
+        for kind in IdKind.allCases {
+            for identity in try await identities(kind, scopes, store) {
+                if let place = places[identity] {
+                    if matches[place].kinds.last != kind { matches[place].kinds.append(kind) }
+                    continue
+                }
+                guard let customer = try await store.customer([identity.identity], in: identity.scope) else {
+                    if kind == .userId { unknownPurchases.append(identity) }
+                    continue
+                }
+                let users = try await store.users(of: customer.identities, in: identity.scope)
+                for other in customer.identities {
+                    places[ScopedIdentity(scope: identity.scope, identity: other)] = matches.count
+                }
+                matches.append(Match(customer: customer, users: users, kinds: [kind]))
+            }
+        }
+    }
+
+    /// The identities that the id leads to if it is of this kind.
+    private mutating func identities(
+        _ kind: IdKind, _ scopes: [StoreScope], _ store: any CustomerDirectory
+    ) async throws -> [ScopedIdentity] {
+        let reference: CustomerReference
+        switch kind {
+        case .originalTransactionId: return Self.identities(.originalTransactionId, id, scopes)
+        case .appTransactionId: return Self.identities(.appTransactionId, id, scopes)
+        case .appAccountToken: return Self.identities(.appAccountToken, id, scopes)
+        case .receiptDigest: return Self.identities(.receiptDigest, id, scopes)
+        case .transactionId: reference = .transactionId(id)
+        case .webOrderLineItemId: reference = .webOrderLineItemId(id)
+        case .userId: reference = .userId(id)
+        }
+        let found = try await store.identities(of: reference, limit: Self.maximumIdentities)
+        if found.count == Self.maximumIdentities { isComplete = false }
+        return found
+    }
+
+    private static func identities(
+        _ kind: CustomerIdentity.Kind, _ id: String, _ scopes: [StoreScope]
+    ) -> [ScopedIdentity] {
+        let identity = CustomerIdentity(kind, id)
+        guard identity.isMeaningful else { return [] }
+        return scopes.map { ScopedIdentity(scope: $0, identity: identity) }
+    }
+}

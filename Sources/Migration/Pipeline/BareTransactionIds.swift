@@ -1,0 +1,139 @@
+internal import AppStoreModels
+public import Purchases
+public import TransactionStore
+
+/// The transaction ids among the quarantined records of a store whose purchases only the App Store Server API has: bare ids, and
+/// ids in unsigned documents that were not stored.
+///
+/// A bare id that the App Store knows leaves the quarantine: the caller stores the purchase, and ``Page/step`` adds the user that
+/// the record names. One that it does not know stays with the reason `unknownTransactionId`, and is not listed again. Other
+/// documents stay as they are.
+public struct BareTransactionIds: Sendable {
+    private let receiptColumn: String?
+    private let users: UserColumns
+
+    /// - Parameters:
+    ///   - receiptColumn: the column or member with the id; nil to find it by its content, as a migration does.
+    ///   - userColumn: the column or member with the caller's id of the user; nil to find it by its name.
+    ///   - carriedColumns: columns or members that are kept beside the user.
+    public init(receiptColumn: String? = nil, userColumn: String? = nil, carriedColumns: Set<String> = []) {
+        self.receiptColumn = receiptColumn
+        users = UserColumns(user: userColumn, carried: carriedColumns)
+    }
+
+    /// What came of an id.
+    public enum Answer: Sendable, Hashable {
+        /// The store has the purchase with this original transaction id.
+        case purchase(originalTransactionId: String, scope: StoreScope)
+        /// The App Store does not know the id.
+        case unknown
+    }
+
+    fileprivate struct Line: Sendable {
+        let key: [UInt8]
+        let isBare: Bool
+        let record: InputRecord
+        let ids: [String]
+    }
+
+    /// Some records, in the order of the quarantine.
+    public struct Page: Sendable {
+        /// The ids, each once. May be empty, with more pages to come.
+        public let ids: [String]
+        /// The key to continue after.
+        public let end: [UInt8]
+        /// What is known of the ids so far; those without an answer stay open.
+        public var answers: [String: Answer] = [:]
+
+        fileprivate let lines: [Line]
+        fileprivate let users: UserColumns
+
+        /// What the answers change in the store.
+        public var step: MigrationStep {
+            var step = MigrationStep()
+            for line in lines {
+                for id in line.ids {
+                    guard case .purchase(let purchase, let scope)? = answers[id] else { continue }
+                    let identity = CustomerIdentity(.originalTransactionId, purchase)
+                    guard identity.isMeaningful else { continue }
+                    step.users += users.claims(line.record.carried, on: [(scope, [identity])])
+                }
+                guard line.isBare, let id = line.ids.first, let answer = answers[id] else { continue }
+                step.released.append(line.key)
+                if answer == .unknown { step.quarantined.append(unknown(line.record)) }
+            }
+            return step
+        }
+
+        private func unknown(_ record: InputRecord) -> QuarantinedRecord {
+            var writer = JSONWriter()
+            record.writeQuarantine(.unknownTransactionId, kind: .transactionId, to: &writer)
+            var line = writer.finish()
+            if line.last == UInt8(ascii: "\n") { line.removeLast() }
+            return QuarantinedRecord(line: line)
+        }
+    }
+
+    /// The next records; nil at the end.
+    /// - Parameters:
+    ///   - store: the store, which is only read.
+    ///   - key: ``Page/end`` of the page before; nil for the beginning.
+    /// - Throws: `TransactionStoreError`.
+    public func page(of store: any MigrationStore, after key: [UInt8]?) async throws -> Page? {
+        let records = try await store.quarantine(after: key, limit: 1_000)
+        guard let end = records.last?.key else { return nil }
+        let lines = records.compactMap(line)
+        var known: Set<String> = []
+        let ids = lines.flatMap(\.ids).filter { known.insert($0).inserted }
+        return Page(ids: ids, end: end, lines: lines, users: users)
+    }
+
+    /// How many ids are open. An id in several records may count more than once. Reads the whole quarantine.
+    /// - Throws: `TransactionStoreError` or `CancellationError`.
+    public func count(in store: any MigrationStore) async throws -> Int {
+        var (count, last) = (0, [UInt8]?.none)
+        while let page = try await page(of: store, after: last) {
+            try Task.checkCancellation()
+            count += page.ids.count
+            last = page.end
+        }
+        return count
+    }
+
+    /// The reasons of records that may have an id to ask about. What the caller excluded by app or environment has not.
+    private static let reasons: [QuarantineReason] = [.bareTransactionId, .recordedNotAccepted, .notFiled]
+    private static let beginnings = reasons.map { Array("{\"reason\":\"\($0.code)\"".utf8) }
+
+    private func line(_ quarantined: QuarantinedRecord) -> Line? {
+        // Most lines of a large quarantine have other reasons, and are not parsed.
+        guard let reason = Self.beginnings.firstIndex(where: { quarantined.line.starts(with: $0) }),
+            let line = QuarantineLine(quarantined.line[...])
+        else { return nil }
+        let record = line.record(receiptColumn: receiptColumn)
+        let ids = record.payload.documents.flatMap(\.payload.transactionIds)
+        guard !ids.isEmpty else { return nil }
+        return Line(key: quarantined.key, isBare: reason == 0 && ids.count == 1, record: record, ids: ids)
+    }
+}
+
+extension InputPayload {
+    /// Ids that the App Store can be asked about, although nothing else of the document can be used.
+    fileprivate var transactionIds: [String] {
+        let rows: [JSONObject]
+        switch self {
+        case .transactionID(let id): return [id]
+        case .storeKit2(let object, _):
+            return [object["originalTransactionId"]?.string ?? object["transactionId"]?.string ?? ""].filter(Self.isId)
+        case .transactions(.object(let row)): rows = [row]
+        case .transactions(.array(let values)): rows = values.compactMap(\.object)
+        default: rows = []
+        }
+        return rows.filter { !OtherStore.isNamed(in: $0) }.map { row in
+            row["original_transaction_id"]?.string ?? row["transaction_id"]?.string ?? ""
+        }.filter(Self.isId)
+    }
+
+    private static func isId(_ text: String) -> Bool {
+        Array(text.utf8).withUnsafeBufferPointer(StoredText.isTransactionID)
+    }
+}

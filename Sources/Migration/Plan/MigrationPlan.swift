@@ -1,0 +1,113 @@
+/// What a migration would do, measured on the first records of each source. ``MigrationPlanner`` makes it.
+public struct MigrationPlan: Sendable {
+    /// One source, as it was named by the caller.
+    public struct Source: Sendable, Equatable {
+        /// The path, or `-` for standard input.
+        public let name: String
+        /// The records of the sample.
+        public let sampledRecords: Int
+        /// Whether the sample is the whole source.
+        public let isWhole: Bool
+        /// The bytes of the file, or of all files of the folder; nil for pipes.
+        public let bytes: Int?
+        /// The estimated number of records: exact if the sample is the whole source, nil if the size is unknown or compressed.
+        public let records: Int?
+        /// The columns and members of the records, by path.
+        public let columns: [Column]
+    }
+
+    /// A column of a table or a member of an object.
+    public struct Column: Sendable, Equatable {
+        /// Why the column is read as it is.
+        public enum Cause: String, Sendable {
+            /// An option names it.
+            case option
+            /// Its name is known.
+            case name
+            /// Its values are documents.
+            case content
+        }
+
+        /// Names separated by full stops; `[]` is any element of an array.
+        public let path: String
+        /// How often each ``MemberFate`` happened, by raw value.
+        public let fates: [String: Int]
+        /// Whether it holds the caller's id of the user.
+        public let isUser: Bool
+        /// Whether `--carry` keeps it beside the user.
+        public let isKept: Bool
+        /// Why it is read; nil if it is not.
+        public let cause: Cause?
+    }
+
+    /// A reason of the quarantine with one example.
+    public struct Quarantine: Sendable, Equatable {
+        /// The reason, as in the quarantine.
+        public let reason: String
+        /// A sentence for a person, about the example.
+        public let message: String
+        /// How many records.
+        public let records: Int
+        /// How many documents whose records would be migrated with other documents.
+        public let documents: Int
+        /// The place of the example, for a person.
+        public let place: String
+        /// SHA-256 of the original bytes of the example, in hexadecimal digits, as in the quarantine.
+        public let sha256: String
+    }
+
+    /// The sources in the order of reading.
+    public internal(set) var sources: [Source] = []
+    /// The counts, as a migration of the records of the sample alone has them.
+    public internal(set) var summary = MigrationSummary()
+    /// The reasons of the quarantine, the most frequent first.
+    public internal(set) var quarantine: [Quarantine] = []
+    /// How long it took to read and verify the sample on one core, in seconds.
+    public internal(set) var seconds = 0.0
+    /// The number of cores that the migration would use.
+    public internal(set) var jobs = 1
+    /// Bytes that the sample takes where it is written to: the files, or the facts that a store keeps. The indexes of a database
+    /// are not in it.
+    public internal(set) var outputBytes = 0
+    /// Only so many records would be read; nil for all.
+    public internal(set) var limit: Int?
+
+    /// Whether the numbers of records are exact, because the sample is all there is to read.
+    public var isWhole: Bool { sources.allSatisfy(\.isWhole) || limit.map { summary.recordsRead >= $0 } == true }
+
+    /// The number of records that the migration would read; an estimate unless ``isWhole``, nil if a size is unknown.
+    public var records: Int? {
+        var total = 0
+        for source in sources {
+            guard let records = source.records else { return isWhole ? summary.recordsRead : nil }
+            let (sum, overflow) = total.addingReportingOverflow(records)
+            guard !overflow else { return nil }
+            total = sum
+        }
+        return limit.map { min($0, total) } ?? total
+    }
+
+    /// Records read and verified each second on one core; nil for an empty sample.
+    public var recordsPerSecond: Double? {
+        guard summary.recordsRead > 0, seconds > 0 else { return nil }
+        return Double(summary.recordsRead) / seconds
+    }
+
+    /// The least time that reading and verifying all records takes on ``jobs`` cores, in seconds. Writing comes on top.
+    public var expectedSeconds: Double? {
+        guard let records, let rate = recordsPerSecond else { return nil }
+        return Double(records) / rate / Double(max(1, jobs))
+    }
+
+    /// The bytes that the output would take, if the rest is like the sample. A store takes fewer where transactions repeat, and more
+    /// for its indexes.
+    public var expectedBytes: Double? {
+        guard let records, summary.recordsRead > 0 else { return nil }
+        return Double(outputBytes) * Double(records) / Double(summary.recordsRead)
+    }
+
+    /// Whether every record and document of the sample would be migrated and read.
+    public var isClean: Bool {
+        summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead == 0
+    }
+}

@@ -1,0 +1,265 @@
+import AppStoreModels
+import LegacyReceipts
+import Purchases
+
+/// Makes a ``MigrationPlan``: reads the first records of each source with the reader and the migrator of ``Migration`` and
+/// ``StoreMigration``, and writes nothing.
+public struct MigrationPlanner: Sendable {
+    /// Where the migration would write.
+    public enum Destination: Sendable {
+        /// The files of ``Migration``.
+        case files
+        /// A store, as ``StoreMigration`` fills it. The date is the current time, in milliseconds since 1970-01-01T00:00:00Z.
+        case store(userColumn: String?, carriedColumns: Set<String>, date: Int64)
+    }
+
+    private let options: MigrationOptions
+    private let destination: Destination
+    private let sample: Int
+
+    /// - Parameters:
+    ///   - options: the options of the migration.
+    ///   - destination: where the migration would write.
+    ///   - sample: the number of records to read from each source; a folder is one source. At least 1 is read.
+    public init(options: MigrationOptions, destination: Destination, sample: Int = 1_000) {
+        self.options = options
+        self.destination = destination
+        self.sample = max(1, sample)
+    }
+
+    /// Reads the sample.
+    ///
+    /// - Parameter inputs: paths of files and folders, and `-` for standard input. What is read of standard input is gone.
+    /// - Throws: ``MigrationError``, as the migration would.
+    public func plan(inputs: [String]) throws(MigrationError) -> MigrationPlan {
+        _ = try options.arguments(inputs)
+        let migrator = try RecordMigrator(options, filing: filing)
+        var work = Work(migrator: migrator, options: options)
+        var plan = MigrationPlan()
+        plan.jobs = options.jobs
+        plan.limit = options.maximumRecords
+        for input in inputs {
+            let rest = options.maximumRecords.map { max(0, $0 - work.summary.recordsRead) } ?? Int.max
+            plan.sources.append(try read(input, maximum: min(sample, rest), into: &work))
+        }
+        plan.summary = work.summary
+        plan.quarantine = work.reasons.values.map { reason in
+            MigrationPlan.Quarantine(
+                reason: reason.code, message: reason.message,
+                records: work.summary.quarantinedByReason[reason.code] ?? 0,
+                documents: work.summary.documentsQuarantinedByReason[reason.code] ?? 0, place: reason.place,
+                sha256: reason.sha256)
+        }.sorted { ($1.records + $1.documents, $0.reason) < ($0.records + $0.documents, $1.reason) }
+        plan.seconds = work.duration / .seconds(1)
+        plan.outputBytes = work.outputBytes
+        return plan
+    }
+
+    private var filing: RecordMigrator.Filing? {
+        guard case .store(let user, let carried, let date) = destination else { return nil }
+        return RecordMigrator.Filing(
+            users: UserColumns(user: user, carried: carried), verified: VerifiedReceipts(trust: options.trust),
+            date: date)
+    }
+
+    private func read(
+        _ input: String, maximum: Int, into work: inout Work
+    ) throws(MigrationError) -> MigrationPlan.Source {
+        var options = options.input
+        // One more than the sample shows whether there are more.
+        options.maximumRecords = maximum == .max ? nil : maximum + 1
+        if case .store(let user, let carried, _) = destination {
+            options.otherColumns = [user].compactMap(\.self) + carried.sorted()
+        }
+        let arguments = try self.options.arguments([input])
+        let source = RecordSource(arguments, options: options)
+        var counts = MigrationSummary()
+        var users: Set<String> = []
+        var read = 0
+        while maximum > 0,
+            let batch = try work.measured({ () throws(MigrationError) in try source.nextBatchUnlessCanceled() })
+        {
+            let count = min(batch.count, maximum - read)
+            guard count > 0 else { break }
+            counts.add(work.migrate(batch, first: count, &users))
+            read += count
+        }
+        let statistics = source.statistics
+        counts.inputs = statistics.inputs
+        counts.bytesRead = statistics.bytes
+        counts.blankLines = statistics.blankLines
+        counts.emptyInputs = statistics.emptyInputs
+        work.summary.add(counts)
+        let isWhole = maximum > 0 && statistics.records <= maximum
+        let bytes = Self.size(of: arguments)
+        var records: Int?
+        if isWhole {
+            records = read
+        } else if let bytes, statistics.compressedInputs == 0, statistics.bytes > 0 {
+            records = Int(exactly: (Double(statistics.records) * Double(bytes) / Double(statistics.bytes)).rounded())
+        }
+        return MigrationPlan.Source(
+            name: Self.name(of: arguments) ?? input, sampledRecords: read, isWhole: isWhole, bytes: bytes,
+            records: records, columns: columns(counts.members, users))
+    }
+
+    // MARK: Columns
+
+    private func columns(_ members: [String: [String: Int]], _ users: Set<String>) -> [MigrationPlan.Column] {
+        var kept: Set<String> = []
+        if case .store(_, let carried, _) = destination { kept = carried }
+        return members.sorted { $0.key < $1.key }.map { path, fates in
+            // Columns of tables may have full stops in their names.
+            let name = path.split(separator: ".").last.map(String.init) ?? path
+            let isCarried = [MemberFate.carriedAlong, .carriedAsBase64].contains { fates[$0.rawValue] != nil }
+            let isUser = isCarried && (users.contains(path) || users.contains(name))
+            return MigrationPlan.Column(
+                path: path, fates: fates, isUser: isUser,
+                isKept: isCarried && (kept.contains(path) || kept.contains(name)),
+                cause: cause(path, name, fates, isUser: isUser))
+        }
+    }
+
+    private func cause(
+        _ path: String, _ name: String, _ fates: [String: Int], isUser: Bool
+    ) -> MigrationPlan.Column.Cause? {
+        if isUser {
+            if case .store(.some, _, _) = destination { return .option }
+            return .name
+        }
+        guard fates.keys.contains(where: { MemberFate(rawValue: $0)?.isRead == true }) else { return nil }
+        if path == options.receiptColumn { return .option }
+        let isKnown =
+            [path, name].contains { ColumnNames.meaning(of: $0)?.isPayload == true }
+            || WireVocabulary.notification.contains(name) || WireVocabulary.row.contains(name)
+            || WireVocabulary.unity.contains(name)
+        return isKnown ? .name : .content
+    }
+
+    // MARK: Sizes
+
+    /// A database is named without its password.
+    private static func name(of arguments: [InputArgument]) -> String? {
+        guard case .query(let query)? = arguments.first else { return nil }
+        return query.database.name
+    }
+
+    /// The bytes of all files; nil if some have no known size.
+    private static func size(of arguments: [InputArgument]) -> Int? {
+        var total = 0
+        for argument in arguments {
+            guard let path = argument.path, let size = size(of: path) else { return nil }
+            total += size
+        }
+        return total
+    }
+
+    /// The bytes of a file, or of all files of a folder; nil if they cannot be known.
+    private static func size(of path: String) -> Int? {
+        guard let status = try? SystemCalls.status(path) else { return nil }
+        switch status.kind {
+        case .file: return status.size
+        case .other: return nil
+        case .folder:
+            guard var walk = try? FolderWalk(root: path) else { return nil }
+            var total = 0
+            while let entry = walk.next() {
+                guard case .file(let path) = entry, let file = try? SystemCalls.status(path) else { continue }
+                total += file.size
+            }
+            return total
+        }
+    }
+}
+
+extension MemberFate {
+    /// Whether a document was read from the column.
+    public var isRead: Bool {
+        switch self {
+        case .readAsReceipt, .readAsReply, .readAsRows, .readAsNotification, .readAsJWS, .readAsStoreKit2JSON,
+            .readAsTransactionId:
+            true
+        case .otherStore, .carriedAlong, .carriedAsBase64, .leftOut, .ignored, .empty, .notRecognized,
+            .looksLikeDocument:
+            false
+        }
+    }
+}
+
+/// What was read of all sources so far.
+private struct Work {
+    struct Reason {
+        let code: String
+        let message: String
+        let place: String
+        let sha256: String
+    }
+
+    let migrator: RecordMigrator
+    let options: MigrationOptions
+    var summary = MigrationSummary()
+    /// The first record or document of each reason.
+    var reasons: [String: Reason] = [:]
+    var duration = Duration.zero
+    var outputBytes = 0
+
+    init(migrator: RecordMigrator, options: MigrationOptions) {
+        self.migrator = migrator
+        self.options = options
+    }
+
+    mutating func measured<Result>(
+        _ body: () throws(MigrationError) -> Result
+    ) throws(MigrationError) -> Result {
+        let start = ContinuousClock.now
+        defer { duration += ContinuousClock.now - start }
+        return try body()
+    }
+
+    /// Migrates the first records of a batch.
+    mutating func migrate(_ batch: InputBatch, first count: Int, _ users: inout Set<String>) -> MigrationSummary {
+        var output = BatchOutput()
+        for index in 0..<count {
+            let start = ContinuousClock.now
+            let record = batch.record(index)
+            migrator.migrate(record, into: &output)
+            duration += ContinuousClock.now - start
+            if let filing = migrator.filing {
+                let documents = record.payload.documents.map(\.carried)
+                for columns in documents.isEmpty ? [record.carried] : documents {
+                    if let column = filing.users.userColumn(record.carried + columns) { users.insert(column.name) }
+                }
+            }
+            if !output.quarantine.bytes.isEmpty { keepExamples(&output.quarantine, record) }
+        }
+        for writer in [output.transactions, output.appTransactions, output.renewalInfos] {
+            outputBytes += writer.bytes.count
+        }
+        outputBytes += Self.size(of: output.additions)
+        return output.counts.total()
+    }
+
+    private mutating func keepExamples(_ lines: inout JSONWriter, _ record: InputRecord) {
+        outputBytes += lines.bytes.count
+        for line in lines.bytes.split(separator: 0x0A) {
+            guard let object = (try? JSONValue.parse(line))?.object, let code = object["reason"]?.string,
+                reasons[code] == nil
+            else { continue }
+            reasons[code] = Reason(
+                code: code, message: object["message"]?.string ?? "", place: record.place.description,
+                sha256: object["source"]?["sha256"]?.string ?? "")
+        }
+        lines.removeAll()
+    }
+
+    /// The payloads of the facts, without the indexes of a database.
+    private static func size(of additions: StoreAdditions) -> Int {
+        var writer = JSONWriter()
+        for set in additions.facts {
+            for fact in set.transactions { fact.payload.write(to: &writer) }
+            for fact in set.renewalInfos { fact.payload.write(to: &writer) }
+            set.appTransaction?.payload.write(to: &writer)
+        }
+        return writer.bytes.count + additions.users.reduce(0) { $0 + $1.userId.utf8.count + $1.carried.utf8.count }
+    }
+}

@@ -1,0 +1,239 @@
+import PostgreSQLTransactionStore
+import SQLiteTransactionStore
+import TransactionStore
+
+/// The rows of a query on a database, as a table in PostgreSQL's COPY text format with a header. So they are read, quarantined and
+/// retried like any table, null is not an empty text, and a blob is its bytes.
+final class QueryStream: ByteStream {
+    static let dialect = TableDialect(delimiter: 0x09, escape: .postgresql)
+
+    /// The names of the columns.
+    let columns: [String]
+    /// Bytes of the first line, which has the names of the columns.
+    let headerLength: Int
+    /// The place of the key among the columns; nil without one.
+    let keyColumn: Int?
+
+    private let name: String
+    private let rows: any QueryRows
+    /// Bytes of rows that were not taken yet.
+    private var pending: [UInt8]
+    private var taken = 0
+    private var isAtEnd = false
+    /// The number of the last row in `pending`, and the bytes up to its end.
+    private var row: Int
+    private var end: Int
+    private var lastKey: QueryPosition.Key?
+    /// The rows that were made, from the one on after which the query may have to go on; none if nothing asks for them, since they
+    /// would fill the memory.
+    private var positions: [QueryPosition] = []
+    private let keepsPositions: Bool
+
+    /// Bytes of rows that are made at once, about.
+    private static let pieceSize = 256 << 10
+
+    init(_ input: DatabaseQuery) throws(InputError) {
+        name = input.database.name
+        keepsPositions = input.keepsPositions
+        let sql = Self.statement(input.query.sql)
+        do throws(TransactionStoreError) {
+            rows =
+                switch input.database {
+                case .sqlite(let path): SQLiteRows(try SQLiteQuery(path: path))
+                case .postgreSQL(let url, _): PostgreSQLRows(try PostgreSQLQuery(url: url))
+                }
+            if let key = input.query.key {
+                let names = try rows.begin("SELECT * FROM (\n\(sql)\n) AS q LIMIT 0", nil)
+                guard let index = names.firstIndex(of: key) else {
+                    throw TransactionStoreError(.engine, "the query \(TableDetector.missing(key, names))")
+                }
+                try Self.check(rows, sql, key: key, position: input.position)
+                keyColumn = index
+                let column = Self.quoted(key)
+                let rest = input.position == nil ? "" : " WHERE q.\(column) > \(rows.parameter)"
+                columns = try rows.begin(
+                    "SELECT * FROM (\n\(sql)\n) AS q\(rest) ORDER BY q.\(column)", input.position?.key)
+            } else {
+                keyColumn = nil
+                columns = try rows.begin(sql, nil)
+            }
+        } catch {
+            throw Self.failed(error, input.database.name)
+        }
+        pending = Self.header(columns)
+        headerLength = pending.count
+        row = input.position?.row ?? 1
+        end = input.position?.end ?? headerLength
+        lastKey = input.position?.key
+    }
+
+    private static func header(_ columns: [String]) -> [UInt8] {
+        var line: [UInt8] = []
+        for (index, column) in columns.enumerated() {
+            if index > 0 { line.append(dialect.delimiter) }
+            Array(column.utf8).withUnsafeBufferPointer { append($0, to: &line) }
+        }
+        return line + [0x0A]
+    }
+
+    /// The query without the semicolon at its end, so that it can stand in another one.
+    private static func statement(_ sql: String) -> String {
+        var sql = sql[...]
+        while let last = sql.last, last.isWhitespace || last == ";" { sql.removeLast() }
+        return String(sql)
+    }
+
+    /// An identifier as SQL (PostgreSQL documentation, 4.1.1; SQLite, "SQLite Keywords").
+    private static func quoted(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+
+    /// Checks what would let rows be missed: those without a key come before or after all others, and of those with the key of the
+    /// last row only one was read.
+    private static func check(
+        _ rows: any QueryRows, _ sql: String, key: String, position: QueryPosition?
+    ) throws(TransactionStoreError) {
+        let column = quoted(key)
+        _ = try rows.begin("SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) IS NULL LIMIT 1", nil)
+        guard try !rows.next({ _, _ in }) else {
+            throw TransactionStoreError(
+                .engine, "the key \(key) is null in some rows. Exclude them, or name another --key")
+        }
+        guard let position else { return }
+        _ = try rows.begin(
+            "SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) = \(rows.parameter) LIMIT 2", position.key)
+        if try rows.next({ _, _ in }), try rows.next({ _, _ in }) { throw notUnique(key) }
+    }
+
+    private static func notUnique(_ key: String) -> TransactionStoreError {
+        TransactionStoreError(
+            .engine, "the key \(key) has the same value in several rows. Name a column with --key that identifies a row"
+        )
+    }
+
+    private static func failed(_ error: TransactionStoreError, _ name: String) -> InputError {
+        if Task.isCancelled {
+            return InputError(code: .interrupted, input: name, message: "Reading \(name) was interrupted.")
+        }
+        // The errors of a server name it already.
+        let message = error.message.hasPrefix(name) ? error.message : "\(name): \(error.message)"
+        let end = message.hasSuffix("?") || message.hasSuffix(".") ? "" : "."
+        return InputError(code: .queryFailed, input: name, message: "The query failed. \(message)\(end)")
+    }
+
+    /// Where the query goes on after a row; nil without a key. Rows before it cannot be asked for any more.
+    func position(afterRow number: Int) -> QueryPosition? {
+        guard let first = positions.first, number >= first.row else { return nil }
+        positions.removeFirst(min(number - first.row, positions.count))
+        return positions.first
+    }
+
+    // MARK: Reading
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
+        if taken == pending.count {
+            pending.removeAll(keepingCapacity: true)
+            taken = 0
+            do throws(TransactionStoreError) {
+                while pending.count < Self.pieceSize, !isAtEnd { try appendRow() }
+            } catch {
+                throw Self.failed(error, name)
+            }
+        }
+        if Task.isCancelled { throw Self.failed(TransactionStoreError(.unavailable, ""), name) }
+        let count = min(buffer.count, pending.count - taken)
+        pending[taken..<taken + count].withUnsafeBytes { buffer.copyMemory(from: $0) }
+        taken += count
+        return count
+    }
+
+    private func appendRow() throws(TransactionStoreError) {
+        let start = pending.count
+        var column = 0
+        var key: QueryPosition.Key?
+        let hasRow = try rows.next { valueClass, bytes in
+            if column > 0 { pending.append(Self.dialect.delimiter) }
+            if valueClass == .null {
+                pending += [UInt8(ascii: "\\"), UInt8(ascii: "N")]
+            } else {
+                Self.append(bytes, to: &pending)
+            }
+            if column == keyColumn { key = QueryPosition.Key(valueClass: valueClass, bytes: Array(bytes)) }
+            column += 1
+        }
+        guard hasRow else {
+            isAtEnd = true
+            return
+        }
+        pending.append(0x0A)
+        row += 1
+        end += pending.count - start
+        guard let key, let keyColumn else { return }
+        guard key != lastKey else { throw Self.notUnique(columns[keyColumn]) }
+        lastKey = key
+        if keepsPositions { positions.append(QueryPosition(key: key, row: row, end: end)) }
+    }
+
+    /// Appends a value with the escapes of the format.
+    private static func append(_ bytes: Bytes, to line: inout [UInt8]) {
+        var start = 0
+        for index in bytes.indices {
+            let escape: UInt8
+            switch bytes[index] {
+            case UInt8(ascii: "\\"): escape = UInt8(ascii: "\\")
+            case 0x09: escape = UInt8(ascii: "t")
+            case 0x0A: escape = UInt8(ascii: "n")
+            case 0x0D: escape = UInt8(ascii: "r")
+            default: continue
+            }
+            line += bytes[start..<index]
+            line += [UInt8(ascii: "\\"), escape]
+            start = index + 1
+        }
+        line += bytes[start...]
+    }
+}
+
+/// The rows of one query after another, of any engine.
+private protocol QueryRows {
+    /// The first parameter of a statement.
+    var parameter: String { get }
+    /// Begins a query, and returns the names of its columns.
+    func begin(_ sql: String, _ value: QueryPosition.Key?) throws(TransactionStoreError) -> [String]
+    /// The next row, value by value; false at the end.
+    func next(_ take: (SQLiteQuery.ValueClass, Bytes) -> Void) throws(TransactionStoreError) -> Bool
+}
+
+private struct SQLiteRows: QueryRows {
+    let query: SQLiteQuery
+
+    init(_ query: SQLiteQuery) { self.query = query }
+
+    var parameter: String { "?1" }
+
+    func begin(_ sql: String, _ value: QueryPosition.Key?) throws(TransactionStoreError) -> [String] {
+        try query.begin(sql, value.map { ($0.valueClass, $0.bytes) })
+    }
+
+    func next(_ take: (SQLiteQuery.ValueClass, Bytes) -> Void) throws(TransactionStoreError) -> Bool {
+        try query.next(take)
+    }
+}
+
+private struct PostgreSQLRows: QueryRows {
+    let query: PostgreSQLQuery
+
+    init(_ query: PostgreSQLQuery) { self.query = query }
+
+    var parameter: String { "$1" }
+
+    func begin(_ sql: String, _ value: QueryPosition.Key?) throws(TransactionStoreError) -> [String] {
+        try query.begin(sql, value?.bytes)
+    }
+
+    func next(_ take: (SQLiteQuery.ValueClass, Bytes) -> Void) throws(TransactionStoreError) -> Bool {
+        try query.next { bytes in
+            if let bytes { take(.text, bytes) } else { take(.null, Bytes(start: nil, count: 0)) }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+internal import AppStoreModels
+public import ProductCatalog
+internal import Purchases
+public import TransactionStore
+
+/// The numbers of a store for a report: those of the tables of ``TableExport`` for the same store, catalog and date.
+///
+/// Two reports of the same documents with the same date and catalog are equal. Only one page of customers is in memory.
+public struct StoreReport: Sendable, Equatable {
+    /// The subscriptions of one calendar month in UTC.
+    public struct Month: Sendable, Equatable {
+        public let year: Int
+        /// 1 to 12.
+        public let month: Int
+        /// Subscriptions whose first known period begins in the month.
+        public internal(set) var started = 0
+        /// Subscriptions without access at the date of the report whose access ended in the month. One that lapsed and came back
+        /// did not end.
+        public internal(set) var ended = 0
+        /// Subscriptions that had started and not ended at the end of the month, or at the date of the report.
+        public internal(set) var active = 0
+    }
+
+    /// The purchases of one non-renewing product.
+    public struct Term: Sendable, Equatable {
+        public let productId: String
+        /// Rows of `terms`.
+        public internal(set) var terms = 0
+        /// Terms that run at the date of the report and were not refunded.
+        public internal(set) var running = 0
+    }
+
+    /// A reason of the quarantine.
+    public struct Quarantine: Sendable, Equatable {
+        public let reason: String
+        public internal(set) var rows = 0
+        /// The first records in the order of the store: SHA-256 of the original bytes in hexadecimal digits, and a sentence.
+        public internal(set) var examples: [Example] = []
+    }
+
+    /// One record in the quarantine.
+    public struct Example: Sendable, Equatable {
+        public let sha256: String
+        public let message: String
+    }
+
+    /// A purchase for which records name several users.
+    public struct Conflict: Sendable, Equatable {
+        public let originalTransactionId: String
+        public let userIds: [String]
+    }
+
+    /// A number of questions to the App Store.
+    public struct Question: Sendable, Equatable {
+        /// As in the column `reason` of `to_ask_apple`.
+        public let reason: String
+        public internal(set) var purchases = 0
+    }
+
+    /// The moment of statuses, in milliseconds since 1970-01-01T00:00:00Z.
+    public let date: Int64
+    /// The rows of the tables of the export that are counted here.
+    public internal(set) var customers = 0
+    public internal(set) var transactions = 0
+    public internal(set) var subscriptions = 0
+    public internal(set) var entitlements = 0
+    /// Customers with access to anything.
+    public internal(set) var customersWithAccess = 0
+    /// Transactions by the columns of `transactions`; `unknown` where the column has no value.
+    public internal(set) var transactionsByEnvironment: [String: Int] = [:]
+    public internal(set) var transactionsByEvidence: [String: Int] = [:]
+    public internal(set) var transactionsByType: [String: Int] = [:]
+    /// By the year of `purchaseDate`.
+    public internal(set) var transactionsByYear: [String: Int] = [:]
+    /// Distinct products are counted up to ``maximumProducts``, by first appearance; the others count as `(other)`.
+    public internal(set) var transactionsByProduct: [String: Int] = [:]
+    /// Rows of `subscriptions` by `status`.
+    public internal(set) var subscriptionsByStatus: [String: Int] = [:]
+    /// From the first month with a start or an end to the month of the report, at most ``maximumMonths``.
+    public internal(set) var months: [Month] = []
+    /// Transactions with a `revocationDate`, by the year of it and by `revocationType`.
+    public internal(set) var refundsByYear: [String: Int] = [:]
+    public internal(set) var refundsByType: [String: Int] = [:]
+    /// Subscriptions with a free trial that was not revoked, and how many of them have a later period that was neither a free trial
+    /// nor revoked.
+    public internal(set) var trials = 0
+    public internal(set) var trialsPaid = 0
+    /// By product, in the order of the ids; at most ``maximumProducts``.
+    public internal(set) var terms: [Term] = []
+    /// In the order of the reasons.
+    public internal(set) var quarantine: [Quarantine] = []
+    /// Rows of `conflicts`, and the first of them.
+    public internal(set) var conflicts = 0
+    public internal(set) var conflictExamples: [Conflict] = []
+    /// Rows of `to_ask_apple`, in the order of what an answer could change.
+    public internal(set) var questions: [Question] = []
+
+    /// Products that are counted by name.
+    public static let maximumProducts = 10_000
+    /// Fifty years.
+    public static let maximumMonths = 600
+    /// Examples of each kind.
+    public static let maximumExamples = 5
+
+    /// The rows in the quarantine.
+    public var quarantined: Int { quarantine.reduce(0) { $0 + $1.rows } }
+    /// Transactions that were refunded or revoked.
+    public var refunds: Int { refundsByYear.values.reduce(0, +) }
+
+    /// Reads a store.
+    ///
+    /// - Parameters:
+    ///   - store: the store, which is only read.
+    ///   - catalog: states types, groups, levels and durations that documents do not state.
+    ///   - date: the moment of statuses, in milliseconds since 1970-01-01T00:00:00Z.
+    /// - Throws: `TransactionStoreError` or `CancellationError`.
+    public init(_ store: any CustomerDirectory & MigrationStore, catalog: ProductCatalog?, date: Int64) async throws {
+        self.date = date
+        var counter = StoreReportCounter(date: date)
+        for scope in try await store.scopes() {
+            var last: CustomerIdentity?
+            while true {
+                try Task.checkCancellation()
+                let page = try await store.customers(in: scope, after: last, limit: 200)
+                guard let next = page.last?.identities.first else { break }
+                last = next
+                let claims = Dictionary(
+                    grouping: try await store.users(of: page.flatMap(\.identities), in: scope), by: \.identity)
+                for customer in page {
+                    let users = claims.isEmpty ? [] : customer.identities.flatMap { claims[$0] ?? [] }
+                    let exported = ExportedCustomer(customer, users: users, catalog: catalog, at: date)
+                    counter.add(exported, to: &self)
+                }
+            }
+        }
+        var lastRecord: [UInt8]?
+        while true {
+            try Task.checkCancellation()
+            let page = try await store.quarantine(after: lastRecord, limit: 200)
+            guard let next = page.last?.key else { break }
+            lastRecord = next
+            for record in page { try counter.add(record) }
+        }
+        counter.finish(&self)
+    }
+}
+
+/// The counts that take their final form at the end.
+private struct StoreReportCounter {
+    let date: Int64
+    private var months: [Int: (started: Int, ended: Int)] = [:]
+    private var terms: [String: StoreReport.Term] = [:]
+    private var quarantine: [String: StoreReport.Quarantine] = [:]
+    private var questions: [OpenQuestion.Reason: Int] = [:]
+
+    init(date: Int64) { self.date = date }
+
+    mutating func add(_ customer: ExportedCustomer, to report: inout StoreReport) {
+        report.customers += 1
+        report.entitlements += customer.entitlements.count
+        if customer.entitlements.contains(where: \.hasAccess) { report.customersWithAccess += 1 }
+        add(customer.transactions.map(\.value), customer.customer.scope.environment, to: &report)
+        addSubscriptions(of: customer, to: &report)
+        for row in customer.termRows { add(row.value) }
+        report.conflicts += customer.users.conflicts.count
+        for conflict in customer.users.conflicts where report.conflictExamples.count < StoreReport.maximumExamples {
+            report.conflictExamples.append(
+                StoreReport.Conflict(
+                    originalTransactionId: conflict.originalTransactionId,
+                    userIds: Array(conflict.userIds.prefix(StoreReport.maximumExamples))))
+        }
+        for question in customer.questions { questions[question.reason, default: 0] += 1 }
+    }
+
+    private func add(
+        _ transactions: [ExportedTransaction], _ environment: Environment, to report: inout StoreReport
+    ) {
+        for transaction in transactions {
+            let payload = transaction.stored.payload
+            report.transactions += 1
+            report.transactionsByEnvironment[environment.rawValue, default: 0] += 1
+            report.transactionsByEvidence[transaction.stored.isSigned ? "signed" : "recorded", default: 0] += 1
+            Self.count(transaction.type?.rawValue, in: &report.transactionsByType)
+            Self.count(payload.purchaseDate.map(Self.year), in: &report.transactionsByYear)
+            Self.count(payload.productId, in: &report.transactionsByProduct)
+            if let revoked = payload.revocationDate {
+                Self.count(Self.year(revoked), in: &report.refundsByYear)
+                Self.count(payload.revocationType?.rawValue, in: &report.refundsByType)
+            }
+        }
+    }
+
+    /// Documents can state any text and any date: the number of names is bounded.
+    private static func count(_ name: String?, in counts: inout [String: Int]) {
+        let name = name ?? "unknown"
+        let isKnown = counts[name] != nil || counts.count < StoreReport.maximumProducts
+        counts[isKnown ? name : "(other)", default: 0] += 1
+    }
+
+    private mutating func addSubscriptions(of customer: ExportedCustomer, to report: inout StoreReport) {
+        guard !customer.subscriptions.isEmpty else { return }
+        let transactions = Dictionary(grouping: customer.customer.transactions.map(\.payload)) {
+            $0.originalTransactionId ?? ""
+        }
+        for (_, standing) in customer.subscriptions {
+            report.subscriptions += 1
+            report.subscriptionsByStatus[standing.status.name, default: 0] += 1
+            let periods = standing.subscriptionId.isEmpty ? [] : transactions[standing.subscriptionId] ?? []
+            if let start = periods.compactMap(\.purchaseDate).min() {
+                months[month(start), default: (0, 0)].started += 1
+            }
+            if !standing.hasAccess { months[month(min(standing.accessEnds, date)), default: (0, 0)].ended += 1 }
+            let trials = periods.filter { $0.offerDiscountType == .freeTrial && $0.revocationDate == nil }
+            guard let trial = trials.compactMap(\.purchaseDate).min() else { continue }
+            report.trials += 1
+            let isPaid = periods.contains {
+                $0.offerDiscountType != .freeTrial && $0.revocationDate == nil && ($0.purchaseDate ?? .min) > trial
+            }
+            if isPaid { report.trialsPaid += 1 }
+        }
+    }
+
+    private mutating func add(_ term: ExportedTerm) {
+        let product = term.stored.payload.productId ?? "unknown"
+        let isKnown = terms[product] != nil || terms.count < StoreReport.maximumProducts
+        let name = isKnown ? product : "(other)"
+        var count = terms[name] ?? StoreReport.Term(productId: name)
+        count.terms += 1
+        let isRunning = term.term.start <= date && term.term.end.map { $0 > date } != false
+        if isRunning, term.term.revocationDate == nil { count.running += 1 }
+        terms[name] = count
+    }
+
+    /// - Throws: `TransactionStoreError` for a line that cannot be read.
+    mutating func add(_ record: QuarantinedRecord) throws {
+        guard let line = (try? JSONValue.parse(record.line[...]))?.object else {
+            throw TransactionStoreError(.corrupt, "The quarantine of the store has a line that cannot be read.")
+        }
+        let reason = line["reason"]?.string ?? "unknown"
+        var count = quarantine[reason] ?? StoreReport.Quarantine(reason: reason)
+        count.rows += 1
+        if count.examples.count < StoreReport.maximumExamples {
+            count.examples.append(
+                StoreReport.Example(
+                    sha256: line["source"]?["sha256"]?.string ?? "", message: line["message"]?.string ?? ""))
+        }
+        quarantine[reason] = count
+    }
+
+    func finish(_ report: inout StoreReport) {
+        report.terms = terms.values.sorted { $0.productId < $1.productId }
+        report.quarantine = quarantine.values.sorted { $0.reason < $1.reason }
+        report.questions = OpenQuestion.Reason.allCases.compactMap { reason in
+            questions[reason].map { StoreReport.Question(reason: reason.name, purchases: $0) }
+        }
+        guard let first = months.keys.min() else { return }
+        let last = month(date)
+        var active = 0
+        for place in max(first, last - StoreReport.maximumMonths + 1)...max(first, last) {
+            var month = StoreReport.Month(
+                year: Int(Int64(place).flooredQuotient(12)), month: Int(Int64(place).flooredRemainder(12)) + 1)
+            let counts = months[place] ?? (0, 0)
+            (month.started, month.ended) = counts
+            active += counts.started - counts.ended
+            month.active = active
+            report.months.append(month)
+        }
+    }
+
+    /// Months since the year 0. Dates before the first month that is listed count in it.
+    private func month(_ milliseconds: Int64) -> Int {
+        func place(_ milliseconds: Int64) -> Int {
+            let day = CivilDay(daysSince1970: milliseconds.flooredQuotient(.millisecondsPerDay))
+            return Int(day.year * 12 + day.month - 1)
+        }
+        let last = place(date)
+        return min(max(place(milliseconds), last - StoreReport.maximumMonths + 1), last)
+    }
+
+    private static func year(_ milliseconds: Int64) -> String {
+        String(CivilDay(daysSince1970: milliseconds.flooredQuotient(.millisecondsPerDay)).year)
+    }
+}

@@ -1,0 +1,49 @@
+internal import AppStoreModels
+public import Purchases
+
+extension LedgerEntry.Event {
+    /// The event that an App Store Server Notification, version 2, states by its type and subtype; nil for the types whose news are
+    /// in the transaction or the renewal information (Apple, notificationType and subtype).
+    ///
+    /// - Parameters:
+    ///   - type: such as `DID_FAIL_TO_RENEW`.
+    ///   - subtype: such as `GRACE_PERIOD`.
+    public init?(notificationType type: String, subtype: String?) {
+        let subtype = subtype.map { Subtype(rawValue: $0) }
+        switch (NotificationTypeV2(rawValue: type), subtype) {
+        case (.didFailToRenew, .gracePeriod): self = .gracePeriodEntered
+        case (.didFailToRenew, _): self = .billingFailed
+        case (.gracePeriodExpired, _): self = .gracePeriodExpired
+        case (.didRenew, .billingRecovery): self = .billingRecovered
+        case (.expired, _): self = .expired
+        case (.priceIncrease, .pending): self = .priceIncreasePending
+        case (.priceIncrease, .accepted): self = .priceIncreaseAccepted
+        case (.consumptionRequest, _): self = .consumptionRequested
+        default: return nil
+        }
+    }
+}
+
+/// The entry that a notification adds to the ledger: what the App Store announced about a transaction.
+///
+/// Of a notification that is stored for the first time, an engine appends the entry after those of its facts.
+public struct NotifiedEvent: Sendable {
+    /// What the notification states.
+    public let event: LedgerEntry.Event
+    /// The original transaction id that the transaction is stored under.
+    public let originalTransactionId: String
+    /// The transaction of the notification.
+    public let transactionId: String
+
+    /// Nil if the notification of the set states no event, or has no signed transaction.
+    public init?(of set: FactSet) {
+        guard let notification = set.notification, let fact = set.transactions.first,
+            fact.origin.source == .notificationV2, let id = fact.payload.transactionId,
+            let event = LedgerEntry.Event(
+                notificationType: notification.notificationType, subtype: notification.subtype)
+        else { return nil }
+        self.event = event
+        originalTransactionId = fact.storedOriginalTransactionId
+        transactionId = id
+    }
+}

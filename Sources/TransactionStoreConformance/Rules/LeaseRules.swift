@@ -1,0 +1,107 @@
+import AppStoreModels
+import Purchases
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    private static let minute: Int64 = 60_000
+
+    private static func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? TransactionStoreError)?.code
+        }
+    }
+
+    static let leases: [StoreRule] = [
+        StoreRule("a consumer has one holder at a time, who can renew the lease and end it") { place in
+            let (first, second) = (try await place.open(), try await place.open())
+            let taken = try await first.lease("shop", to: "a", for: minute)
+            try expect(taken, equals: ConsumerLease(isGranted: true, holder: "a", remainingMilliseconds: minute))
+            let refused = try await second.lease("shop", to: "b", for: minute)
+            try expect(refused.isGranted, equals: false)
+            try expect(refused.holder, equals: "a")
+            try expect((minute / 2...minute).contains(refused.remainingMilliseconds), "\(refused)")
+            let renewed = try await first.lease("shop", to: "a", for: 2 * minute)
+            try expect(renewed, equals: ConsumerLease(isGranted: true, holder: "a", remainingMilliseconds: 2 * minute))
+            // Only the holder can end it.
+            try await second.endLease(of: "shop", by: "b")
+            try await expect(second.lease("shop", to: "b", for: minute).holder, equals: "a")
+            try await first.endLease(of: "shop", by: "a")
+            try await expect(second.lease("shop", to: "b", for: minute).isGranted)
+            try await expect(first.lease("shop", to: "a", for: minute).holder, equals: "b")
+            for store in [first, second] { try await store.close() }
+        },
+        StoreRule("a lease expires by itself, also when the store was closed") { place in
+            let first = try await place.open()
+            try await expect(first.lease("shop", to: "a", for: 300).isGranted)
+            try await first.close()
+            let second = try await place.open()
+            var waited = 0
+            while try await !second.lease("shop", to: "b", for: minute).isGranted {
+                try expect(waited < 40, "the lease does not expire")
+                try await Task.sleep(for: .milliseconds(100))
+                waited += 1
+            }
+            try await expect(second.lease("shop", to: "a", for: minute).isGranted, equals: false)
+            try await second.close()
+        },
+        StoreRule("of callers that ask at once, one gets the lease") { place in
+            let stores = [try await place.open(), try await place.open()]
+            for round in 0..<5 {
+                let granted = try await withThrowingTaskGroup(of: String?.self) { group in
+                    for number in 0..<12 {
+                        group.addTask {
+                            let lease = try await stores[number % 2].lease("\(round)", to: "h\(number)", for: minute)
+                            return lease.isGranted ? lease.holder : nil
+                        }
+                    }
+                    return try await group.reduce(into: [String]()) { all, holder in
+                        if let holder { all.append(holder) }
+                    }
+                }
+                try expect(granted.count, equals: 1)
+                try await expect(stores[0].lease("\(round)", to: "late", for: minute).holder, equals: granted[0])
+            }
+            for store in stores { try await store.close() }
+        },
+        StoreRule(opened: "a lease changes no position, and consumers have separate leases") { store in
+            _ = try await store.apply((1...3).map { Samples.set(Samples.fact("\($0)")) })
+            let positions = try await store.changes(after: 0, limit: 10).map(\.position)
+            try await store.acknowledge(positions[1], by: "shop")
+            for consumer in ["shop", "Shop", "mail"] {
+                try await expect(store.lease(consumer, to: "of \(consumer)", for: minute).isGranted)
+            }
+            try await expect(store.acknowledgedPosition(of: "shop"), equals: positions[1])
+            try await expect(store.acknowledgedPosition(of: "mail"), equals: 0)
+            // A person can acknowledge for a process that has the lease.
+            try await store.acknowledge(positions[2], by: "mail")
+            try await expect(store.acknowledgedPosition(of: "mail"), equals: positions[2])
+            try await expect(store.lease("mail", to: "other", for: minute).holder, equals: "of mail")
+            try await store.endLease(of: "mail", by: "of mail")
+            try await store.endLease(of: "unknown", by: "of mail")
+            try await expect(store.acknowledgedPosition(of: "mail"), equals: positions[2])
+        },
+        StoreRule("invalid names and durations of leases are rejected, and a closed store says so") { place in
+            let store = try await place.open()
+            for name in ["", "a\u{0}b", "é", String(repeating: "x", count: 257)] {
+                try await expect(
+                    code { _ = try await store.lease(name, to: "a", for: 1) }, equals: .invalidArgument)
+                try await expect(
+                    code { _ = try await store.lease("shop", to: name, for: 1) }, equals: .invalidArgument)
+                try await expect(code { try await store.endLease(of: name, by: "a") }, equals: .invalidArgument)
+                try await expect(code { try await store.endLease(of: "shop", by: name) }, equals: .invalidArgument)
+            }
+            for time in [.min, -1, 0, LedgerLimits.maximumLeaseMilliseconds + 1, .max] {
+                try await expect(
+                    code { _ = try await store.lease("shop", to: "a", for: time) }, equals: .invalidArgument)
+            }
+            try await store.close()
+            try await expect(code { _ = try await store.lease("shop", to: "a", for: 1) }, equals: .closed)
+            try await expect(code { try await store.endLease(of: "shop", by: "a") }, equals: .closed)
+        },
+    ]
+}

@@ -1,0 +1,81 @@
+import AppStoreModels
+import Purchases
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    /// The set of a notification about one transaction.
+    private static func notified(
+        _ uuid: String, _ type: String, _ subtype: String? = nil, _ id: String, source: FactSource = .notificationV2,
+        at revision: Int64 = 0, _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> FactSet {
+        FactSet(
+            scope: Samples.scope,
+            transactions: [Samples.fact(id, source: source, at: Samples.june + revision, configure)],
+            notification: ProcessedNotification(
+                notificationUUID: uuid, notificationType: type, subtype: subtype, signedDate: Samples.june,
+                body: Array("{}".utf8)))
+    }
+
+    static let notifiedEvents: [StoreRule] = [
+        StoreRule(opened: "what a notification states about billing, price and consumption has one entry") { store in
+            let expected: [(String, String?, String)] = [
+                ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "gracePeriodEntered"),
+                ("DID_FAIL_TO_RENEW", nil, "billingFailed"), ("GRACE_PERIOD_EXPIRED", nil, "gracePeriodExpired"),
+                ("DID_RENEW", "BILLING_RECOVERY", "billingRecovered"), ("EXPIRED", "VOLUNTARY", "expired"),
+                ("EXPIRED", nil, "expired"), ("PRICE_INCREASE", "PENDING", "priceIncreasePending"),
+                ("PRICE_INCREASE", "ACCEPTED", "priceIncreaseAccepted"),
+                ("CONSUMPTION_REQUEST", nil, "consumptionRequested"),
+            ]
+            let sets = expected.enumerated().map { notified("\($0)", $1.0, $1.1, "1") }
+            // One by one, together, and again.
+            for set in sets.prefix(4) { _ = try await store.apply([set]) }
+            _ = try await store.apply(sets + sets)
+            _ = try await store.apply(sets)
+            let entries = try await LedgerAudit.check(store)
+            try expect(entries.map(\.event.name), equals: ["purchased"] + expected.map(\.2))
+            try expect(entries.allSatisfy { $0.transactionId == "1" })
+        },
+        StoreRule(opened: "other notifications, and those that Apple did not sign, add no entry of their own") {
+            store in
+            for (number, type) in ["SUBSCRIBED", "DID_RENEW", "PRICE_INCREASE", "TEST", "REFUND", "expired"]
+                .enumerated()
+            {
+                _ = try await store.apply([notified("\(number)", type, nil, "1")])
+            }
+            _ = try await store.apply([notified("v1", "EXPIRED", nil, "1", source: .notificationV1)])
+            _ = try await store.apply([notified("alone", "EXPIRED", nil, "2", source: .notificationV1)])
+            _ = try await store.apply([
+                FactSet(
+                    scope: Samples.scope,
+                    notification: ProcessedNotification(
+                        notificationUUID: "empty", notificationType: "EXPIRED", subtype: nil, signedDate: 1, body: []))
+            ])
+            try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased")
+        },
+        StoreRule(opened: "what a notification states leaves the state of the transaction as it is") { store in
+            func revoked(_ payload: inout JWSTransactionDecodedPayload) { payload.revocationDate = Samples.june }
+            for set in [
+                notified("a", "EXPIRED", nil, "1"), notified("b", "CONSUMPTION_REQUEST", nil, "1", at: 1),
+                notified("c", "REFUND", nil, "1", at: 2, revoked), notified("d", "EXPIRED", nil, "1", at: 3, revoked),
+                notified("e", "REFUND_REVERSED", nil, "1", at: 4), notified("f", "REFUND", nil, "1", at: 5, revoked),
+                notified("g", "CONSUMPTION_REQUEST", nil, "2"), notified("h", "DID_RENEW", "BILLING_RECOVERY", "3"),
+            ] { _ = try await store.apply([set]) }
+            try await expect(
+                LedgerAudit.text(LedgerAudit.check(store)),
+                equals: """
+                    1 purchased, 1 expired, 1 consumptionRequested, 1 revoked, 1 expired, 1 reinstated, 1 revoked, \
+                    2 purchased, 2 consumptionRequested, 3 purchased, 3 billingRecovered
+                    """)
+            let last = try await store.changes(after: 0, limit: 100).last?.position ?? 0
+            _ = try await store.removeEntries(before: .max, evenUnread: true)
+            for set in [
+                notified("i", "EXPIRED", nil, "1", at: 6, revoked), notified("j", "EXPIRED", nil, "2", at: 1),
+                notified("k", "REFUND_REVERSED", nil, "1", at: 7), notified("a", "EXPIRED", nil, "1"),
+            ] { _ = try await store.apply([set]) }
+            let rest = try await store.changes(after: last, limit: 100)
+            try expect(LedgerAudit.text(rest), equals: "1 expired, 2 expired, 1 reinstated")
+        },
+    ]
+}

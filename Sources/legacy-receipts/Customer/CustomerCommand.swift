@@ -1,0 +1,72 @@
+import AppStoreModels
+import ArgumentParser
+import Foundation
+import Migration
+import TransactionStore
+
+struct CustomerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "customer",
+        abstract: "Look a customer up by any id, and show what the store has about them.",
+        discussion: """
+            Finds the customers with an id, in all apps and environments of the store: a transaction id, an original \
+            transaction id, a web order line item id, an app account token, an appTransactionId, the SHA-256 of a receipt \
+            without purchases, or your own user id (of migrate --into).
+
+            Prints entitlements, subscriptions with their periods, the terms of non-renewing subscriptions, transactions, the \
+            app transaction, offers used and open, ids, your users and conflicts among them, what the App Store Server API \
+            could change, and the documents behind all this. Statuses are those at --at. --json has all columns; \
+            Documentation/Customer.md explains them.
+
+            If the id belongs to several customers, all are shown, each with the kinds of id by which it was found.
+
+            EXIT STATUS:
+              0  at least one customer
+              1  no customer has the id
+              2  usage, input or output error
+
+            EXAMPLES:
+              legacy-receipts customer 1000000831360853 --store sqlite:purchases.sqlite
+              legacy-receipts customer user-4711 --store postgres://db/receipts \\
+                --catalog products.yaml --at 2026-01-01 --json
+            """)
+
+    @Argument(help: ArgumentHelp("Any id of the customer.", valueName: "id"))
+    var id: String
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Option(
+        help: ArgumentHelp(
+            "A product catalog: types, groups, levels, durations and offers. Repeatable.", valueName: "file"),
+        completion: .file())
+    var catalog: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The point in time, for example 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var at: Int64?
+
+    @Flag(help: "Print everything as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard !id.isEmpty else { throw ValidationError("The id is empty.") }
+    }
+
+    func run() async throws {
+        let date = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+        let products = try CatalogArguments.catalog(catalog)
+        let search = try await StoreOpener.withExisting(store) { [id] in try await CustomerSearch(for: id, in: $0) }
+        let reports = search.matches.map { CustomerReport($0, catalog: products, date: date) }
+        if json {
+            try Terminal.output(CustomerReport.json(search, reports, date: date))
+        } else if !reports.isEmpty {
+            try Terminal.output(CustomerText.text(search, reports, date: date))
+        }
+        guard reports.isEmpty else { return }
+        Terminal.error(CustomerText.notFound(search))
+        throw ExitStatus.noCustomer
+    }
+}

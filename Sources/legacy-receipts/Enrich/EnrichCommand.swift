@@ -1,0 +1,205 @@
+import AppStoreModels
+import AppStoreServer
+public import ArgumentParser
+import Foundation
+import Migration
+import ProductCatalog
+public import Purchases
+import TransactionStore
+
+extension OpenQuestion.Reason: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let reason = Self.allCases.first(where: { $0.name == argument }) else { return nil }
+        self = reason
+    }
+
+    public static var allValueStrings: [String] { allCases.map(\.name) }
+}
+
+struct EnrichCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enrich",
+        abstract: "Complete the customers in a store from the App Store Server API.",
+        discussion: """
+            Asks the App Store about each purchase that it has not described yet, and puts the answers into the store: \
+            renewals, refunds, prices and the state of each subscription. Bare transaction ids in the quarantine of \
+            migrate --into become purchases, with the user that their record names. Those that the App Store does not know \
+            stay in the quarantine as unknownTransactionId.
+
+            It first prints how much there is to ask and how long this takes at Apple's rate limits; --dry-run stops there. \
+            When it runs again, it asks only about what is left. It waits while the App Store accepts no requests, and stops \
+            at once if the App Store refuses the key.
+
+            EXIT STATUS:
+              0  everybody was asked about, or this was a dry run
+              1  some queries failed; run it again for these
+              2  usage, store or network error, or the App Store refuses the key
+              130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; what was answered is stored
+
+            EXAMPLES:
+              legacy-receipts enrich --store sqlite:purchases.sqlite --bundle-id com.example.app \\
+                --key-id ABCDEFGHIJ --issuer-id 99b16628-15e4-4668-972b-eeff55eeff55 --private-key key.p8
+              legacy-receipts enrich --store sqlite:purchases.sqlite --bundle-id com.example.app --dry-run
+              legacy-receipts enrich --store sqlite:purchases.sqlite --bundle-id com.example.app \\
+                --reason unexplainedCancellation --key-id ABCDEFGHIJ --issuer-id 99b1… --private-key key.p8
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Option(
+        name: .customLong("bundle-id"), parsing: .singleValue,
+        help: ArgumentHelp("The app. Repeatable.", valueName: "id"))
+    var bundleIds: [String]
+
+    @Option(
+        help: ArgumentHelp("Only Production or Sandbox. Repeatable.", valueName: "name"),
+        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
+    var environment: [AppStoreModels.Environment] = []
+
+    @Option(help: "Only customers with this open question in the table to_ask_apple of export. Repeatable.")
+    var reason: [OpenQuestion.Reason] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A product catalog, as for export: types decide some of the open questions. Repeatable.", valueName: "file"),
+        completion: .file())
+    var catalog: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Ask about the transaction ids in this file instead, one per line; - for standard input.", valueName: "file"
+        ),
+        completion: .file())
+    var ids: String?
+
+    @Option(help: "The column or member with a bare transaction id, if migrate had one with --column.")
+    var column: String?
+
+    @Option(
+        name: .customLong("user-column"),
+        help: "The column or member with your id of the user, if migrate had one with --user-column.")
+    var userColumn: String?
+
+    @Option(help: "A column or member to keep beside the user, as for migrate. Repeatable.")
+    var carry: [String] = []
+
+    @Flag(name: .customLong("dry-run"), help: "Print how much there is to ask, and ask nothing. Needs no key.")
+    var isDryRun = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The share of Apple's rate limits to use, more than 0 and at most 1. Leave the rest to serve.",
+            valueName: "part"))
+    var share = 1.0
+
+    @Option(help: "The issuer id that App Store Connect shows above the In-App Purchase keys.")
+    var issuerId: String?
+
+    @Option(help: "The id of the In-App Purchase key.")
+    var keyId: String?
+
+    @Option(
+        help: ArgumentHelp("The In-App Purchase key, as it was downloaded (.p8).", valueName: "file"),
+        completion: .file())
+    var privateKey: String?
+
+    @Option(
+        name: .customLong("production-url"),
+        help: ArgumentHelp("The production server, instead of Apple's, for tests.", valueName: "url"))
+    var productionURL: String?
+
+    @Option(
+        name: .customLong("sandbox-url"),
+        help: ArgumentHelp("The sandbox server, instead of Apple's, for tests.", valueName: "url"))
+    var sandboxURL: String?
+
+    @Flag(help: "No progress on standard error.")
+    var quiet = false
+
+    @OptionGroup(title: "Trust")
+    var trust: TrustOptions
+
+    func validate() throws {
+        guard !bundleIds.contains("") else { throw ValidationError("--bundle-id is empty.") }
+        guard share > 0, share <= 1 else { throw ValidationError("--share takes a number above 0, up to 1.") }
+        guard environment.allSatisfy({ $0 == .production || $0 == .sandbox }) else {
+            throw ValidationError("--environment takes Production or Sandbox: the App Store knows no other.")
+        }
+        guard ids == nil || reason.isEmpty else { throw ValidationError("Give --ids or --reason, not both.") }
+        guard ids == nil || column == nil && userColumn == nil && carry.isEmpty else {
+            throw ValidationError(
+                "--column, --user-column and --carry are about the quarantine, which --ids leaves alone.")
+        }
+        guard !isDryRun else { return }
+        for (name, value) in [("--issuer-id", issuerId), ("--key-id", keyId), ("--private-key", privateKey)]
+        where value == nil {
+            throw ValidationError("Missing \(name). Only --dry-run works without it.")
+        }
+    }
+
+    func run() async throws {
+        let key = try key()
+        let ids = try ids.map(Self.transactionIds)
+        var includes: @Sendable (Customer) -> Bool = { _ in true }
+        if !reason.isEmpty {
+            let (reasons, catalog) = (Set(reason), try CatalogArguments.catalog(catalog))
+            let now = Int64(Date().timeIntervalSince1970 * 1_000)
+            includes = { customer in
+                let standings = customer.purchaseHistory(catalog: catalog).subscriptions(at: now)
+                return customer.openQuestions(standings).contains { reasons.contains($0.reason) }
+            }
+        }
+        let run = EnrichmentRun(
+            key: key, urls: [.production: productionURL, .sandbox: sandboxURL].compactMapValues(\.self),
+            trust: SignedDataTrust(additionalRoots: try trust.policy().additionalRoots), bundleIds: bundleIds,
+            environments: environment.isEmpty ? [.production, .sandbox] : environment, share: share, isQuiet: quiet,
+            includes: includes)
+        let bareIds: EnrichmentRun.BareIds =
+            if let ids { .list(ids) } else if !reason.isEmpty { .list([]) } else {
+                .quarantine(
+                    BareTransactionIds(
+                        receiptColumn: column, userColumn: userColumn, carriedColumns: Set(carry)))
+            }
+        let interruption = Interruption()
+        let outcome: EnrichmentRun.Outcome
+        do {
+            outcome = try await interruption.run { [store, isDryRun] in
+                try await StoreOpener.withExisting(store) {
+                    try await run.run($0, bareIds: bareIds, customers: ids == nil, isDryRun: isDryRun)
+                }
+            }
+        } catch {
+            guard let signal = interruption.signal else { throw error }
+            Terminal.error("Interrupted. What was answered is stored. Run the same command to go on.")
+            throw ExitCode(128 + signal)
+        }
+        try Terminal.output(outcome.text)
+        if let stopped = outcome.stopped { throw stopped }
+        if !outcome.isWhole { throw ExitStatus.someQuarantined }
+    }
+
+    /// Nil for a dry run, which asks nothing.
+    /// - Throws: `CommandFailure` for a file without a key.
+    private func key() throws -> InAppPurchaseKey? {
+        guard !isDryRun, let issuerId, let keyId, let privateKey else { return nil }
+        return try InAppPurchaseKey(file: privateKey, keyID: keyId, issuerID: issuerId)
+    }
+
+    /// - Throws: `CommandFailure` that names the line.
+    private static func transactionIds(_ path: String) throws -> [String] {
+        var ids: [String] = []
+        let lines = String(decoding: try InputFile.read(path), as: UTF8.self).split(
+            omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (number, line) in lines.enumerated() {
+            let id = line.trimmingCharacters(in: .whitespaces)
+            guard !id.isEmpty else { continue }
+            guard id.utf8.count <= 20, id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                throw CommandFailure(
+                    "Line \(number + 1) of \(path) is not a transaction id, which has 1 to 20 digits.")
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+}

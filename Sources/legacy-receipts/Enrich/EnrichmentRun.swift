@@ -1,0 +1,307 @@
+import AppStoreModels
+import AppStoreServer
+import AppStoreSync
+import Foundation
+import Migration
+import Purchases
+import TransactionStore
+import VerifyReceiptServer
+
+/// Asks the App Store Server API about the customers of a store and about bare transaction ids, app by app.
+struct EnrichmentRun: Sendable {
+    /// Nil for a dry run.
+    let key: InAppPurchaseKey?
+    /// Servers instead of Apple's.
+    let urls: [AppStoreModels.Environment: String]
+    let trust: SignedDataTrust
+    let bundleIds: [String]
+    let environments: [AppStoreModels.Environment]
+    let share: Double
+    let isQuiet: Bool
+    let includes: @Sendable (Customer) -> Bool
+
+    /// The bare transaction ids to ask about.
+    enum BareIds: Sendable {
+        case list([String])
+        /// Those of the store, which leave the quarantine.
+        case quarantine(BareTransactionIds)
+    }
+
+    /// The maximum number of failures to print. Further failures are only counted.
+    private static let maximumLines = 20
+
+    /// A text about the run, and whether it is complete.
+    struct Outcome {
+        let text: String
+        let isWhole: Bool
+        /// Why the run stopped before its end.
+        var stopped: CommandFailure?
+    }
+
+    /// - Parameter customers: whether to complete the customers of the store; if not, only the bare ids.
+    /// - Throws: `CommandFailure`, `TransactionStoreError`. Completed customers stay completed; another run continues with the
+    ///   others.
+    func run(
+        _ store: any CompleteTransactionStore, bareIds: BareIds, customers asksCustomers: Bool, isDryRun: Bool
+    ) async throws -> Outcome {
+        let work = try await work(store, bareIds: bareIds, customers: asksCustomers)
+        let estimate = EnrichmentEstimate(work.open, bareIds: work.bareIds, budgets: budgets)
+        guard !isDryRun else { return Outcome(text: estimate.text, isWhole: true) }
+        if !isQuiet { Terminal.error(estimate.text) }
+        guard let key else { return Outcome(text: estimate.text, isWhole: true) }
+        var customers = CustomerEnrichment.Counts()
+        var found = CustomerEnrichment.Counts()
+        let progress = EnrichmentProgress(
+            total: work.open.reduce(work.bareIds) { $0 + $1.customers }, isQuiet: isQuiet)
+        defer { progress.finish() }
+        do {
+            let verifier = try SignedDataVerifier(trust: trust)
+            let transport = AsyncHTTPClientTransport()
+            let enrichment = CustomerEnrichment(
+                apps: try Self.unique(bundleIds).compactMap { try app($0, key, verifier, transport) }, store: store,
+                includes: includes)
+            var failures = 0
+            var events = CustomerEnrichment.Events(
+                onFailure: { failure in
+                    failures += 1
+                    if failures <= Self.maximumLines { Self.tell(failure) }
+                    if failures == Self.maximumLines + 1 { Terminal.error("Further failures are only counted.") }
+                }, onHold: { progress.hold(until: $0) })
+            if asksCustomers {
+                events.onProgress = {
+                    customers = $0
+                    progress.report(customers.asked)
+                }
+                customers = try await enrichment.completeCustomers(of: store, events: events)
+            }
+            func complete(_ ids: [String], _ events: CustomerEnrichment.Events) async throws {
+                var events = events
+                let before = found
+                events.onProgress = {
+                    found = before + $0
+                    progress.report(customers.asked + found.seen)
+                }
+                _ = try await enrichment.complete(ids: ids, events: events)
+            }
+            switch bareIds {
+            case .list(let ids): try await complete(Self.unique(ids), events)
+            case .quarantine(let bareIds):
+                var last: [UInt8]?
+                while var page = try await bareIds.page(of: store, after: last) {
+                    last = page.end
+                    events.onBareId = { id, answer in page.answers[id] = answer.stored }
+                    let asked = await Result { try await complete(page.ids, events) }
+                    _ = try await store.apply(page.step)
+                    try asked.get()
+                }
+            }
+        } catch let refused as CustomerEnrichment.Refused {
+            return Outcome(text: Self.text(customers + found), isWhole: false, stopped: Self.failure(refused))
+        } catch let error as TransactionStoreError {
+            throw error
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw CommandFailure("The run stopped; run it again to go on: \(error)")
+        }
+        let total = customers + found
+        return Outcome(text: Self.text(total), isWhole: total.failed == 0)
+    }
+
+    private func work(
+        _ store: any CompleteTransactionStore, bareIds: BareIds, customers: Bool
+    ) async throws -> (open: [CustomerEnrichment.OpenCustomers], bareIds: Int) {
+        let scopes = Self.unique(bundleIds).flatMap { bundleId in
+            environments.map { StoreScope(environment: $0, bundleId: bundleId) }
+        }
+        let open =
+            customers
+            ? try await CustomerEnrichment.openCustomers(of: store, in: scopes, includes: includes)
+            : scopes.map { CustomerEnrichment.OpenCustomers(scope: $0) }
+        switch bareIds {
+        case .list(let ids): return (open, Self.unique(ids).count)
+        case .quarantine(let bareIds): return (open, try await bareIds.count(in: store))
+        }
+    }
+
+    /// Longer waits are for the run, which shows them.
+    private var budgets: RateBudgets { RateBudgets(share: share, maximumWait: .seconds(60)) }
+
+    private static func failure(_ refused: CustomerEnrichment.Refused) -> CommandFailure {
+        var text = """
+            \(refused) Completing the customers stopped at this answer. Check that --private-key is an In-App \
+            Purchase key (an App Store Connect API key is another kind), that --key-id and --issuer-id are those that App \
+            Store Connect shows for it, that it is not revoked, that the app is of the same team and --bundle-id is spelled \
+            as there, and that this machine's clock is right.
+            """
+        if refused.environment == .production {
+            text += """
+                 Production refuses an app without a release: give --environment Sandbox then.
+                """
+        }
+        return CommandFailure(text + " Run it again to go on.")
+    }
+
+    private static func unique(_ ids: [String]) -> [String] {
+        var known: Set<String> = []
+        return ids.filter { known.insert($0).inserted }
+    }
+
+    /// Production comes first, in any order of the arguments, because it is queried before the sandbox.
+    private func app(
+        _ bundleId: String, _ key: InAppPurchaseKey, _ verifier: SignedDataVerifier,
+        _ transport: AsyncHTTPClientTransport
+    ) throws -> CustomerEnrichment.App? {
+        let readers = try [AppStoreModels.Environment.production, .sandbox].filter { environments.contains($0) }
+            .map { try reader($0, bundleId, key, verifier, transport) }
+        guard let first = readers.first else { return nil }
+        return CustomerEnrichment.App(first, fallback: readers.dropFirst().first)
+    }
+
+    private func reader(
+        _ environment: AppStoreModels.Environment, _ bundleId: String, _ key: InAppPurchaseKey,
+        _ verifier: SignedDataVerifier, _ transport: AsyncHTTPClientTransport
+    ) throws -> CustomerHistoryReader {
+        let client = try AppStoreServerAPIClient(
+            key: key, bundleID: bundleId, environment: environment,
+            configuration: APIClientConfiguration(
+                baseURL: urls[environment], rateBudgets: budgets,
+                retryPolicy: RetryPolicy(maximumRetryAfter: .seconds(1))),
+            transport: transport)
+        return CustomerHistoryReader(
+            client: client, verifier: verifier, bundleID: bundleId,
+            clock: { Int64(Date().timeIntervalSince1970 * 1_000) })
+    }
+
+    private static func tell(_ failure: CustomerEnrichment.Failure) {
+        Terminal.error("Transaction \(failure.transactionId): \(failure.reason)")
+    }
+
+    private static func text(_ counts: CustomerEnrichment.Counts) -> String {
+        var text = """
+            App Store Server API: \(counts.completed) customers completed, \(counts.known) known before, \
+            \(counts.unknown) unknown to the App Store; \(counts.changedFacts) facts are new.
+            """
+        if counts.failed > 0 { text += "\nNot completed: \(counts.failed). Run it again to try those." }
+        return text
+    }
+}
+
+/// How much a run has to ask, and how long that takes.
+struct EnrichmentEstimate {
+    private let open: [CustomerEnrichment.OpenCustomers]
+    private let bareIds: Int
+    private let budgets: RateBudgets
+
+    init(_ open: [CustomerEnrichment.OpenCustomers], bareIds: Int, budgets: RateBudgets) {
+        self.open = open
+        self.bareIds = bareIds
+        self.budgets = budgets
+    }
+
+    /// Each query reads a history of at least one page, and most of them the statuses as well.
+    var text: String {
+        var lines = open.map { open in
+            """
+            \(open.scope.bundleId), \(open.scope.environment.rawValue): \(open.customers) customers with \
+            \(open.purchases) purchases to ask about\(duration(open.purchases, open.scope.environment)).
+            """
+        }
+        if bareIds > 0 {
+            let environment = open.first?.scope.environment ?? .production
+            lines.append("Bare transaction ids: \(bareIds) to ask about\(duration(bareIds, environment)).")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// At Apple's rate limits. One query covers all purchases of an Apple Account, so that it may take less; a history of several
+    /// pages takes more.
+    private func duration(_ queries: Int, _ environment: AppStoreModels.Environment) -> String {
+        let rates = [APIEndpoint.getTransactionHistory, .getAllSubscriptionStatuses].compactMap {
+            budgets.requestsPerSecond(for: $0, in: environment)
+        }
+        guard queries > 0, let rate = rates.min() else { return "" }
+        let seconds = Int((Double(queries) / rate).rounded(.up))
+        let time =
+            switch seconds {
+            case ..<120: "\(seconds) s"
+            case ..<7_200: "\(seconds / 60) min"
+            default: "\(seconds / 3_600) h"
+            }
+        return ", up to \(2 * queries) calls, about \(time) at \(rate.formatted()) queries per second"
+    }
+}
+
+extension CustomerEnrichment.BareId {
+    fileprivate var stored: BareTransactionIds.Answer {
+        switch self {
+        case .purchase(let id, let scope): .purchase(originalTransactionId: id, scope: scope)
+        case .unknown: .unknown
+        }
+    }
+}
+
+extension Result where Success == Void, Failure == any Error {
+    fileprivate init(_ body: () async throws -> Void) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+
+/// Writes a line to standard error from time to time, with an estimate of the remaining time.
+private final class EnrichmentProgress {
+    private let start = ContinuousClock.now
+    private var lastReport = ContinuousClock.now
+    /// The time in which the App Store accepted no requests.
+    private var held = Duration.zero
+    private var holdStart: ContinuousClock.Instant?
+    private let total: Int
+    private let isQuiet: Bool
+    private let isTerminal = Terminal.isErrorTerminal
+
+    /// - Parameter total: the number of customers and ids to query.
+    init(total: Int, isQuiet: Bool) {
+        self.total = total
+        self.isQuiet = isQuiet
+    }
+
+    /// - Parameter count: the number of queried customers and ids.
+    func report(_ count: Int) {
+        let interval: Duration = isTerminal ? .milliseconds(200) : .seconds(5)
+        guard !isQuiet, count > 0, ContinuousClock.now - lastReport >= interval else { return }
+        lastReport = .now
+        let left = (ContinuousClock.now - start - held) * max(0, total - count) / count
+        write("\(count) of \(total) customers, about \(left.components.seconds) s left")
+    }
+
+    /// - Parameter date: the time until which the App Store accepts no requests, in milliseconds; nil when it accepts them again.
+    func hold(until date: Int64?) {
+        guard let date else {
+            if let holdStart { held += ContinuousClock.now - holdStart }
+            holdStart = nil
+            return
+        }
+        holdStart = .now
+        guard !isQuiet else { return }
+        let time = Date(timeIntervalSince1970: Double(date) / 1_000).formatted(
+            .iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false))
+        write("rate limited until \(time) UTC")
+    }
+
+    private func write(_ line: String) { if isTerminal { Terminal.rewriteLine(line) } else { Terminal.error(line) } }
+
+    func finish() { if isTerminal, !isQuiet { Terminal.rewriteLine("") } }
+}
+
+extension CustomerEnrichment.Counts {
+    fileprivate static func + (left: Self, right: Self) -> Self {
+        var sum = left
+        sum.seen += right.seen
+        sum.asked += right.asked
+        sum.completed += right.completed
+        sum.known += right.known
+        sum.unknown += right.unknown
+        sum.failed += right.failed
+        sum.changedFacts += right.changedFacts
+        return sum
+    }
+}

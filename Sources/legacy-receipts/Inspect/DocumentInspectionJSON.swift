@@ -1,0 +1,125 @@
+import AppStoreModels
+import AppStoreServer
+import LegacyReceipts
+import Migration
+
+/// The inspection of documents that are no receipts by themselves, as JSON: one object. Several documents are its member
+/// `documents`.
+enum DocumentInspectionJSON {
+    static func text(_ documents: [DocumentInspection]) -> String {
+        InspectionJSON.object { writer in
+            if documents.count == 1, let document = documents.first { return write(document, to: &writer) }
+            writer.key("documents")
+            writer.beginArray()
+            for document in documents {
+                writer.beginObject()
+                write(document, to: &writer)
+                writer.endObject()
+            }
+            writer.endArray()
+        }
+    }
+
+    private static func write(_ document: DocumentInspection, to writer: inout JSONWriter) {
+        if !document.path.isEmpty { writer.member("path", document.path) }
+        write(document.content, to: &writer)
+    }
+
+    private static func write(_ content: DocumentInspection.Content, to writer: inout JSONWriter) {
+        switch content {
+        case .receipt(let inspection): InspectionJSON.write(inspection, to: &writer)
+        case .unreadable(let error): InspectionJSON.write(error, to: &writer)
+        case .signedData(let inspection): write(inspection, to: &writer)
+        case .recorded(let inspection): write(inspection, to: &writer)
+        }
+    }
+
+    // MARK: JWS
+
+    private static func write(_ inspection: SignedDataInspection, to writer: inout JSONWriter) {
+        switch inspection.verdict {
+        case .success(let evidence): InspectionJSON.write(evidence, to: &writer)
+        case .failure(let error):
+            writer.member("verdict", error.verdict.rawValue)
+            writer.member("code", error.code.rawValue)
+            writer.member("message", error.message)
+            writer.member("member", error.member)
+        }
+        writer.member("form", "jws")
+        writer.member("bytes", Int64(inspection.byteCount))
+        writer.member("kind", inspection.kind?.rawValue)
+        if let payload = inspection.payload?.payload {
+            writer.key("payload")
+            writer.value(.object(payload))
+        }
+        writer.key("certificates")
+        writer.beginArray()
+        for certificate in inspection.certificates {
+            writer.beginObject()
+            writer.member("subject", certificate.subject)
+            writer.member("issuer", certificate.issuer)
+            writer.member("serialNumber", certificate.serialNumber)
+            writer.member("notBefore", certificate.validity?.lowerBound)
+            writer.member("notAfter", certificate.validity?.upperBound)
+            writer.member("sha256", certificate.fingerprint.description)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.key("checks")
+        writer.beginArray()
+        for check in inspection.checks {
+            switch check.outcome {
+            case .passed: write(check.name.rawValue, "passed", to: &writer)
+            case .failed(let error):
+                write(check.name.rawValue, "failed", code: error.code.rawValue, error.message, to: &writer)
+            case .skipped(let reason): write(check.name.rawValue, "skipped", reason, to: &writer)
+            }
+        }
+        writer.endArray()
+        guard !inspection.nested.isEmpty else { return }
+        writer.key("nested")
+        writer.beginArray()
+        for (member, nested) in inspection.nested {
+            writer.beginObject()
+            writer.member("path", member)
+            write(nested, to: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    // MARK: Documents without a signature
+
+    private static func write(_ inspection: RecordedInspection, to writer: inout JSONWriter) {
+        writer.member("verdict", "notSigned")
+        writer.member("kind", inspection.kind.rawValue)
+        writer.key("value")
+        writer.value(inspection.value)
+        writer.key("checks")
+        writer.beginArray()
+        for check in inspection.checks {
+            write(check.name.rawValue, check.failure == nil ? "passed" : "failed", check.failure, to: &writer)
+        }
+        writer.endArray()
+        writer.key("receipts")
+        writer.beginArray()
+        for (key, content) in inspection.receipts {
+            writer.beginObject()
+            writer.member("path", key)
+            write(content, to: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    private static func write(
+        _ name: String, _ outcome: String, code: String? = nil, _ message: String? = nil, to writer: inout JSONWriter
+    ) {
+        writer.beginObject()
+        writer.member("check", name)
+        writer.member("outcome", outcome)
+        writer.member("code", code)
+        writer.member("message", message)
+        writer.endObject()
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Synchronization
+import TransactionStore
+
+/// The lease of a consumer for this process, renewed while it runs.
+final class ConsumerHold: Sendable {
+    private struct State {
+        var renewed: ContinuousClock.Instant?
+        var isLost = false
+    }
+
+    private let consumer: String
+    private let milliseconds: Int64
+    private let store: any DeliveryLedger
+    private let holder: String
+    private let state = Mutex(State())
+
+    init(consumer: String, seconds: Int, in store: any DeliveryLedger) {
+        self.consumer = consumer
+        milliseconds = Int64(seconds) * 1_000
+        self.store = store
+        // A random part, because a process id of one machine or container recurs in another.
+        let number = UInt64.random(in: .min ... .max)
+        holder = "process \(getpid()) on \(Self.hostName) (\(String(number, radix: 36)))"
+    }
+
+    /// Whether another process has the consumer.
+    var isLost: Bool { state.withLock(\.isLost) }
+
+    private var length: Duration { .milliseconds(milliseconds) }
+
+    /// Takes the lease. Waits for the lease of a process that no longer renews it.
+    ///
+    /// - Throws: ``CommandFailure`` if another process has the consumer, `TransactionStoreError`, `CancellationError`.
+    func take() async throws {
+        var before: ConsumerLease?
+        while true {
+            let lease = try await renew()
+            if lease.isGranted { return }
+            // A lease that was renewed, or changed its holder, belongs to a process that runs.
+            if let before, lease.holder != before.holder || lease.remainingMilliseconds > before.remainingMilliseconds {
+                throw isInUse(lease)
+            }
+            if before == nil {
+                Terminal.error(
+                    "The consumer \(consumer) is leased to \(lease.holder) for \(lease.remainingMilliseconds / 1000 + 1) s. Waiting."
+                )
+            }
+            before = lease
+            try await Task.sleep(for: .milliseconds(min(500, lease.remainingMilliseconds + 10)))
+        }
+    }
+
+    /// Renews the lease if a part of its time is over. To be called before each batch.
+    ///
+    /// - Throws: ``CommandFailure`` if another process has the consumer, `TransactionStoreError`.
+    func confirm() async throws {
+        if let renewed = state.withLock(\.renewed), ContinuousClock.now - renewed < length / 4 { return }
+        let lease = try await renew()
+        guard !lease.isGranted else { return }
+        state.withLock { $0.isLost = true }
+        throw isInUse(lease)
+    }
+
+    /// Renews the lease until the task is cancelled. A store that cannot be reached cannot give it away either.
+    ///
+    /// - Throws: ``CommandFailure`` if another process has the consumer, `CancellationError`.
+    func keep() async throws {
+        while true {
+            try await Task.sleep(for: length / 4)
+            do { try await confirm() } catch is TransactionStoreError { continue }
+        }
+    }
+
+    /// Lets the next process begin at once. A lease that cannot be ended expires.
+    func end() async {
+        // A task of its own, because a cancelled one cannot use the store.
+        await Task { [self] in try? await store.endLease(of: consumer, by: holder) }.value
+    }
+
+    private func renew() async throws -> ConsumerLease {
+        // Counted from before the call, so that the store's lease never ends first.
+        let now = ContinuousClock.now
+        let lease = try await store.lease(consumer, to: holder, for: milliseconds)
+        if lease.isGranted { state.withLock { $0.renewed = now } }
+        return lease
+    }
+
+    private func isInUse(_ lease: ConsumerLease) -> CommandFailure {
+        CommandFailure(
+            """
+            The consumer \(consumer) is in use by \(lease.holder). Stop that process, or give this one another --consumer.
+            """)
+    }
+
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "unknown" }
+        let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        // The store takes printable ASCII, at most 256 characters.
+        return String(decoding: bytes.filter { (0x21...0x7E).contains($0) }.prefix(128), as: UTF8.self)
+    }
+}

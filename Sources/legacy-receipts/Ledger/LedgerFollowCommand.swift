@@ -1,0 +1,120 @@
+import ArgumentParser
+import ProductCatalog
+import TransactionStore
+
+struct LedgerFollowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "follow",
+        abstract: "Print entries as NDJSON as they happen, or run a command per batch.",
+        discussion: """
+            Begins after the last entry that the consumer acknowledged and waits for new entries. Each entry is \
+            delivered at least once, in the order of the positions. The lines are those of 'ledger read'.
+
+            Without --acknowledge-on-exit-0, the lines go to standard output, and your program acknowledges with \
+            'ledger acknowledge'. With it, COMMAND runs for each batch (/bin/sh -c) with the lines of the batch on \
+            standard input. If COMMAND exits with 0, the batch is acknowledged. Otherwise the same batch is tried again \
+            after 1, 2, 4, … at most 60 seconds. 'ledger acknowledge' skips a batch that never succeeds.
+
+            One process at a time follows as a consumer. It holds a lease in the store and renews it. A second process \
+            ends with an error that names the first. After a process was killed, the next one waits until the lease \
+            expires (--lease-seconds).
+
+            SIGINT and SIGTERM end the command with 0. It waits 10 seconds for COMMAND, and then ends it. A command that \
+            was killed receives its batch again, so COMMAND must accept an entry twice: keep the highest position.
+
+            EXAMPLES:
+              legacy-receipts ledger follow --store postgres://db/receipts \\
+                --consumer shop --environment Production \\
+                --acknowledge-on-exit-0 'kcat -P -b kafka:9092 -t purchases'
+              legacy-receipts ledger follow --store sqlite:purchases.sqlite \\
+                --consumer nightly --once --attempts 3 \\
+                --acknowledge-on-exit-0 ./deliver
+
+            EXIT STATUS:
+              0  Ended by a signal, by a closed pipe, or with --once at the end.
+              1  COMMAND failed --attempts times.
+              2  A wrong option, another process, or a store that cannot be used.
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Option(help: ArgumentHelp("The name of the consumer.", valueName: "name"))
+    var consumer: String
+
+    @Option(
+        name: .customLong("acknowledge-on-exit-0"),
+        help: ArgumentHelp(
+            "Run this shell command per batch, and acknowledge when it exits with 0.", valueName: "command"))
+    var command: String?
+
+    @Option(help: ArgumentHelp("The maximum number of entries per batch, 1 to 10000.", valueName: "n"))
+    var batch = 100
+
+    @Option(help: ArgumentHelp("How often to run the command for a batch (default: forever).", valueName: "n"))
+    var attempts: Int?
+
+    @Flag(help: "End when there are no more entries, instead of waiting for new ones.")
+    var once = false
+
+    @Option(help: ArgumentHelp("The pause between two looks at the store, 0.05 to 3600.", valueName: "seconds"))
+    var pollSeconds = 1.0
+
+    @Option(help: ArgumentHelp("How long the lease of a killed process lasts, 1 to 3600.", valueName: "seconds"))
+    var leaseSeconds = 30
+
+    @OptionGroup var selection: LedgerSelection
+
+    func validate() throws {
+        guard (1...10_000).contains(batch) else { throw ValidationError("--batch takes a number from 1 to 10000.") }
+        guard (0.05...3600).contains(pollSeconds) else {
+            throw ValidationError("--poll-seconds takes a number from 0.05 to 3600.")
+        }
+        guard (1...3600).contains(leaseSeconds) else {
+            throw ValidationError("--lease-seconds takes a number from 1 to 3600.")
+        }
+        if let command, command.isEmpty { throw ValidationError("--acknowledge-on-exit-0 takes a command.") }
+        if let attempts {
+            guard attempts >= 1 else { throw ValidationError("--attempts takes a number from 1.") }
+            guard command != nil else { throw ValidationError("--attempts needs --acknowledge-on-exit-0.") }
+        }
+    }
+
+    func run() async throws {
+        let catalog = try CatalogArguments.catalog(selection.catalog)
+        let interruption = Interruption()
+        do {
+            try await interruption.run { [self] in
+                try await StoreOpener.withExisting(store) { try await follow($0, catalog) }
+            }
+        } catch {
+            // The end that a service manager asks for, whatever it interrupted.
+            guard interruption.signal == nil else { return }
+            throw error
+        }
+    }
+
+    private func follow(_ store: any CompleteTransactionStore, _ catalog: ProductCatalog?) async throws {
+        let hold = ConsumerHold(consumer: consumer, seconds: leaseSeconds, in: store)
+        let follower = LedgerFollower(
+            store: store, hold: hold, consumer: consumer, selection: selection, catalog: catalog,
+            command: command.map(BatchCommand.init), batch: batch, attempts: attempts ?? .max, endsWhenDone: once,
+            pause: .seconds(pollSeconds))
+        // A position that cannot be read from is an error before the name is taken, which would keep entries for it.
+        let position = try await store.acknowledgedPosition(of: consumer)
+        _ = try await store.entries(after: position, limit: 1, for: consumer)
+        try await hold.take()
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await hold.keep() }
+                group.addTask { try await follower.run() }
+                try await group.next()
+                group.cancelAll()
+            }
+        } catch {
+            await hold.end()
+            throw error
+        }
+        await hold.end()
+    }
+}

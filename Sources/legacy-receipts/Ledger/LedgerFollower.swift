@@ -1,0 +1,99 @@
+import Foundation
+import ProductCatalog
+import TransactionStore
+
+/// Delivers the entries of a ledger to a consumer, from its acknowledged position on: to standard output, or to a command.
+struct LedgerFollower {
+    let store: any CompleteTransactionStore
+    let hold: ConsumerHold
+    let consumer: String
+    let selection: LedgerSelection
+    let catalog: ProductCatalog?
+    /// nil prints the entries and acknowledges nothing.
+    let command: BatchCommand?
+    /// How many entries to read at once.
+    let batch: Int
+    /// How often the command runs for one batch before the run ends.
+    let attempts: Int
+    let endsWhenDone: Bool
+    let pause: Duration
+
+    private static let longestPause = 60
+
+    /// - Throws: ``CommandFailure``, `ExitCode`, `TransactionStoreError`, `CancellationError`.
+    func run() async throws {
+        var position = try await retrying { try await store.acknowledgedPosition(of: consumer) }
+        while true {
+            try Task.checkCancellation()
+            let start = position
+            let entries = try await retrying {
+                try await hold.confirm()
+                return try await store.entries(after: start, limit: batch, for: consumer)
+            }
+            guard let last = entries.last else {
+                if endsWhenDone { return }
+                // Otherwise a reader that has gone is noticed only with the next entry.
+                if command == nil, Terminal.isOutputClosed { return }
+                try await Task.sleep(for: pause)
+                continue
+            }
+            let wanted = entries.filter { selection.includes($0.scope) }
+            if let command {
+                if !wanted.isEmpty { try await deliver(wanted, upTo: last.position, to: command) }
+                try await acknowledge(last.position)
+            } else {
+                try Terminal.output(try await lines(wanted))
+            }
+            position = last.position
+        }
+    }
+
+    private func lines(_ entries: [LedgerEntry]) async throws -> [UInt8] {
+        try await retrying { try await LedgerLines.bytes(of: entries, catalog, in: store) }
+    }
+
+    /// Runs the command until it exits with 0, or until the entries are acknowledged by another process.
+    private func deliver(_ entries: [LedgerEntry], upTo last: Int64, to command: BatchCommand) async throws {
+        let bytes = try await lines(entries)
+        let name = "the entries \(entries.first?.position ?? last) to \(entries.last?.position ?? last)"
+        var (attempt, seconds) = (1, 1)
+        while true {
+            try await retrying { try await hold.confirm() }
+            let status = try await command.run(bytes) { [hold] in hold.isLost ? .zero : .seconds(10) }
+            if status == 0 { return }
+            try Task.checkCancellation()
+            let report = "The command ended with \(status) for \(name), attempt \(attempt)."
+            guard attempt < attempts else {
+                Terminal.error("\(report) They are not acknowledged.")
+                throw ExitStatus.commandFailed
+            }
+            Terminal.error("\(report) The next attempt is in \(seconds) s.")
+            try await Task.sleep(for: .seconds(seconds))
+            if try await retrying({ try await store.acknowledgedPosition(of: consumer) }) >= last { return }
+            attempt += 1
+            seconds = min(seconds * 2, Self.longestPause)
+        }
+    }
+
+    /// Acknowledges what was delivered, also when the task is cancelled.
+    private func acknowledge(_ position: Int64) async throws {
+        try await retrying {
+            try await Task { try await store.acknowledge(position, by: consumer) }.value
+        }
+    }
+
+    /// Waits for a store that cannot be reached for a while. A run that ends by itself reports the error instead.
+    private func retrying<Result>(_ body: () async throws -> Result) async throws -> Result {
+        var seconds = 1
+        while true {
+            do {
+                return try await body()
+            } catch let error as TransactionStoreError where error.isTransient && !endsWhenDone {
+                try Task.checkCancellation()
+                Terminal.error("The store cannot be used: \(error) The next attempt is in \(seconds) s.")
+                try await Task.sleep(for: .seconds(seconds))
+                seconds = min(seconds * 2, Self.longestPause)
+            }
+        }
+    }
+}

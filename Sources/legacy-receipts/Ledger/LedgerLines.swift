@@ -1,0 +1,114 @@
+import AppStoreModels
+import ArgumentParser
+import ProductCatalog
+import Purchases
+import TransactionStore
+
+/// Which entries of the ledger a command prints, and with which terms.
+struct LedgerSelection: ParsableArguments {
+    @Option(help: "Only entries of this app (default: of every app).")
+    var bundleId: String?
+
+    @Option(
+        help: "Only entries of this environment: Production or Sandbox (default: both).",
+        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
+    var environment: Environment?
+
+    @Option(
+        help: ArgumentHelp(
+            "A product catalog, for the terms of non-renewing subscriptions. Repeatable.", valueName: "file"),
+        completion: .file())
+    var catalog: [String] = []
+
+    var isFiltered: Bool { bundleId != nil || environment != nil }
+
+    func includes(_ scope: StoreScope) -> Bool {
+        (bundleId ?? scope.bundleId) == scope.bundleId && (environment ?? scope.environment) == scope.environment
+    }
+}
+
+/// The entries of a ledger as NDJSON.
+enum LedgerLines {
+    /// - Throws: `TransactionStoreError`.
+    static func bytes(
+        of entries: some Collection<LedgerEntry>, _ catalog: ProductCatalog?, in store: any TransactionStore
+    ) async throws -> [UInt8] {
+        var lines = JSONWriter(reservingCapacity: entries.count * 1024)
+        var terms = LedgerTerms(catalog: catalog)
+        for entry in entries {
+            let term = try await terms.term(of: entry, in: store)
+            write(entry, term, to: &lines)
+        }
+        return lines.bytes
+    }
+
+    private static func write(_ entry: LedgerEntry, _ term: NonRenewingTerm?, to writer: inout JSONWriter) {
+        var transaction = entry.transaction.payload
+        if let term { transaction.expiresDate = term.end }
+        writer.beginObject()
+        writer.member("position", entry.position)
+        writer.member("event", entry.event.name)
+        writer.member("recordedDate", entry.recordedDate)
+        writer.member("bundleId", entry.scope.bundleId)
+        writer.member("environment", entry.scope.environment.rawValue)
+        writer.member("transactionId", entry.transactionId)
+        writer.member("transaction", transaction)
+        writer.member("termStart", term?.start)
+        writer.member("seatClaimId", entry.seatClaimId)
+        writer.endObject()
+        writer.newline()
+    }
+}
+
+extension DeliveryLedger {
+    /// The entries after the position of a consumer, or of a person if `consumer` is nil.
+    ///
+    /// - Throws: ``CommandFailure`` if the consumer has missed entries, `TransactionStoreError`.
+    func entries(after position: Int64, limit: Int, for consumer: String?) async throws -> [LedgerEntry] {
+        do {
+            return try await changes(after: position, limit: limit)
+        } catch let error as TransactionStoreError where error.code == .entriesRemoved {
+            let reader = consumer.map { "The consumer \($0) cannot read on. " } ?? ""
+            throw CommandFailure(
+                """
+                \(reader)\(error.message) Read the present state of the purchases with 'legacy-receipts export', \
+                and then acknowledge the removed position.
+                """)
+        }
+    }
+}
+
+/// The terms of the non-renewing subscriptions among some entries. A term depends on all purchases of the customer, so each
+/// customer is looked up once.
+private struct LedgerTerms {
+    private struct Key: Hashable {
+        let scope: StoreScope
+        let transactionId: String
+    }
+
+    private let catalog: ProductCatalog?
+    private var terms: [Key: NonRenewingTerm] = [:]
+    private var lookedUp: Set<Key> = []
+
+    init(catalog: ProductCatalog?) { self.catalog = catalog }
+
+    /// - Throws: `TransactionStoreError`.
+    mutating func term(of entry: LedgerEntry, in store: any TransactionStore) async throws -> NonRenewingTerm? {
+        let payload = entry.transaction.payload
+        guard let catalog, let product = payload.productId.flatMap({ catalog.product($0) }),
+            payload.type ?? product.type == .nonRenewingSubscription
+        else { return nil }
+        let key = Key(scope: entry.scope, transactionId: entry.transactionId)
+        if lookedUp.insert(key).inserted {
+            let identity = CustomerIdentity(
+                .originalTransactionId, payload.originalTransactionId ?? entry.transactionId)
+            let customer = try await store.customer([identity], in: entry.scope)
+            for (id, term) in customer?.nonRenewingTerms(catalog) ?? [:] {
+                let key = Key(scope: entry.scope, transactionId: id)
+                lookedUp.insert(key)
+                terms[key] = term
+            }
+        }
+        return terms[key]
+    }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import TransactionStore
+
+struct LedgerPruneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Remove old entries that every consumer has acknowledged.",
+        discussion: """
+            Removes the entries that were recorded before a date. Entries that a consumer has not acknowledged stay, \
+            and the output names the consumer. With --force they are removed too, and the consumer gets an error when \
+            it reads on. 'ledger forget' removes a consumer that no longer exists.
+
+            The purchases are not removed, and the ledger still knows what it has recorded of each transaction: no \
+            purchase is reported twice. A new consumer must begin at the present state of the purchases, which 'export' \
+            writes, and acknowledge the position that 'ledger prune' prints.
+
+            EXAMPLES:
+              legacy-receipts ledger prune --store sqlite:purchases.sqlite \\
+                --before 2026-01-01T00:00:00Z
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Remove entries that were recorded before, such as 2026-01-01T00:00:00Z.", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var before: Int64
+
+    @Flag(help: "Also remove entries that a consumer has not acknowledged.")
+    var force = false
+
+    func run() async throws {
+        try await StoreOpener.withExisting(store) { store in
+            let removal = try await store.removeEntries(before: before, evenUnread: force)
+            var lines = ["All entries up to position \(removal.position) are removed."]
+            if removal.position == 0 { lines = ["No entries are removed."] }
+            for consumer in removal.behind {
+                let misses = consumer.position < removal.position
+                lines.append(
+                    "The consumer \(consumer.name) has acknowledged \(consumer.position): "
+                        + (misses ? "it misses the removed entries after it." : "the entries after it are kept."))
+            }
+            try Terminal.output(lines.joined(separator: "\n"))
+        }
+    }
+}
+
+struct LedgerConsumersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "consumers",
+        abstract: "List the consumers and their positions.",
+        discussion: """
+            One line per consumer: the acknowledged position, the name, and the process that follows as this consumer.
+
+            EXAMPLES:
+              legacy-receipts ledger consumers --store sqlite:purchases.sqlite
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    func run() async throws {
+        try await StoreOpener.withExisting(store) { store in
+            for consumer in try await store.consumers() {
+                let holder = consumer.holder.map { "  in use by \($0)" } ?? ""
+                try Terminal.output("\(consumer.position)  \(consumer.name)\(holder)")
+            }
+        }
+    }
+}
+
+struct LedgerForgetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Remove a consumer and its position.",
+        discussion: """
+            For a consumer that no longer exists. It no longer keeps entries from 'ledger prune'. A consumer that reads \
+            again under this name begins at 0.
+
+            EXAMPLES:
+              legacy-receipts ledger forget --store sqlite:purchases.sqlite --consumer shop
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Option(help: ArgumentHelp("The name of the consumer.", valueName: "name"))
+    var consumer: String
+
+    func run() async throws {
+        try await StoreOpener.withExisting(store) { store in
+            guard try await store.removeConsumer(consumer) else {
+                throw CommandFailure("There is no consumer \(consumer).")
+            }
+            try Terminal.output("The consumer \(consumer) is removed.")
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import ArgumentParser
+import Foundation
+import Migration
+
+struct PlanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Say what migrate would do, from a sample.",
+        discussion: """
+            Takes the arguments of migrate and writes nothing. Reads the first records of each source with the same \
+            reader and verifier, and prints:
+
+              - how each column or member would be read, and why
+              - how many records of the sample would be migrated, by kind
+              - what would be quarantined: each reason with one example
+              - what would not be read or not be kept
+              - the expected number of records, time and disk space
+              - the migrate command to run
+
+            Without --output, --store or --stream, the plan is for --into sqlite:purchases.sqlite.
+
+            EXIT STATUS:
+              0  every record of the sample would be migrated
+              1  some records or documents would be quarantined, or look like
+                 documents and would not be read
+              2  usage or input error
+
+            EXAMPLES:
+              legacy-receipts plan dump.csv
+              legacy-receipts plan receipts/ dump.ndjson --sample 5000
+              legacy-receipts plan dump.csv --into postgres://localhost/purchases \\
+                --user-column account_id --carry country --json
+            """)
+
+    @Option(
+        help: ArgumentHelp("Records to read from each source; a folder is one source.", valueName: "n"),
+        transform: Self.sample)
+    var sample = 1_000
+
+    @Flag(help: "Print the plan as JSON.")
+    var json = false
+
+    @OptionGroup(title: "Arguments of migrate")
+    var migrate: MigrateCommand
+
+    private static let defaultStore = "sqlite:purchases.sqlite"
+
+    // ArgumentParser takes an option group that is a command for the parent of a command whose `validate()` fails.
+    private static func sample(_ text: String) throws -> Int {
+        guard let number = Int(text), (1...1_000_000).contains(number) else {
+            throw ValidationError("--sample takes a number from 1 to 1000000.")
+        }
+        return number
+    }
+
+    func run() async throws {
+        if migrate.retry { throw CommandFailure("plan reads inputs; --retry has none.") }
+        let arguments = PlannedCommand.migrateArguments(CommandLine.arguments)
+        let isIntoDefault =
+            migrate.into == nil && migrate.store == nil && !migrate.stream
+            && !PlannedCommand.names(arguments, "--output", short: "-o")
+        let isStore = migrate.into != nil || isIntoDefault
+        let planner = MigrationPlanner(
+            options: try migrate.migrationOptions(),
+            destination: isStore
+                ? .store(
+                    userColumn: migrate.userColumn.map(migrate.columnName),
+                    carriedColumns: Set(migrate.carry.map(migrate.columnName)),
+                    date: Int64(Date().timeIntervalSince1970 * 1_000))
+                : .files,
+            sample: sample)
+        let plan: MigrationPlan
+        do throws(MigrationError) {
+            plan = try planner.plan(inputs: migrate.inputs)
+        } catch {
+            throw CommandFailure(error.message)
+        }
+        let command = PlannedCommand(
+            arguments: arguments, into: isIntoDefault ? Self.defaultStore : nil,
+            expectedRecords: plan.isWhole && migrate.expectedRecords == nil ? plan.records : nil)
+        if json {
+            try Terminal.output(plan.json(command: command.words))
+        } else {
+            try Terminal.output(PlanText(plan: plan, isStore: isStore, command: command).text)
+        }
+        if !plan.isClean { throw ExitStatus.someQuarantined }
+    }
+}
+
+/// The command line of `migrate` that belongs to one of `plan`.
+struct PlannedCommand {
+    let words: [String]
+
+    init(arguments: [String], into: String?, expectedRecords: Int?) {
+        var words = ["legacy-receipts", "migrate"]
+        if let into { words += ["--into", into] }
+        if let expectedRecords { words += ["--expect-records", "\(expectedRecords)"] }
+        self.words = words + arguments
+    }
+
+    /// Without `plan` and the options that only `plan` has.
+    static func migrateArguments(_ arguments: [String]) -> [String] {
+        var result: [String] = []
+        var rest = arguments.dropFirst().drop { $0 == "plan" }
+        while let argument = rest.popFirst() {
+            if argument == "--" { return result + [argument] + rest }
+            if argument == "--json" || argument.hasPrefix("--sample=") { continue }
+            if argument == "--sample" {
+                _ = rest.popFirst()
+                continue
+            }
+            result.append(argument)
+        }
+        return result
+    }
+
+    static func names(_ arguments: [String], _ option: String, short: String) -> Bool {
+        arguments.prefix { $0 != "--" }.contains {
+            $0 == option || $0.hasPrefix(option + "=") || $0.hasPrefix(short) && !$0.hasPrefix("--")
+        }
+    }
+
+    /// The line for a shell.
+    var line: String { words.map(ShellWord.quoted).joined(separator: " ") }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import Migration
+import TransactionStore
+
+struct ReportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Write a page with the numbers of a store.",
+        discussion: """
+            Writes one HTML file that needs nothing else: no network and no script. It has the totals; transactions by \
+            type, product, year and environment; subscriptions by status and month; free trials, refunds and terms; the \
+            quarantine by reason; conflicts; what only the App Store knows; and the next steps as commands. The numbers \
+            are those of the tables of export.
+
+            Two reports of the same documents with the same --at and --catalog are equal byte for byte.
+
+            EXIT STATUS:
+              0  the report is complete
+              2  usage, input or output error; an earlier report is kept
+              130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; as above
+
+            EXAMPLES:
+              legacy-receipts report --store sqlite:purchases.sqlite
+              legacy-receipts report --store postgres://db/receipts \\
+                --html report.html --catalog products.yaml --at 2026-01-01
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Option(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file(extensions: ["html"]))
+    var html = "report.html"
+
+    @Option(
+        help: ArgumentHelp(
+            "A product catalog: types, groups, levels and durations. Repeatable.", valueName: "file"),
+        completion: .file())
+    var catalog: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The point in time, for example 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var at: Int64?
+
+    func validate() throws {
+        guard !html.isEmpty else { throw ValidationError("The path of the file is empty.") }
+    }
+
+    func run() async throws {
+        let now = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+        let catalog = try CatalogArguments.catalog(catalog)
+        let interruption = Interruption()
+        let report: StoreReport
+        do {
+            report = try await interruption.run { [store] in
+                try await StoreOpener.withExisting(store) {
+                    try await StoreReport($0, catalog: catalog, date: now)
+                }
+            }
+        } catch {
+            if let signal = interruption.signal {
+                Terminal.error("Interrupted. Nothing was written.")
+                throw ExitCode(128 + signal)
+            }
+            throw error
+        }
+        let page = try ReportPage(report: report, store: "\(try StoreURL(store))").html()
+        do {
+            // Atomically: an earlier report stays until this one is complete.
+            try Data(page.utf8).write(to: URL(filePath: html), options: .atomic)
+        } catch {
+            throw CommandFailure("\(html) cannot be written: \(error.localizedDescription)")
+        }
+        try Terminal.output(
+            "\(report.customers) customers, \(report.transactions) transactions, \(report.subscriptions) subscriptions."
+                + "\nWritten to \(html), as of \(DateText.iso(now)).")
+    }
+}

@@ -1,0 +1,295 @@
+import AppStoreModels
+import Migration
+import Mustache
+
+/// The numbers of a store as one HTML page that needs nothing else: no network, no script.
+struct ReportPage {
+    let report: StoreReport
+    /// The address of the store without a password.
+    let store: String
+
+    /// Products and other names in a table; the rest is one row.
+    private static let maximumRows = 200
+
+    /// - Throws: the error of a template that cannot be read.
+    func html() throws -> String {
+        let sections = [
+            totals, purchases, subscriptions, trials, refunds, terms, quarantine, conflicts, questions, next,
+        ].compactMap(\.self)
+        let moment = DateText.iso(report.date)
+        return try MustacheTemplate(string: ReportTemplate.page).render([
+            "day": String(moment.prefix(10)), "moment": moment, "store": Printable.text(store), "sections": sections,
+        ])
+    }
+
+    // MARK: Sections
+
+    private typealias Object = [String: Any]
+
+    private func section(
+        _ heading: String, _ note: String = "", cards: [(Int, String)] = [], tables: [Object] = [],
+        chart: Object? = nil,
+        commands: [(String, String)] = []
+    ) -> Object {
+        var object: Object = [
+            "heading": heading, "hasCards": !cards.isEmpty,
+            "cards": cards.map { ["number": Self.number($0.0), "label": $0.1] as Object }, "tables": tables,
+            "commands": commands.map { ["purpose": $0.0, "command": $0.1] as Object },
+        ]
+        if !note.isEmpty { object["note"] = note }
+        if let chart { object["chart"] = chart }
+        return object
+    }
+
+    private var totals: Object {
+        section(
+            "Totals",
+            cards: [
+                (report.customers, "customers"), (report.customersWithAccess, "customers with access"),
+                (report.transactions, "transactions"), (report.subscriptions, "subscriptions"),
+                (report.entitlements, "entitlements"), (report.refunds, "refunds and revocations"),
+                (report.quarantined, "in quarantine"), (report.conflicts, "conflicts"),
+            ])
+    }
+
+    private var purchases: Object? {
+        guard report.transactions > 0 else { return nil }
+        return section(
+            "Transactions", "Each transaction counts once, whatever the number of documents that state it.",
+            tables: [
+                counts("by type", "type", report.transactionsByType),
+                counts("by year of purchase", "year", report.transactionsByYear, isByName: true),
+                counts("by environment", "environment", report.transactionsByEnvironment),
+                counts(
+                    "by evidence: whether a verified signature stands behind them", "evidence",
+                    report.transactionsByEvidence),
+                counts("by product", "product", report.transactionsByProduct),
+            ])
+    }
+
+    private var subscriptions: Object? {
+        guard report.subscriptions > 0 else { return nil }
+        let rows = report.months.reversed().map { month in
+            row(Self.name(month), [month.active, month.started, month.ended])
+        }
+        return section(
+            "Subscriptions",
+            """
+            A subscription starts with its first known period. It ended when its access ended, if it has none now; one that lapsed and \
+            came back counts as active in between.
+            """,
+            tables: [
+                counts("by status", "status", report.subscriptionsByStatus),
+                table(nil, "month", heads: ["active", "started", "ended"], rows: rows, folded: "Numbers by month"),
+            ], chart: chart)
+    }
+
+    private var chart: Object? {
+        guard let first = report.months.first, let last = report.months.last else { return nil }
+        let highest = max(1, report.months.reduce(0) { max($0, $1.active) })
+        let highestChange = max(1, report.months.reduce(0) { max($0, $1.started, $1.ended) })
+        let step = 640 / Double(report.months.count)
+        let width = min(step * 0.8, 48)
+        let columns = report.months.enumerated().map { place, month -> Object in
+            let x = (Double(place) + 0.5) * step - width / 2
+            func height(_ count: Int, of highest: Int, _ room: Double) -> Double {
+                room * Double(max(0, count)) / Double(highest)
+            }
+            let active = height(month.active, of: highest, 120)
+            let (started, ended) = (
+                height(month.started, of: highestChange, 58), height(month.ended, of: highestChange, 58)
+            )
+            return [
+                "x": Self.decimal(x), "width": Self.decimal(width), "half": Self.decimal(width / 2),
+                "middle": Self.decimal(x + width / 2),
+                "activeY": Self.decimal(120 - active), "activeHeight": Self.decimal(active),
+                "startedY": Self.decimal(60 - started), "startedHeight": Self.decimal(started),
+                "endedY": Self.decimal(60 - ended), "endedHeight": Self.decimal(ended),
+            ]
+        }
+        return [
+            "columns": columns, "highest": "up to \(Self.number(highest))",
+            "highestChange": "up to \(Self.number(highestChange))", "firstMonth": Self.name(first),
+            "lastMonth": Self.name(last),
+        ]
+    }
+
+    private var trials: Object? {
+        guard report.trials > 0 else { return nil }
+        return section(
+            "Free trials to paid",
+            "Subscriptions with a free trial, and those of them with a later period that was neither free nor refunded.",
+            tables: [
+                counts(
+                    nil, "subscriptions",
+                    ["with a free trial": report.trials, "paid after the trial": report.trialsPaid])
+            ])
+    }
+
+    private var refunds: Object? {
+        guard report.refunds > 0 else { return nil }
+        return section(
+            "Refunds and revocations", "Upgrades are not among them. Old documents do not state the type.",
+            tables: [
+                counts("by year", "year", report.refundsByYear, isByName: true),
+                counts("by type", "type", report.refundsByType),
+            ])
+    }
+
+    private var terms: Object? {
+        guard !report.terms.isEmpty else { return nil }
+        let rows = report.terms.prefix(Self.maximumRows).map {
+            row(Printable.text($0.productId), [$0.terms, $0.running])
+        }
+        let others = report.terms.dropFirst(Self.maximumRows)
+        let rest =
+            others.isEmpty
+            ? []
+            : [
+                row(
+                    "other", [others.reduce(0) { $0 + $1.terms }, others.reduce(0) { $0 + $1.running }])
+            ]
+        return section(
+            "Terms of non-renewing subscriptions",
+            tables: [table(nil, "product", heads: ["terms", "running"], rows: rows + rest)])
+    }
+
+    private var quarantine: Object? {
+        guard report.quarantined > 0 else { return nil }
+        let examples = report.quarantine.prefix(Self.maximumRows).flatMap { reason in
+            reason.examples.map { example in
+                row(
+                    Printable.text(reason.reason), [],
+                    cells: [Printable.text(example.message), Printable.text(String(example.sha256.prefix(12)))])
+            }
+        }
+        return section(
+            "Quarantine",
+            "Records, or documents of records, that were not migrated. The store keeps their original bytes.",
+            tables: [
+                counts(
+                    "by reason", "reason",
+                    Dictionary(uniqueKeysWithValues: report.quarantine.map { ($0.reason, $0.rows) })),
+                table(
+                    "Examples; the hash is the beginning of sha256 in the table quarantine", "reason",
+                    texts: ["message", "hash"], rows: examples),
+            ])
+    }
+
+    private var conflicts: Object? {
+        guard report.conflicts > 0 else { return nil }
+        let rows = report.conflictExamples.map { conflict in
+            row(
+                Printable.text(conflict.originalTransactionId), [],
+                cells: [conflict.userIds.map(Printable.text).joined(separator: ", ")])
+        }
+        return section(
+            "Conflicts",
+            """
+            \(Self.number(report.conflicts)) purchases for which records name several users. Someone has to decide; the table conflicts \
+            of the export has all.
+            """, tables: [table("Examples", "originalTransactionId", texts: ["users"], rows: rows)])
+    }
+
+    private var questions: Object? {
+        guard !report.questions.isEmpty else { return nil }
+        let rows = report.questions.map { question in
+            row(question.reason, [question.purchases], cells: [Self.meaning(question.reason)])
+        }
+        return section(
+            "What the documents do not state",
+            "The App Store Server API has it. The table to_ask_apple of the export lists the purchases, in the order of what an answer could change.",
+            tables: [table(nil, "reason", heads: ["purchases"], texts: ["what to ask"], rows: rows)])
+    }
+
+    private static func meaning(_ reason: String) -> String {
+        switch reason {
+        case "unconfirmedCancellation":
+            "Get Transaction Info: an unsigned document states a cancellation that no signed one confirms."
+        case "unexplainedCancellation": "Get Transaction Info: whether a cancellation was a refund or an upgrade."
+        case "unsigned": "Get Transaction Info: no signed document states the transaction."
+        case "notCurrent": "Get All Subscription Statuses: the last known period is over; did it renew?"
+        default: "Get Transaction History: price, currency, storefront and other fields that receipts lack."
+        }
+    }
+
+    private var next: Object {
+        let store = ShellWord.quoted(Printable.text(store))
+        var commands = [
+            ("Write all purchases as tables:", "legacy-receipts export --store \(store) --to tables")
+        ]
+        if report.quarantined > 0 {
+            commands.append(
+                (
+                    "Read the quarantine again, after mending what its reasons name:",
+                    "legacy-receipts migrate --retry --into \(store)"
+                ))
+        }
+        commands.append(
+            ("Answer verifyReceipt requests from the store:", "legacy-receipts serve --port 8080 --store \(store)"))
+        return section("Next steps", commands: commands)
+    }
+
+    // MARK: Tables
+
+    private func row(_ name: String, _ values: [Int], cells: [String] = [], bar: Int? = nil) -> Object {
+        var object: Object = [
+            "name": name, "values": values.map { ["value": Self.number($0)] as Object },
+            "cells": cells.map { ["cell": $0] as Object },
+        ]
+        if let bar { object["bar"] = ["length": String(bar)] as Object }
+        return object
+    }
+
+    private func table(
+        _ caption: String?, _ first: String, heads: [String] = [], texts: [String] = [], rows: [Object],
+        hasBars: Bool = false, folded: String? = nil
+    ) -> Object {
+        var object: Object = [
+            "first": first, "heads": heads.map { ["head": $0] as Object },
+            "texts": texts.map { ["text": $0] as Object },
+            "rows": rows, "hasBars": hasBars, "isWide": !texts.isEmpty || folded != nil,
+        ]
+        if let caption { object["caption"] = caption }
+        if let folded { object["folded"] = folded }
+        return object
+    }
+
+    /// The most frequent names, or all by name, with a bar for each.
+    private func counts(_ caption: String?, _ first: String, _ counts: [String: Int], isByName: Bool = false) -> Object
+    {
+        let frequent = counts.filter { $0.key != "(other)" }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        var shown = Array(frequent.prefix(Self.maximumRows))
+        let rest = frequent.dropFirst(Self.maximumRows).reduce(counts["(other)"] ?? 0) { $0 + $1.value }
+        let highest = max(1, shown.reduce(rest) { max($0, $1.value) })
+        if isByName { shown.sort { $0.key < $1.key } }
+        var rows = shown.map {
+            row(Printable.text($0.key), [$0.value], bar: Int((1_000 * Double($0.value) / Double(highest)).rounded()))
+        }
+        if rest > 0 { rows.append(row("other", [rest], bar: Int((1_000 * Double(rest) / Double(highest)).rounded()))) }
+        return table(caption, first, heads: ["number"], rows: rows, hasBars: true)
+    }
+
+    // MARK: Text
+
+    private static func name(_ month: StoreReport.Month) -> String {
+        "\(month.year)-\(month.month < 10 ? "0" : "")\(month.month)"
+    }
+
+    /// With a comma before each three digits.
+    private static func number(_ number: Int) -> String {
+        let digits = Array(String(number.magnitude))
+        var text = number < 0 ? "-" : ""
+        for (place, digit) in digits.enumerated() {
+            if place > 0, (digits.count - place) % 3 == 0 { text += "," }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// One decimal, which is the same on every machine.
+    private static func decimal(_ number: Double) -> String {
+        let tenths = Int((number * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

@@ -1,0 +1,269 @@
+import AppStoreModels
+import Foundation
+import Purchases
+import SQLiteTransactionStore
+import Testing
+import TransactionStore
+
+@Suite("ledger follow", .timeLimit(.minutes(10)))
+struct LedgerFollowTests {
+    /// `follow` with the shortest pause, as a part of a shell line.
+    private let follow = "\"$COMMAND\" ledger follow --store sqlite:store.sqlite --consumer shop --poll-seconds 0.05"
+
+    private func position(of consumer: String = "shop", in folder: Folder) async throws -> Int64 {
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        let position = try await store.acknowledgedPosition(of: consumer)
+        try await store.close()
+        return position
+    }
+
+    private func words(_ name: String, in folder: Folder) throws -> [String] {
+        try folder.lines(name).map { "\($0["transactionId"] ?? "") \($0["event"] ?? "")" }
+    }
+
+    @Test("New entries are printed as they are stored, from the acknowledged position on, and SIGTERM ends it with 0")
+    func printing() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let acknowledged = try await Command.run(
+            "ledger", "acknowledge", "--store", "sqlite:store.sqlite", "--consumer", "shop", "5", in: folder)
+        #expect(acknowledged.output == "shop has acknowledged all entries up to 5.\n")
+        let process = try Following(
+            ["--store", "sqlite:store.sqlite", "--consumer", "shop", "--poll-seconds", "0.05"], in: folder)
+        try await process.wait(forLines: 2)
+        for id in ["900", "901"] {
+            try await StoredPurchases.makeStore(
+                [StoredPurchases.set([StoredPurchases.fact(id, original: id, 0, 1)])], in: folder)
+            try await process.wait(forLines: id == "900" ? 3 : 4)
+        }
+        #expect(await process.end(SIGTERM) == 0)
+        #expect(
+            try words("out", in: folder) == ["300 purchased", "400 purchased", "900 purchased", "901 purchased"])
+        #expect(try folder.text("err").isEmpty)
+        // What is printed is not acknowledged.
+        #expect(try await position(in: folder) == 5)
+    }
+
+    @Test("The command gets each batch on standard input, and its success acknowledges the batch")
+    func batches() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let line = "\(follow) --once --batch 3 --acknowledge-on-exit-0 'cat >>got && echo {} >>got'"
+        let first = try await Command.shell(line, in: folder)
+        #expect(first.status == 0 && first.error.isEmpty && first.output.isEmpty, "\(first.error)")
+        let lines = try folder.lines("got").map { $0["transactionId"] as? String }
+        #expect(lines == ["100", "101", "102", nil, "200", "201", "300", nil, "400", nil])
+        #expect(try await position(in: folder) == 7)
+        #expect(try await Command.shell(line, in: folder).status == 0)
+        #expect(try folder.lines("got").count == lines.count)
+    }
+
+    @Test("A batch whose command fails is not acknowledged, and the command gets the same batch again")
+    func failures() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        // It fails for 200, by a signal the first time.
+        try folder.write(
+            "deliver",
+            """
+            cat >batch
+            number=$(ls | grep -c '^try')
+            cp batch try$number
+            if grep -q '"transactionId":"200"' batch; then
+                [ $number = 1 ] && kill -9 $$
+                exit 3
+            fi
+            exit 0
+            """.utf8)
+        let outcome = try await Command.shell(
+            "\(follow) --once --batch 3 --attempts 2 --acknowledge-on-exit-0 'exec sh deliver'", in: folder)
+        #expect(outcome.status == 1)
+        #expect(
+            outcome.error == """
+                The command ended with 137 for the entries 4 to 6, attempt 1. The next attempt is in 1 s.
+                The command ended with 3 for the entries 4 to 6, attempt 2. They are not acknowledged.
+
+                """)
+        #expect(folder.names("").filter { $0.hasPrefix("try") } == ["try0", "try1", "try2"])
+        #expect(try folder.bytes("try1") == folder.bytes("try2"))
+        #expect(try await position(in: folder) == 3)
+    }
+
+    @Test("A batch that another process acknowledges is not tried again")
+    func skipping() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        try folder.write(
+            "deliver",
+            """
+            echo >>tries
+            "$COMMAND" ledger acknowledge --store sqlite:store.sqlite --consumer shop 7 >&2
+            exit 1
+            """.utf8)
+        let outcome = try await Command.shell(
+            "\(follow) --once --acknowledge-on-exit-0 'sh deliver'", in: folder)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(try folder.text("tries") == "\n")
+    }
+
+    @Test("Entries that are left out are passed over without a run of the command")
+    func leftOut() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let outcome = try await Command.shell(
+            "\(follow) --once --environment Sandbox --acknowledge-on-exit-0 'touch run'", in: folder)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(!folder.names("").contains("run"))
+        #expect(try await position(in: folder) == 7)
+    }
+
+    @Test("The command need not read its input, however long, and has the usual signals")
+    func unread() async throws {
+        let folder = try Folder()
+        let sets = (1_000..<1_600).map {
+            StoredPurchases.set([StoredPurchases.fact("\($0)", original: "\($0)", 0, 1)])
+        }
+        try await StoredPurchases.makeStore(sets, in: folder)
+        // With SIGPIPE ignored, `yes` would report an error instead of ending.
+        let outcome = try await Command.shell(
+            "\(follow) --once --batch 10000 --acknowledge-on-exit-0 'yes | head -n 1'", in: folder)
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "y\n" && outcome.error.isEmpty, "\(outcome.error)")
+        let all = try await Command.shell(
+            "\(follow.replacing("shop", with: "all")) --once --batch 10000 --acknowledge-on-exit-0 'wc -l'", in: folder)
+        #expect(all.output.trimmingCharacters(in: .whitespacesAndNewlines) == "600")
+    }
+
+    @Test("SIGTERM waits for the command, whose success is acknowledged")
+    func graceful() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let process = try Following(
+            [
+                "--store", "sqlite:store.sqlite", "--consumer", "shop", "--batch", "3", "--acknowledge-on-exit-0",
+                "echo started; sleep 1; cat >>got",
+            ], in: folder)
+        try await process.wait(forLines: 1)
+        #expect(await process.end(SIGTERM) == 0)
+        #expect(try words("got", in: folder) == ["100 purchased", "101 purchased", "102 purchased"])
+        #expect(try await position(in: folder) == 3)
+    }
+
+    @Test("A second process of one consumer is refused, and one of another consumer is not")
+    func secondProcess() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let process = try Following(
+            [
+                "--store", "sqlite:store.sqlite", "--consumer", "shop", "--poll-seconds", "0.05", "--lease-seconds",
+                "4",
+            ], in: folder)
+        try await process.wait(forLines: 7)
+        let other = try await Command.shell("\(follow.replacing("shop", with: "mail")) --once | wc -l", in: folder)
+        #expect(other.output.trimmingCharacters(in: .whitespacesAndNewlines) == "7")
+        let second = try await Command.shell("\(follow) --once", in: folder)
+        #expect(second.status == 2 && second.output.isEmpty)
+        #expect(
+            second.error.contains("The consumer shop is in use by process \(process.identifier) on "),
+            "\(second.error)")
+        #expect(await process.end(SIGINT) == 0)
+        // An orderly end frees the name at once.
+        let third = try await Command.shell("\(follow) --once | wc -l", in: folder)
+        #expect(third.output.trimmingCharacters(in: .whitespacesAndNewlines) == "7" && third.error.isEmpty)
+    }
+
+    @Test("A process that lost its lease stops its command and ends with an error")
+    func lostLease() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let process = try Following(
+            [
+                "--store", "sqlite:store.sqlite", "--consumer", "shop", "--lease-seconds", "1",
+                "--acknowledge-on-exit-0", "echo started; sleep 60; touch done",
+            ], in: folder)
+        try await process.wait(forLines: 1)
+        kill(process.identifier, SIGSTOP)
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        while try await !store.lease("shop", to: "the next one", for: 60_000).isGranted {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(await process.end(SIGCONT) == 2)
+        #expect(try folder.text("err").contains("The consumer shop is in use by the next one."))
+        #expect(try await store.acknowledgedPosition(of: "shop") == 0)
+        try await store.close()
+    }
+
+    @Test("A reader that has gone ends it with 0, also while nothing happens")
+    func closedPipe() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let outcome = try await Command.shell("{ \(follow); echo \"$?\" >status; } | head -n 7 >/dev/null", in: folder)
+        #expect(outcome.error.isEmpty)
+        #expect(try folder.text("status") == "0\n")
+    }
+
+    @Test(
+        "Wrong options are refused",
+        arguments: [
+            (["--batch", "0"], "--batch takes a number from 1 to 10000."),
+            (["--poll-seconds", "0"], "--poll-seconds takes a number from 0.05 to 3600."),
+            (["--poll-seconds", "nan"], "--poll-seconds takes a number from 0.05 to 3600."),
+            (["--lease-seconds", "0"], "--lease-seconds takes a number from 1 to 3600."),
+            (["--attempts", "2"], "--attempts needs --acknowledge-on-exit-0."),
+            (["--attempts", "0", "--acknowledge-on-exit-0", "true"], "--attempts takes a number from 1."),
+            (["--acknowledge-on-exit-0", ""], "--acknowledge-on-exit-0 takes a command."),
+            (["--consumer", "é"], "1 to 256 characters"),
+        ])
+    func refusals(arguments: [String], message: String) async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let outcome = try await Command.run(
+            ["ledger", "follow", "--store", "sqlite:store.sqlite", "--consumer", "shop", "--once"] + arguments,
+            in: folder)
+        #expect(outcome.status == 2 && outcome.output.isEmpty)
+        #expect(outcome.error.contains(message), "\(outcome.error)")
+    }
+}
+
+/// `ledger follow` as a process that goes on until it gets a signal. Its output is in the files `out` and `err`.
+final class Following {
+    private let process = Process()
+    private let folder: Folder
+
+    init(_ arguments: [String], in folder: Folder) throws {
+        self.folder = folder
+        process.executableURL = URL(filePath: Command.path)
+        process.arguments = ["ledger", "follow"] + arguments
+        process.currentDirectoryURL = folder.url
+        process.standardInput = FileHandle.nullDevice
+        let handles = try ["out", "err"].map { try FileHandle(forWritingTo: URL(filePath: folder.write($0, ""))) }
+        defer { for handle in handles { try? handle.close() } }
+        (process.standardOutput, process.standardError) = (handles[0], handles[1])
+        try process.run()
+    }
+
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    var identifier: Int32 { process.processIdentifier }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// Waits until the process has printed so many lines.
+    func wait(forLines count: Int) async throws {
+        for _ in 0..<3_000 {
+            if try folder.bytes("out").count(where: { $0 == UInt8(ascii: "\n") }) >= count { return }
+            let errors = try folder.text("err")
+            try #require(process.isRunning, "it ended by itself: \(errors)")
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        let errors = try folder.text("err")
+        Issue.record("no \(count) lines within a minute: \(errors)")
+    }
+
+    /// Sends a signal and waits for the end. Returns the exit code; 128 and the number of the signal that ended it.
+    func end(_ signal: Int32) async -> Int32 {
+        kill(process.processIdentifier, signal)
+        while process.isRunning { try? await Task.sleep(for: .milliseconds(5)) }
+        return (process.terminationReason == .uncaughtSignal ? 128 : 0) + process.terminationStatus
+    }
+}

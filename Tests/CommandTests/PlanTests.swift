@@ -1,0 +1,79 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("plan", .timeLimit(.minutes(10)))
+struct PlanTests {
+    /// Runs `plan` with the test root trusted.
+    private func plan(_ arguments: String..., in folder: Folder) async throws -> Outcome {
+        try await Command.run(["plan", "--trust-root", "root.der"] + arguments, in: folder)
+    }
+
+    private func table(_ rows: Int) -> String {
+        "blob,user id,country\n"
+            + (0..<rows).map { "\(Forged.base64(Forged.bulk[$0 % Forged.bulk.count])),u\($0),DE\n" }.joined()
+    }
+
+    @Test("Writes nothing, and prints a command that does what it said")
+    func command() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("a dump.csv", table(24))
+        let names = folder.names("")
+        let outcome = try await plan(
+            "a dump.csv", "--sample", "100", "--carry", "country", "--into", "sqlite:it's.sqlite", in: folder)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(folder.names("") == names)
+        #expect(outcome.output.contains("receipt: 24 (by its content)"), "\(outcome.output)")
+        #expect(outcome.output.contains("user id: 24 (by its name)"))
+        #expect(outcome.output.contains("kept beside the user (--carry): 24"))
+        let line = String(try #require(outcome.output.split(separator: "\n").last).drop { $0 == " " })
+        #expect(line.hasPrefix("legacy-receipts migrate --expect-records 24 --trust-root root.der "))
+        let migrated = try await Command.shell(
+            line.replacing("legacy-receipts", with: "$COMMAND", maxReplacements: 1), in: folder)
+        #expect(migrated.status == 0, "\(migrated.error)")
+        #expect(migrated.output.contains("migrated              24"), "\(migrated.output)")
+        #expect(folder.names("").contains("it's.sqlite"))
+    }
+
+    @Test(
+        "Is for a SQLite store unless another destination is named, and ends with 1 if something would be quarantined")
+    func destination() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(3) + Array("{\"receipt\":\"nonsense\"}\n".utf8))
+        let outcome = try await plan("dump.ndjson", "--sample=3", in: folder)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(
+            outcome.output.hasSuffix(
+                "\n  legacy-receipts migrate --into sqlite:purchases.sqlite --trust-root root.der dump.ndjson\n"))
+        let whole = try await plan("dump.ndjson", "--json", "--output", "tables", in: folder)
+        #expect(whole.status == 1)
+        let object = try whole.object()
+        #expect(
+            object["command"] as? [String] == [
+                "legacy-receipts", "migrate", "--expect-records", "4", "--trust-root", "root.der", "dump.ndjson",
+                "--output", "tables",
+            ])
+        #expect((object["summary"] as? [String: Any])?["quarantined"] as? Int == 1)
+        let text = try await plan("dump.ndjson", in: folder)
+        #expect(text.output.contains("1 × unknownForm: "))
+        #expect(text.output.contains("dump.ndjson, line 4, SHA-256 "))
+        #expect(!text.output.contains("nonsense"))
+        #expect(folder.names("") == ["dump.ndjson", "root.der"])
+    }
+
+    @Test("A pipe has no size; a wrong column ends with 2 and is named")
+    func unknown() async throws {
+        let folder = try Folder.withRoot()
+        let outcome = try await Command.run(
+            ["plan", "-", "--trust-root", "root.der", "--sample", "5"], input: Forged.ndjson(20), in: folder)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.output.contains("unknown: a pipe or a compressed file does not state its size"))
+        try folder.write("dump.csv", table(3))
+        let wrong = try await plan("dump.csv", "--column", "payload", in: folder)
+        #expect(wrong.status == 2)
+        let retry = try await plan("--retry", "--into", "sqlite:store.sqlite", in: folder)
+        #expect(retry.status == 2)
+        #expect(retry.error.contains("plan reads inputs; --retry has none."))
+        #expect(wrong.error.contains("dump.csv has no column payload. Its columns are: blob, user id, country."))
+    }
+}

@@ -1,0 +1,204 @@
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import Migration
+import SQLiteTransactionStore
+import TestSupport
+import Testing
+
+@Suite("Plans")
+struct MigrationPlanTests {
+    private static let inputs =
+        FixtureStore.names.map { FixtureStore.root.appending(path: $0).path + "/" }.sorted()
+        + [FixtureStore.root.appending(path: "inputs").path]
+    private static let date: Int64 = 1_790_000_000_000
+
+    private static func options(_ configure: (inout MigrationOptions) -> Void = { _ in }) throws -> MigrationOptions {
+        var options = MigrationOptions(trust: try FixtureTrust.withIntermediates())
+        configure(&options)
+        return options
+    }
+
+    private static func plan(
+        _ inputs: [String], store: Bool = true, user: String? = nil, carry: Set<String> = [], sample: Int = .max,
+        _ configure: (inout MigrationOptions) -> Void = { _ in }
+    ) throws -> MigrationPlan {
+        try MigrationPlanner(
+            options: options(configure),
+            destination: store ? .store(userColumn: user, carriedColumns: carry, date: date) : .files, sample: sample
+        ).plan(inputs: inputs)
+    }
+
+    /// A table whose columns have names that say nothing, and one that says too much.
+    private static func oddTable(_ rows: Int, lineEnd: String = "\n") throws -> String {
+        let receipt = String(decoding: try FixtureStore.bytes("auto-renewable/receipt.b64"), as: UTF8.self)
+            .filter { !$0.isWhitespace }
+        let other = String(decoding: try FixtureStore.bytes("consumable/receipt.b64"), as: UTF8.self)
+            .filter { !$0.isWhitespace }
+        var lines = ["blob 1,customer_id,country,log,receipt"]
+        for row in 0..<rows {
+            let payload = row == 2 ? "no receipt!" : row % 2 == 0 ? receipt : other
+            let log =
+                row == 0
+                ? "saved latest_receipt_info of the user - see the archive of the year before the last one" : ""
+            lines.append("\(payload),u\(row),DE,\(log),")
+        }
+        return lines.joined(separator: lineEnd) + lineEnd
+    }
+
+    @Test("The counts of a plan over all records are those of the migration into files")
+    func countsOfFiles() async throws {
+        let folder = try TemporaryFolder()
+        let summary = try await Migration(options: try Self.options()).run(
+            inputs: Self.inputs, output: folder.file("output"))
+        let plan = try Self.plan(Self.inputs, store: false)
+        #expect(plan.summary == summary)
+        #expect(plan.isWhole)
+        #expect(plan.records == summary.recordsRead)
+        #expect(!plan.isClean)
+        let files = folder.url.appending(path: "output")
+        let written = try ["transactions", "app-transactions", "renewal-infos", "quarantine"].reduce(0) {
+            try $0 + Data(contentsOf: files.appending(path: "\($1).ndjson")).count
+        }
+        #expect(plan.outputBytes == written)
+    }
+
+    @Test("The counts of a plan over all records are those of the migration into a store")
+    func countsOfStore() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(
+            path: folder.file("store.sqlite"), options: .init(durability: .normal))
+        let summary = try await StoreMigration(
+            options: StoreMigration.Options(migration: try Self.options(), date: Self.date)
+        ).run(inputs: Self.inputs, into: store)
+        try await store.close()
+        #expect(try Self.plan(Self.inputs).summary == summary.records)
+    }
+
+    @Test("Each reason has an example: the first record in the quarantine, by its place and hash")
+    func examples() async throws {
+        let folder = try TemporaryFolder()
+        _ = try await Migration(options: try Self.options()).run(inputs: Self.inputs, output: folder.file("output"))
+        let bytes = [UInt8](try Data(contentsOf: folder.url.appending(path: "output/quarantine.ndjson")))
+        var first: [String: JSONValue] = [:]
+        var counts: [String: Int] = [:]
+        for line in try FixtureRun.lines(bytes) {
+            let reason = try #require(line["reason"]?.string)
+            if first[reason] == nil { first[reason] = line }
+            counts[reason, default: 0] += 1
+        }
+        let plan = try Self.plan(Self.inputs, store: false)
+        #expect(Set(plan.quarantine.map(\.reason)) == Set(first.keys))
+        for example in plan.quarantine {
+            let line = try #require(first[example.reason])
+            #expect(example.sha256 == line["source"]?["sha256"]?.string)
+            #expect(example.message == line["message"]?.string)
+            #expect(example.place.hasPrefix(try #require(line["source"]?["input"]?.string)))
+            #expect(example.records + example.documents == counts[example.reason])
+        }
+        let sizes = plan.quarantine.map { $0.records + $0.documents }
+        #expect(sizes == sizes.sorted(by: >))
+    }
+
+    @Test("Each column has its role and the cause: option, name or content")
+    func columns() throws {
+        let folder = try TemporaryFolder()
+        let table = try folder.write("odd.csv", Self.oddTable(6))
+        let plan = try Self.plan([table], carry: ["country"])
+        let columns = try #require(plan.sources.first).columns
+        func column(_ path: String, _ columns: [MigrationPlan.Column] = columns) throws -> MigrationPlan.Column {
+            try #require(columns.first { $0.path == path }, "\(columns.map(\.path))")
+        }
+        #expect(try column("blob 1").fates[MemberFate.readAsReceipt.rawValue] == 5)
+        #expect(try column("blob 1").cause == .content)
+        #expect(try column("customer_id").isUser)
+        #expect(try column("customer_id").cause == .name)
+        #expect(try column("country").isKept)
+        #expect(try !column("country").isUser)
+        #expect(try column("country").cause == nil)
+        #expect(try column("log").fates[MemberFate.looksLikeDocument.rawValue] == 1)
+        #expect(try column("receipt").fates.keys.contains(MemberFate.empty.rawValue))
+        #expect(!plan.isClean)
+        let named = try #require(
+            try Self.plan([table], user: "country") { $0.receiptColumn = "blob 1" }.sources.first
+        ).columns
+        #expect(try column("blob 1", named).cause == .option)
+        #expect(try column("country", named).isUser)
+        #expect(try column("country", named).cause == .option)
+        #expect(try !column("customer_id", named).isUser)
+    }
+
+    @Test("A sample has the first records of each source, and the sizes of the files give the rest")
+    func sample() throws {
+        let folder = try TemporaryFolder()
+        let tables = [try folder.write("1.csv", Self.oddTable(400)), try folder.write("2.csv", Self.oddTable(5))]
+        let plan = try Self.plan(tables, sample: 40)
+        #expect(plan.sources.map(\.sampledRecords) == [40, 5])
+        #expect(plan.sources.map(\.isWhole) == [false, true])
+        #expect(plan.summary.recordsRead == 45)
+        #expect(!plan.isWhole)
+        let records = try #require(plan.records)
+        #expect((380...430).contains(records), "\(records)")
+        #expect(try #require(plan.expectedBytes) > Double(plan.outputBytes))
+        #expect(try Self.plan(tables, sample: 400).isWhole)
+        #expect(try Self.plan(tables, sample: 399).sources[0].isWhole == false)
+    }
+
+    @Test("A limit is one of all sources together")
+    func limit() throws {
+        let folder = try TemporaryFolder()
+        let tables = [try folder.write("1.csv", Self.oddTable(30)), try folder.write("2.csv", Self.oddTable(30))]
+        let plan = try Self.plan(tables, sample: 100) { $0.maximumRecords = 35 }
+        #expect(plan.sources.map(\.sampledRecords) == [30, 5])
+        #expect(plan.records == 35)
+        #expect(plan.isWhole)
+        let small = try Self.plan(tables, sample: 10) { $0.maximumRecords = 35 }
+        #expect(small.summary.recordsRead == 20)
+        #expect(small.records == 35)
+        #expect(!small.isWhole)
+    }
+
+    @Test("The number of records in a compressed file is unknown unless the sample is all of it")
+    func compressed() throws {
+        let folder = try TemporaryFolder()
+        let table = try folder.write("dump.csv", Self.oddTable(50))
+        let gzip = Process()
+        gzip.executableURL = URL(filePath: "/usr/bin/env")
+        gzip.arguments = ["gzip", table]
+        try gzip.run()
+        gzip.waitUntilExit()
+        #expect(try Self.plan([table + ".gz"], sample: 10).records == nil)
+        #expect(try Self.plan([table + ".gz"], sample: 50).records == 50)
+    }
+
+    @Test("A wrong column is an error that names it and the columns there are")
+    func wrongColumn() throws {
+        let folder = try TemporaryFolder()
+        let table = try folder.write("odd.csv", Self.oddTable(6))
+        func error(_ body: () throws -> MigrationPlan) -> MigrationError? {
+            do { _ = try body() } catch { return error as? MigrationError }
+            return nil
+        }
+        for wrong in [
+            error { try Self.plan([table]) { $0.receiptColumn = "payload" } },
+            error { try Self.plan([table], user: "payload") },
+            error { try Self.plan([table], carry: ["payload"]) },
+        ] {
+            let message = try #require(wrong).message
+            #expect(message.contains("has no column payload"))
+            #expect(message.contains("blob 1, customer_id, country, log, receipt"))
+        }
+    }
+
+    @Test("The JSON has the numbers of the plan, and the command word by word")
+    func json() throws {
+        let folder = try TemporaryFolder()
+        let plan = try Self.plan([try folder.write("odd.csv", Self.oddTable(6))])
+        let value = try JSONValue.parse(plan.json(command: ["a", "b \"c"]))
+        #expect(value["command"]?.array?.compactMap(\.string) == ["a", "b \"c"])
+        #expect(value["summary"]?["recordsRead"]?.integer == 6)
+        #expect(value["records"]?.integer == 6)
+        #expect(value["sources"]?.array?.first?["columns"]?.array?.count == 5)
+        #expect(value["quarantine"]?.array?.first?["records"]?.integer == 1)
+    }
+}

@@ -1,0 +1,114 @@
+import AppStoreModels
+import Foundation
+import Migration
+import Purchases
+import TestSupport
+import Testing
+import TransactionStore
+import TransactionStoreConformance
+
+@Suite("Reports")
+struct StoreReportTests {
+    private typealias Samples = ExportSamples
+
+    private static func report(_ sets: [FactSet] = Samples.sets) async throws -> StoreReport {
+        let result = ReportBox()
+        try await Samples.withStore(sets) {
+            result.value = try await StoreReport($0, catalog: try catalog(Samples.products), date: Samples.date)
+        }
+        return try #require(result.value)
+    }
+
+    private final class ReportBox: @unchecked Sendable { var value: StoreReport? }
+
+    private static func counts(_ values: [String]) -> [String: Int] {
+        values.reduce(into: [:]) { $0[$1.isEmpty ? "unknown" : $1, default: 0] += 1 }
+    }
+
+    /// The year of a date in a table, by Foundation.
+    private static func year(_ milliseconds: String) throws -> String {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let date = Date(timeIntervalSince1970: Double(try #require(Int64(milliseconds))) / 1_000)
+        return String(calendar.component(.year, from: date))
+    }
+
+    @Test("The numbers are those of the tables of the export")
+    func equalsExport() async throws {
+        let folder = try TemporaryFolder()
+        try await Samples.withStore { _ = try await Samples.export(.ndjson).run($0, to: folder.path) }
+        func table(_ name: String) throws -> ExportedRows { try ExportedRows(name, in: folder) }
+        let report = try await Self.report()
+        #expect(report.customers == (try table("customers").rows.count))
+        #expect(report.customersWithAccess == (try table("customers")["hasAccess"].count { $0 == "true" }))
+        #expect(report.entitlements == (try table("entitlements").rows.count))
+        let transactions = try table("transactions")
+        #expect(report.transactions == transactions.rows.count)
+        #expect(report.transactionsByEnvironment == Self.counts(transactions["environment"]))
+        #expect(report.transactionsByEvidence == Self.counts(transactions["evidence"]))
+        #expect(report.transactionsByType == Self.counts(transactions["type"]))
+        #expect(report.transactionsByProduct == Self.counts(transactions["productId"]))
+        #expect(report.transactionsByYear == Self.counts(try transactions["purchaseDate"].map(Self.year)))
+        let revoked = transactions.rows.filter { $0["revocationDate"] != nil }
+        #expect(!revoked.isEmpty)
+        #expect(report.refundsByYear == Self.counts(try revoked.map { try Self.year($0["revocationDate"] ?? "") }))
+        #expect(report.refundsByType == Self.counts(revoked.map { $0["revocationType"] ?? "" }))
+        let subscriptions = try table("subscriptions")
+        #expect(report.subscriptions == subscriptions.rows.count)
+        #expect(report.subscriptionsByStatus == Self.counts(subscriptions["status"]))
+        #expect(report.months.reduce(0) { $0 + $1.started } == subscriptions.rows.count)
+        #expect(report.months.reduce(0) { $0 + $1.ended } == subscriptions["hasAccess"].count { $0 == "false" })
+        #expect(report.months.last?.active == subscriptions["hasAccess"].count { $0 == "true" })
+        #expect(report.months.last.map { "\($0.year)-\($0.month)" } == "2020-7")
+        let terms = try table("terms")
+        #expect(report.terms.map(\.productId) == ["pass"])
+        #expect(report.terms.map(\.terms) == [terms.rows.count])
+        let ends = terms["termEnd"].compactMap { Int64($0) }
+        #expect(
+            report.terms.map(\.running) == [
+                zip(terms["termStart"].compactMap { Int64($0) }, ends).count {
+                    $0 <= Samples.date && $1 > Samples.date
+                }
+            ])
+        let quarantine = try table("quarantine")
+        #expect(report.quarantine.map(\.reason) == quarantine["reason"])
+        #expect(report.quarantine.flatMap(\.examples).map(\.sha256) == quarantine["sha256"])
+        let conflicts = try table("conflicts")
+        #expect(report.conflicts == conflicts.rows.count)
+        #expect(report.conflictExamples.map(\.originalTransactionId) == conflicts["originalTransactionId"])
+        let questions = Self.counts(try table("to_ask_apple")["reason"])
+        #expect(Dictionary(uniqueKeysWithValues: report.questions.map { ($0.reason, $0.purchases) }) == questions)
+    }
+
+    @Test("The order of the documents changes nothing")
+    func order() async throws {
+        #expect(try await Self.report() == (try await Self.report(Samples.sets.reversed())))
+    }
+
+    @Test("A trial is paid if a later period is neither free nor revoked")
+    func trials() async throws {
+        func trial(_ id: String, _ original: String, from: Int64) -> TransactionFact {
+            Samples.period(id, original, from: from, source: .appStoreServerAPI) { $0.offerDiscountType = .freeTrial }
+        }
+        let sets = [
+            trial("10", "10", from: 0), Samples.period("11", "10", from: 30, source: .appStoreServerAPI),
+            trial("20", "20", from: 0),
+            trial("30", "30", from: 0),
+            Samples.period("31", "30", from: 30, source: .appStoreServerAPI) {
+                $0.revocationDate = Samples.june + 31 * Samples.day
+                $0.revocationReason = .other
+            },
+            Samples.period("40", "40", from: 0, source: .appStoreServerAPI), trial("41", "40", from: 30),
+        ].map { StoreSamples.set($0) }
+        let report = try await Self.report(sets)
+        #expect(report.trials == 4)
+        #expect(report.trialsPaid == 1)
+    }
+
+    @Test("A store without documents has a report of zeros")
+    func empty() async throws {
+        let report = try await Self.report([])
+        #expect(report.customers + report.transactions + report.quarantined == 0)
+        #expect(report.months.isEmpty)
+    }
+}
