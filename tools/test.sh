@@ -51,7 +51,7 @@ tests bash tools/postgres.sh run swift test --skip-build --filter PostgreSQL
 step "Documentation"
 bash tools/docs.sh
 
-step "Demonstration, release"
+step "Demonstration"
 bash tools/demo.sh
 
 step "Tests, release"
@@ -61,6 +61,9 @@ LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests swift test -c release --skip-build --fi
 tests bash tools/postgres.sh run swift test -c release --skip-build --filter PostgreSQL
 
 command=$(swift build -c release --show-bin-path)/legacy-receipts
+
+step "Demonstration, release"
+DEMO_COMMAND=$command bash tools/demo.sh >/dev/null
 
 step "Outside judges of the server"
 bash tools/judges/server.sh "$command"
