@@ -1,5 +1,5 @@
 import GRDB
-package import TransactionStore
+import TransactionStore
 
 /// A value of a column in SQLite.
 package enum SQLiteValue: Sendable {
@@ -10,20 +10,22 @@ package enum SQLiteValue: Sendable {
 
 /// A connection to a SQLite file with tables that are no store, for programs that write tables.
 package final class SQLiteTableFile: Sendable {
+    package let path: String
     private let queue: DatabaseQueue
 
-    /// Opens a file, or creates it if it is missing.
+    /// Opens a file. A missing one is created, and only its owner may read it.
     /// - Parameters:
     ///   - path: the path of the file; its folder must exist.
     ///   - busyTimeout: how long to wait for another program that writes, in seconds.
     /// - Throws: `TransactionStoreError`.
     package init(path: String, busyTimeout: Double = 30) throws {
+        self.path = path
         var configuration = Configuration()
         configuration.label = "SQLiteTableFile"
         configuration.busyMode = .timeout(busyTimeout)
-        configuration.foreignKeysEnabled = false
         // Temporary tables may be larger than the memory.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = FILE") }
+        PrivateFile.make(path)
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
         } catch {
@@ -54,13 +56,18 @@ package struct SQLiteTableSession {
 
     /// Runs SQL without parameters.
     /// - Returns: the number of rows that the last INSERT, UPDATE or DELETE changed.
-    @discardableResult
     package func run(_ sql: String) throws -> Int {
         try database.execute(sql: sql)
         return database.changesCount
     }
 
-    /// The values in the first column of a query.
+    /// Whether the file is a store or a spool.
+    package func isStore() throws -> Bool {
+        let id = try Int32.fetchOne(database, sql: "PRAGMA application_id")
+        return id == SQLiteSchema.applicationId || id == SQLiteFactSpool.applicationId
+    }
+
+    /// The texts in the first column of a query.
     package func texts(_ sql: String) throws -> [String] { try String.fetchAll(database, sql: sql) }
 
     /// Runs a statement once for each row, whose values are its parameters.

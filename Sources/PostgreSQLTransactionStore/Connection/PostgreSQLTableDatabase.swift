@@ -1,4 +1,4 @@
-package import TransactionStore
+import TransactionStore
 
 /// A connection to a PostgreSQL database with tables that are no store, for programs that write tables.
 package final class PostgreSQLTableDatabase: Sendable {
@@ -77,8 +77,16 @@ package struct PostgreSQLTableSession {
 
     /// Runs SQL without parameters.
     /// - Returns: the number of rows that the last INSERT, UPDATE or DELETE changed.
-    @discardableResult
     package func run(_ sql: String) throws -> Int { try session.query(sql).affected }
+
+    /// Whether the schema is that of a store.
+    package func isStore() throws -> Bool {
+        try texts(
+            """
+            SELECT count(*)::text FROM pg_tables
+            WHERE schemaname = current_schema() AND tablename IN ('schema_migrations', 'scopes', 'identities')
+            """) == ["3"]
+    }
 
     /// The values in the first column of a query, in PostgreSQL's text format.
     package func texts(_ sql: String) throws -> [String] {
@@ -93,7 +101,7 @@ package struct PostgreSQLTableSession {
     package func transaction<Value>(_ body: () throws -> Value) throws -> Value { try session.transaction(body) }
 }
 
-/// Rows in COPY's binary format. `text` and `jsonb` cannot contain U+0000: it becomes U+FFFD.
+/// Rows in COPY's binary format.
 package struct CopyRows: Sendable {
     private let columns: Int16
     private var buffer = BinaryBuffer()
@@ -117,13 +125,8 @@ package struct CopyRows: Sendable {
 
     package mutating func boolean(_ value: Bool) { buffer.field(value ? 1 : 0 as UInt8) }
 
-    package mutating func text(_ value: String) {
-        if value.utf8.contains(0) {
-            buffer.field(String(String.UnicodeScalarView(value.unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : $0 })))
-        } else {
-            buffer.field(value)
-        }
-    }
+    /// A `text` value, which cannot contain U+0000.
+    package mutating func text(_ value: String) { buffer.field(value) }
 
     /// A `jsonb` value: its version, then JSON text (jsonb_recv in PostgreSQL's jsonb.c).
     package mutating func json(_ value: [UInt8]) {

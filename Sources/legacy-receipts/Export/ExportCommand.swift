@@ -11,36 +11,42 @@ struct ExportCommand: AsyncParsableCommand {
         commandName: "export",
         abstract: "Write the purchases in a store as tables.",
         discussion: """
-            Merges all documents about each customer and writes one file per table: transactions, subscriptions, \
+            Merges all documents about each customer and writes tables, as files into a folder, or into a SQLite or \
+            PostgreSQL database: transactions, subscriptions, \
             entitlements, terms (of non-renewing subscriptions), renewal_infos, app_transactions, customers, \
             customer_identities, customer_users and conflicts (your user ids, of migrate --into), to_ask_apple (what the \
             App Store Server API could change), and quarantine (what migrate --into could not migrate). \
             Documentation/Export.md explains each column and has example queries.
 
             Statuses and entitlements are those at --at. Two exports of the same documents with the same --at and \
-            --catalog are equal byte for byte. A file that does not change is left alone.
+            --catalog are equal byte for byte. A file or row that does not change is left alone.
 
             EXIT STATUS:
               0  the tables are complete
-              2  usage, input or output error; the files of an earlier export are kept
+              2  usage, input or output error; the tables of an earlier export are kept
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; as above
 
             EXAMPLES:
               legacy-receipts export --store sqlite:purchases.sqlite --to tables
               legacy-receipts export --store postgres://db/receipts --to tables \\
                 --format csv --catalog products.yaml --at 2026-01-01
+              legacy-receipts export --store sqlite:purchases.sqlite --to sqlite:tables.sqlite
+              legacy-receipts export --store postgres://db/receipts \\
+                --to 'postgres://db/analytics?schema=purchases'
             """)
 
     @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
     var store: String
 
     @Option(
-        name: .customLong("to"), help: ArgumentHelp("The folder to write into.", valueName: "dir"),
+        name: .customLong("to"),
+        help: ArgumentHelp(
+            "Where to write: a folder, sqlite:FILE, or postgres://… (?schema=NAME names a schema).", valueName: "place"),
         completion: .directory)
-    var folder = "tables"
+    var place = "tables"
 
-    @Option(help: "The form of the tables: ndjson or csv.")
-    var format: TableExport.Format = .ndjson
+    @Option(help: "The form of the files in a folder: ndjson or csv (default: ndjson).")
+    var format: TableExport.Format?
 
     @Option(
         help: ArgumentHelp(
@@ -57,38 +63,76 @@ struct ExportCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard !folder.isEmpty else { throw ValidationError("The path of the folder is empty.") }
+        guard !place.isEmpty else { throw ValidationError("The path of the folder is empty.") }
+        guard let database = try database else { return }
+        guard format == nil else { throw ValidationError("--format is for a folder; \(database) has tables.") }
+        guard try database != StoreURL(store) else {
+            throw ValidationError("--to is the store itself. Choose another file, or with ?schema=NAME another schema.")
+        }
+    }
+
+    /// The database to write into; nil for a folder.
+    private var database: StoreURL? {
+        get throws {
+            let schemes = ["sqlite:", "postgres://", "postgresql://"]
+            return try schemes.contains(where: place.hasPrefix) ? StoreURL(place) : nil
+        }
     }
 
     func run() async throws {
         let now = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
-        let export = TableExport(format: format, catalog: try CatalogArguments.catalog(catalog), date: now)
+        let export = TableExport(format: format ?? .ndjson, catalog: try CatalogArguments.catalog(catalog), date: now)
         let interruption = Interruption()
-        let summary: ExportSummary
+        let output: (json: [UInt8], text: String)
         do {
-            summary = try await interruption.run { [store, folder] in
-                try await StoreOpener.withExisting(store) { try await export.run($0, to: folder) }
+            output = try await interruption.run { [store, place, database = try database] in
+                try await StoreOpener.withExisting(store) { store in
+                    if let database {
+                        let summary = try await export.run(store, into: database)
+                        return (summary.json, Self.text(summary, "\(database)"))
+                    }
+                    let summary = try await export.run(store, to: place)
+                    return (summary.json, Self.text(summary, place))
+                }
             }
         } catch {
             if let signal = interruption.signal {
-                Terminal.error("Interrupted. The files of an earlier export are kept in \(folder).")
+                Terminal.error("Interrupted. The tables of an earlier export are kept.")
                 throw ExitCode(128 + signal)
             }
             guard let error = error as? ExportError else { throw error }
             throw CommandFailure(error.message)
         }
-        if json { try Terminal.output(summary.json) } else { try Terminal.output(Self.text(summary, folder)) }
+        if json { try Terminal.output(output.json) } else { try Terminal.output(output.text) }
     }
 
     private static func text(_ summary: ExportSummary, _ folder: String) -> String {
         let width = summary.tables.reduce(0) { max($0, $1.name.count) }
         let digits = summary.tables.reduce(0) { max($0, String($1.rows).count) }
-        var lines = summary.tables.map { table in
+        let lines = summary.tables.map { table in
             let number = String(table.rows)
             let count = String(repeating: " ", count: digits - number.count) + number
             return table.name.padded(to: width + 2) + count + (table.isChanged ? "" : "  unchanged")
         }
-        lines += ["", "Written to \(Printable.text(folder)), as of \(DateText.iso(summary.date))."]
-        return lines.joined(separator: "\n")
+        return (lines + end(folder, summary.date)).joined(separator: "\n")
+    }
+
+    private static func text(_ summary: DatabaseExportSummary, _ database: String) -> String {
+        let header = ["table", "rows", "written", "changed", "removed"]
+        let rows =
+            [header]
+            + summary.tables.map { [$0.name] + [$0.rows, $0.written, $0.changed, $0.removed].map(String.init) }
+        let widths = header.indices.map { column in rows.reduce(0) { max($0, $1[column].count) } }
+        let lines = rows.map { row in
+            let numbers = zip(row, widths).dropFirst().map { number, width in
+                String(repeating: " ", count: 2 + width - number.count) + number
+            }
+            return row[0] + String(repeating: " ", count: widths[0] - row[0].count) + numbers.joined()
+        }
+        return (lines + end(database, summary.date)).joined(separator: "\n")
+    }
+
+    private static func end(_ place: String, _ date: Int64) -> [String] {
+        ["", "Written to \(Printable.text(place)), as of \(DateText.iso(date))."]
     }
 }
