@@ -59,6 +59,25 @@ struct ExportDatabaseTests {
         }
     }
 
+    @Test("--kind writes the import file of a vendor and says what it left out")
+    func vendor() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let outcome = try await export("--kind", "adapty", "--to", "vendor", in: folder)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(outcome.output.hasPrefix("rows               0\nwithoutUser        4\n"), "\(outcome.output)")
+        #expect(outcome.output.hasSuffix("\nWritten to vendor/adapty.csv.\n"))
+        #expect(try folder.text("vendor/adapty.csv") == "user_id,apple_original_transaction_id\r\n")
+        for (arguments, message) in [
+            (["--at", "2023-02-20"], "are for the tables, not for --kind adapty"),
+            (["--to", "sqlite:x.sqlite"], "--kind writes into a folder"),
+        ] {
+            let refused = try await Command.run(
+                ["export", "--store", "sqlite:store.sqlite", "--kind", "adapty"] + arguments, in: folder)
+            #expect(refused.status == 2 && refused.error.contains(message), "\(refused.error)")
+        }
+    }
+
     @Test("An export that is killed leaves the tables of one export: SQLite")
     func killed() async throws {
         let folder = try Folder()

@@ -94,16 +94,11 @@ public struct TableExport: Sendable {
 
     /// Writes all rows of the store.
     private func write(_ store: any CustomerDirectory & MigrationStore, to output: some TableOutput) async throws {
-        for scope in try await store.scopes() {
-            var last: CustomerIdentity?
-            while true {
-                try Task.checkCancellation()
-                let page = try await store.customers(in: scope, after: last, limit: 200)
-                guard let next = page.last?.identities.first else { break }
-                last = next
-                try await write(page, of: scope, store, output)
-                try await output.flush()
+        try await store.forEachPage { page in
+            for (customer, users) in page {
+                try output.write(ExportedCustomer(customer, users: users, catalog: catalog, at: date))
             }
+            try await output.flush()
         }
         var lastRecord: [UInt8]?
         while true {
@@ -116,22 +111,32 @@ public struct TableExport: Sendable {
         }
     }
 
-    private func write(
-        _ page: [Customer], of scope: StoreScope, _ store: any MigrationStore, _ output: some TableOutput
-    ) async throws {
-        let claims = Dictionary(
-            grouping: try await store.users(of: page.flatMap(\.identities), in: scope), by: \.identity)
-        for customer in page {
-            let users = claims.isEmpty ? [] : customer.identities.flatMap { claims[$0] ?? [] }
-            try output.write(ExportedCustomer(customer, users: users, catalog: catalog, at: date))
-        }
-    }
-
     private static let manifest = "export.json"
 
     /// The files of a format, without `export.json`.
     private static func names(_ format: Format) -> [String] {
         ExportedTables.outlines.map { format.file($0.name) } + (format == .csv ? TableScripts.names : [])
+    }
+}
+
+extension CustomerDirectory where Self: MigrationStore {
+    /// Calls `body` with all customers and their users, in pages.
+    func forEachPage(_ body: ([(customer: Customer, users: [UserClaim])]) async throws -> Void) async throws {
+        for scope in try await scopes() {
+            var last: CustomerIdentity?
+            while true {
+                try Task.checkCancellation()
+                let page = try await customers(in: scope, after: last, limit: 200)
+                guard let next = page.last?.identities.first else { break }
+                last = next
+                let claims = Dictionary(
+                    grouping: try await users(of: page.flatMap(\.identities), in: scope), by: \.identity)
+                try await body(
+                    page.map { customer in
+                        (customer, claims.isEmpty ? [] : customer.identities.flatMap { claims[$0] ?? [] })
+                    })
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@ public import Migration
 import TransactionStore
 
 extension TableExport.Format: ExpressibleByArgument {}
+extension VendorExport.Vendor: ExpressibleByArgument {}
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,6 +22,10 @@ struct ExportCommand: AsyncParsableCommand {
             Statuses and entitlements are those at --at. Two exports of the same documents with the same --at and \
             --catalog are equal byte for byte. A file or row that does not change is left alone.
 
+            --kind writes the import file of a vendor of subscription services instead: --kind revenuecat has a row for \
+            each customer with an app receipt, --kind adapty one for each purchase. The user ids are those of migrate \
+            --into; what has none or several is left out and counted.
+
             EXIT STATUS:
               0  the tables are complete
               2  usage, input or output error; the tables of an earlier export are kept
@@ -33,6 +38,7 @@ struct ExportCommand: AsyncParsableCommand {
               legacy-receipts export --store sqlite:purchases.sqlite --to sqlite:tables.sqlite
               legacy-receipts export --store postgres://db/receipts \\
                 --to 'postgres://db/analytics?schema=purchases'
+              legacy-receipts export --store sqlite:purchases.sqlite --kind revenuecat --to vendor
             """)
 
     @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
@@ -47,6 +53,9 @@ struct ExportCommand: AsyncParsableCommand {
 
     @Option(help: "The form of the files in a folder: ndjson or csv (default: ndjson).")
     var format: TableExport.Format?
+
+    @Option(help: "The vendor whose import file to write instead of the tables: revenuecat or adapty.")
+    var kind: VendorExport.Vendor?
 
     @Option(
         help: ArgumentHelp(
@@ -64,6 +73,13 @@ struct ExportCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !place.isEmpty else { throw ValidationError("The path of the folder is empty.") }
+        if let kind {
+            guard format == nil, catalog.isEmpty, at == nil else {
+                throw ValidationError(
+                    "--format, --catalog and --at are for the tables, not for --kind \(kind.rawValue).")
+            }
+            guard try database == nil else { throw ValidationError("--kind writes into a folder.") }
+        }
         guard let database = try database else { return }
         guard format == nil else { throw ValidationError("--format is for a folder; \(database) has tables.") }
         guard try database != StoreURL(store) else {
@@ -85,8 +101,12 @@ struct ExportCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let output: (json: [UInt8], text: String)
         do {
-            output = try await interruption.run { [store, place, database = try database] in
+            output = try await interruption.run { [store, place, kind, database = try database] in
                 try await StoreOpener.withExisting(store) { store in
+                    if let kind {
+                        let summary = try await VendorExport(kind).run(store, to: place)
+                        return (summary.json, Self.text(summary, place))
+                    }
                     if let database {
                         let summary = try await export.run(store, into: database)
                         return (summary.json, Self.text(summary, "\(database)"))
@@ -130,6 +150,17 @@ struct ExportCommand: AsyncParsableCommand {
             return row[0] + String(repeating: " ", count: widths[0] - row[0].count) + numbers.joined()
         }
         return (lines + end(database, summary.date)).joined(separator: "\n")
+    }
+
+    private static func text(_ summary: VendorExportSummary, _ folder: String) -> String {
+        let width = summary.counts.reduce(0) { max($0, $1.name.count) }
+        let digits = summary.counts.reduce(0) { max($0, String($1.count).count) }
+        let lines = summary.counts.map { name, count in
+            let number = String(count)
+            return name.padded(to: width + 2) + String(repeating: " ", count: digits - number.count) + number
+        }
+        let file = Printable.text("\(folder)/\(summary.vendor.rawValue).csv")
+        return (lines + ["", "Written to \(file)."]).joined(separator: "\n")
     }
 
     private static func end(_ place: String, _ date: Int64) -> [String] {
