@@ -346,7 +346,7 @@ let package = Package(
                 "TestSupport",
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "Purchases", "ReceiptForge",
                 "AppStoreServer", "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
-                "PostgreSQLTransactionStore", "TestDatabase",
+                "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
             swiftSettings: testSettings),
     ]

@@ -51,7 +51,7 @@ tests bash tools/postgres.sh run swift test --skip-build --filter PostgreSQL
 step "Documentation"
 bash tools/docs.sh
 
-step "Demonstration, release"
+step "Demonstration"
 bash tools/demo.sh
 
 step "Tests, release"
@@ -62,8 +62,17 @@ tests bash tools/postgres.sh run swift test -c release --skip-build --filter Pos
 
 command=$(swift build -c release --show-bin-path)/legacy-receipts
 
+step "Demonstration, release"
+DEMO_COMMAND=$command bash tools/demo.sh >/dev/null
+
 step "Outside judges of the server"
 bash tools/judges/server.sh "$command"
+
+step "Runbook"
+python3 tools/judges/runbook.py "$command"
+
+step "Alerts"
+bash tools/judges/alerts.sh
 
 step "Unmodified clients from PyPI"
 CLIENT_JUDGES_COMMAND=$command bash tools/judges/clients/run.sh

@@ -156,7 +156,7 @@ public final class SQLiteFactSpool: FactSpool {
     // MARK: The file
 
     /// "LRSP" in ASCII.
-    private static let applicationId: Int32 = 0x4C52_5350
+    static let applicationId: Int32 = 0x4C52_5350
     private static let version: Int32 = 1
 
     /// An entry that was set aside has a reason. The readiness check rewrites its row to prove that the file is

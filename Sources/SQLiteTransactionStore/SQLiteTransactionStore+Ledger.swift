@@ -238,6 +238,12 @@ extension SQLiteTransactionStore: CustomerDirectory {
         }
     }
 
+    /// Names the index: SQLite would read all identities of the app to spare the sorting of a few.
+    package static let leastIdentity = """
+        SELECT kind, value FROM identities INDEXED BY identities_by_customer
+        WHERE customer_id = ?1 AND scope_id = ?2 ORDER BY kind, value
+        """
+
     public func customers(
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
     ) async throws -> [Customer] {
@@ -245,8 +251,7 @@ extension SQLiteTransactionStore: CustomerDirectory {
             guard let scopeId = try Self.scopeId(scope, db) else { return [] }
             var page = CustomerPage(limit: limit)
             var last = (kind: Int64(identity?.kind.rawValue ?? 0), value: identity?.value ?? "")
-            let least = try SQLStatement(
-                db, "SELECT kind, value FROM identities WHERE customer_id = ?1 AND scope_id = ?2 ORDER BY kind, value")
+            let least = try SQLStatement(db, Self.leastIdentity)
             while !page.isFull {
                 let identities = try Self.identities(after: last, scopeId, db)
                 guard let end = identities.last else { break }

@@ -74,6 +74,7 @@ public final class VerifyReceiptServer: Service {
         if let store { metrics.add(store) }
         let notifications = try NotificationIntake(configuration, store: store)
         let clock = clock ?? { SystemClock.now() }
+        metrics.add(clock)
         let setAside = RateLimitedLine()
         let writer = store.map { StoreWriter(store: $0, spool: spool) { $0.log(to: logger, setAside: setAside) } }
         if let writer { metrics.add(writer) }
@@ -107,6 +108,7 @@ public final class VerifyReceiptServer: Service {
                 try await responder.respond(request, writer, channel)
             }
         }
+        if channels.contains(where: { $0.certificateExpiry != nil }) { metrics.add(certificatesOf: channels) }
         readiness = Readiness(store: store, writer: writer, registry: metrics.registry)
         let admin = AdminResponder(state: state, readiness: readiness)
         adminChannel = HTTP1Channel(

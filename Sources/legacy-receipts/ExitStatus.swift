@@ -13,6 +13,10 @@ enum ExitStatus {
     static let noCustomer = ExitCode(1)
     /// `inspect`: a document that is not genuine, not signed, or belongs to another app or device.
     static let notGenuine = ExitCode(1)
+    /// `app-store`: the App Store refused the request.
+    static let refusedByAppStore = ExitCode(1)
+    /// `app-store`: the answer has signed data that is not genuine.
+    static let answerNotGenuine = ExitCode(3)
     /// `inspect`: not a document of the App Store, or one too damaged to be read.
     static let notAReceipt = ExitCode(3)
 }

@@ -4,9 +4,6 @@ import Testing
 
 @Suite("migrate --into", .timeLimit(.minutes(10)))
 struct MigrateIntoTests {
-    /// How often a migration is killed. More with `LEGACY_RECEIPTS_KILLS`.
-    private static let kills = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_KILLS"].flatMap { Int($0) } ?? 8
-
     private static func export(_ store: String, _ tables: String, in folder: Folder) async throws -> [String: [UInt8]] {
         let outcome = try await Command.run(
             ["export", "--store", "sqlite:\(store)", "--to", tables, "--at", "2026-01-01"], in: folder)
@@ -47,37 +44,6 @@ struct MigrateIntoTests {
         #expect(users.count == 24)
         let conflicts = try folder.lines("tables/conflicts.ndjson")
         #expect(conflicts.allSatisfy { ($0["userIds"] as? [String])?.count == 2 })
-    }
-
-    @Test("After kill -9 at any moment the same command goes on, to the same tables")
-    func killed() async throws {
-        let folder = try Folder.withRoot()
-        try folder.write("dump.ndjson", Forged.ndjson(4_000))
-        let start = ContinuousClock.now
-        let whole = try await folder.migrate("dump.ndjson", "--into", "sqlite:whole.sqlite")
-        let length = (ContinuousClock.now - start) / .milliseconds(1)
-        #expect(whole.status == 0)
-        let expected = try await Self.export("whole.sqlite", "whole", in: folder)
-        var generator = SeededGenerator(seed: UInt64(Self.kills))
-        for kill in 0..<Self.kills {
-            let wait = Double.random(in: 0...length, using: &generator) / 1_000
-            let script = """
-                "$COMMAND" migrate --quiet --trust-root root.der dump.ndjson --into sqlite:killed.sqlite >out 2>&1 &
-                sleep \(wait)
-                kill -9 $!
-                wait $!
-                """
-            _ = try await Command.shell(script, in: folder)
-            if kill % 4 == 3 {
-                let outcome = try await folder.migrate("dump.ndjson", "--into", "sqlite:killed.sqlite")
-                #expect(outcome.status == 0, "\(outcome.error)")
-                #expect(outcome.output.contains("records read            4000"))
-                #expect(try await Self.export("killed.sqlite", "killed", in: folder) == expected)
-                for name in folder.names("") where name.hasPrefix("killed.sqlite") {
-                    try FileManager.default.removeItem(atPath: folder.file(name))
-                }
-            }
-        }
     }
 
     @Test("Ctrl-C keeps what is done and says how to go on")

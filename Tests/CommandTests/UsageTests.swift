@@ -8,6 +8,11 @@ struct UsageTests {
         arguments: [
             [], ["inspect"], ["plan"], ["migrate"], ["serve"], ["compare"], ["notifications", "backfill"],
             ["completions"],
+            ["app-store"], ["app-store", "transaction"], ["app-store", "history"], ["app-store", "statuses"],
+            ["app-store", "refunds"], ["app-store", "order"], ["app-store", "app-transaction"],
+            ["app-store", "notification-history"], ["app-store", "test-notification"],
+            ["app-store", "set-account-token"], ["app-store", "consumption"], ["app-store", "extend"],
+            ["app-store", "extend-all"], ["app-store", "extend-all-status"], ["app-store", "finish"],
             ["export"], ["report"], ["customer"], ["enrich"], ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["ledger", "follow"],
             ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],

@@ -23,12 +23,13 @@ let root: URL? = {
 @Suite struct DocumentTests {
     static let documents = [
         "README.md", "MIGRATION.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
-        "Documentation/ARCHITECTURE.md", "Documentation/BENCHMARKS.md", "Documentation/Catalogs.md",
+        "Documentation/ARCHITECTURE.md", "Documentation/AppStore.md", "Documentation/BENCHMARKS.md",
+        "Documentation/Catalogs.md",
         "Documentation/Clients.md", "Documentation/Compare.md", "Documentation/Customer.md", "Documentation/Export.md",
         "Documentation/Fields.md", "Documentation/Inspect.md", "Documentation/Ledger.md",
         "Documentation/Libraries.md",
         "Documentation/Migrate.md", "Documentation/Offers.md", "Documentation/Reference.md", "Documentation/Replies.md",
-        "Documentation/Report.md",
+        "Documentation/Report.md", "Documentation/RUNBOOK.md",
         "Documentation/Server.md",
         "Sources/AppStoreModels/AppStoreModels.docc/AppStoreModels.md",
         "Sources/LegacyReceipts/LegacyReceipts.docc/LegacyReceipts.md",

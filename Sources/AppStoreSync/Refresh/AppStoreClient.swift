@@ -69,8 +69,13 @@ struct AppStoreClient: Sendable {
         } catch  where error is TooSlow || error is CancellationError {
             // A request that leaves early does not show whether the App Store answers. One that has waited does.
             let hasWaited = error is TooSlow || ContinuousClock.now - start >= timeout / 2
-            if hasWaited { breaker.failed(now: wallClock()) } else { breaker.learnedNothing() }
-            throw error
+            guard hasWaited else {
+                breaker.learnedNothing()
+                throw error
+            }
+            breaker.failed(now: wallClock())
+            // The requests leave at the same time as the call ends: whichever is first, the App Store was too slow.
+            throw TooSlow()
         } catch {
             breaker.conclude(from: error, now: wallClock())
             throw error

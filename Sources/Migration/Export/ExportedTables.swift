@@ -48,6 +48,9 @@ package enum ExportedTables {
         columns.map { "\($0.name)" } + others
     }
 
+    /// A key of ids that Apple gives once in an environment.
+    private static func inScope(_ columns: String...) -> [String] { ["environment", "bundleId"] + columns }
+
     private static let moreMeaning =
         "Members of Apple's payload without a column, and those that this version does not know."
 
@@ -153,6 +156,7 @@ package enum ExportedTables {
         let fields = FieldSet<TransactionField>(named: names(columns, "signedDate"))
         return Table(
             name: "transactions", meaning: "One row for each transaction, merged from all documents that state it.",
+            key: .primary(inScope("transactionId")),
             columns: columns + [
                 .json("more", moreMeaning) { $0.value.stored.payload.membersWithoutColumn(fields) }
             ])
@@ -166,6 +170,7 @@ package enum ExportedTables {
             One row for each auto-renewable subscription (original transaction id) that had begun, as it stood at the \
             date of the export.
             """,
+        key: .primary(inScope("transactionId")),
         columns: owner() + [
             .text("originalTransactionId", "The id of the subscription.") { $0.value.standing.subscriptionId },
             .text("status", "`active`, `expired`, `billingRetry`, `billingGracePeriod` or `revoked`.") {
@@ -226,6 +231,7 @@ package enum ExportedTables {
             One row for each customer and thing that the app sells: a subscription group, non-renewing subscriptions \
             that unlock the same, a non-consumable. Consumables have none.
             """,
+        key: .primary(inScope("transactionId")),
         columns: owner() + [
             .text("type", "The type of the product.") { $0.value.type },
             .text("entitlement", "What the product unlocks, by its name in the catalog.") { $0.value.name },
@@ -257,6 +263,7 @@ package enum ExportedTables {
             One row for each transaction of a non-renewing subscription whose duration the catalog states, reckoned \
             over all documents of the customer. Empty without a catalog.
             """,
+        key: .primary(inScope("transactionId")),
         columns: owner() + [
             .text("transactionId", "The transaction.") { $0.value.stored.payload.transactionId },
             .text("originalTransactionId", "The purchase.") { $0.value.stored.payload.originalTransactionId },
@@ -330,6 +337,7 @@ package enum ExportedTables {
         return Table(
             name: "renewal_infos",
             meaning: "One row for each subscription with renewal information: the newest that the documents state.",
+            key: .primary(inScope("originalTransactionId")),
             columns: columns + [.json("more", moreMeaning) { $0.value.payload.membersWithoutColumn(fields) }])
     }()
 
@@ -372,6 +380,7 @@ package enum ExportedTables {
         return Table(
             name: "app_transactions",
             meaning: "One row for each customer whose documents state when and in which version the app was obtained.",
+            key: .primary(["customer"]),
             columns: columns + [.json("more", moreMeaning) { $0.value.payload.membersWithoutColumn(fields) }])
     }()
 
@@ -383,6 +392,7 @@ package enum ExportedTables {
             One row for each customer of an app in an environment: the purchases that documents connect by an original \
             transaction id, an app transaction id or an account token.
             """,
+        key: .primary(["customer"]),
         columns: owner() + [
             .date("asOf", "The date of the newest document about the customer.") { $0.value.newestDate },
             .integer("transactions", "The number of transactions.") { $0.value.transactions.count },
@@ -399,6 +409,7 @@ package enum ExportedTables {
     static let customerIdentities = Table<OwnedRow<CustomerIdentity>>(
         name: "customer_identities",
         meaning: "One row for each id by which a customer is known; join your own table with it.",
+        key: .primary(inScope("kind", "value")),
         columns: owner() + [
             .text(
                 "kind",
@@ -415,6 +426,7 @@ package enum ExportedTables {
         meaning: """
             One row for each customer and user of yours that a migrated record names beside a purchase (`migrate --into`).
             """,
+        key: .shared("customer"),
         columns: owner() + [
             .text("userId", "Your id of the user, exactly as in the records; none if a record has only other columns.")
             {
@@ -435,6 +447,7 @@ package enum ExportedTables {
         meaning: """
             One row for each purchase for which records name several users. Someone has to decide; nothing is guessed.
             """,
+        key: .primary(inScope("originalTransactionId")),
         columns: owner() + [
             .text("originalTransactionId", "The purchase.") { $0.value.originalTransactionId },
             .texts("userIds", "The users, in the order of their bytes.") { $0.value.userIds },
@@ -446,6 +459,7 @@ package enum ExportedTables {
             One row for each purchase and reason to ask the App Store Server API, in the order of what an answer could \
             change.
             """,
+        key: .primary(inScope("reason", "transactionId")),
         columns: owner() + [
             .text(
                 "reason",
@@ -473,6 +487,7 @@ package enum ExportedTables {
     static let quarantine = Table<JSONObject>(
         name: "quarantine",
         meaning: "One row for each record, or document of a record, that `migrate --into` could not migrate.",
+        key: .shared("sha256"),
         columns: [
             .text("sha256", "SHA-256 of the original bytes, 64 hexadecimal digits.") { source($0, "sha256")?.string },
             .text("reason", "The reason, for a program to branch on.") { $0["reason"]?.string },

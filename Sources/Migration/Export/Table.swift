@@ -8,21 +8,22 @@ package enum ColumnKind: String, Sendable {
     /// A JSON object or array.
     case json
 
-    /// The type in PostgreSQL.
-    var postgreSQL: String {
-        switch self {
-        case .text: "TEXT"
-        case .integer, .date: "BIGINT"
-        case .boolean: "BOOLEAN"
-        case .json: "JSONB"
-        }
-    }
-
-    /// The type in SQLite, which has no booleans: 0 and 1.
-    var sqlite: String {
-        switch self {
-        case .text, .json: "TEXT"
-        case .integer, .boolean, .date: "INTEGER"
+    /// The type in a database.
+    func type(in dialect: SQLDialect) -> String {
+        switch dialect {
+        // SQLite has no booleans: 0 and 1.
+        case .sqlite:
+            switch self {
+            case .text, .json: "TEXT"
+            case .integer, .boolean, .date: "INTEGER"
+            }
+        case .postgreSQL:
+            switch self {
+            case .text: "TEXT"
+            case .integer, .date: "BIGINT"
+            case .boolean: "BOOLEAN"
+            case .json: "JSONB"
+            }
         }
     }
 }
@@ -148,17 +149,38 @@ struct Column<Row>: Sendable {
     }
 }
 
+/// The columns that find a row again in the next export. Their values are never absent, and short enough for an index.
+package enum TableKey: Sendable {
+    /// Each row has other values in these columns.
+    case primary([String])
+    /// Several rows can have the same value in this column, and no columns distinguish them.
+    case shared(String)
+    /// A table that no database gets.
+    case none
+
+    package var columns: [String] {
+        switch self {
+        case .none: []
+        case .primary(let columns): columns
+        case .shared(let column): [column]
+        }
+    }
+
+    package var isUnique: Bool { if case .primary = self { true } else { false } }
+}
+
 /// A table of an export.
 struct Table<Row>: Sendable {
     /// The name of the table, and of its file without the extension.
     let name: String
     /// One sentence.
     let meaning: String
+    var key = TableKey.none
     let columns: [Column<Row>]
 
     var outline: TableOutline {
         TableOutline(
-            name: name, meaning: meaning,
+            name: name, meaning: meaning, key: key,
             columns: columns.map { TableOutline.Column(name: "\($0.name)", kind: $0.kind, meaning: $0.meaning) })
     }
 }
@@ -173,6 +195,7 @@ package struct TableOutline: Sendable {
 
     package let name: String
     package let meaning: String
+    package let key: TableKey
     package let columns: [Column]
 }
 

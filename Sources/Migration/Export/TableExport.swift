@@ -48,25 +48,8 @@ public struct TableExport: Sendable {
                 .outputConflict, path: taken, "\(taken) is not the file of an export. Choose another folder.")
         }
         let manifest = try folder.makeFile(Self.manifest)
-        let tables = try TableWriters(format, folder)
-        for scope in try await store.scopes() {
-            var last: CustomerIdentity?
-            while true {
-                try Task.checkCancellation()
-                let page = try await store.customers(in: scope, after: last, limit: 200)
-                guard let next = page.last?.identities.first else { break }
-                last = next
-                try await write(page, of: scope, store, tables)
-            }
-        }
-        var lastRecord: [UInt8]?
-        while true {
-            try Task.checkCancellation()
-            let page = try await store.quarantine(after: lastRecord, limit: 200)
-            guard let next = page.last?.key else { break }
-            lastRecord = next
-            try tables.write(page)
-        }
+        let tables = try FileTables(format, in: folder)
+        try await write(store, to: tables)
         try tables.finish()
         if format == .csv {
             for (name, script) in zip(TableScripts.names, [TableScripts.sqlite, TableScripts.postgreSQL]) {
@@ -84,14 +67,47 @@ public struct TableExport: Sendable {
         return summary
     }
 
-    private func write(
-        _ page: [Customer], of scope: StoreScope, _ store: any MigrationStore, _ tables: TableWriters
-    ) async throws {
-        let claims = Dictionary(
-            grouping: try await store.users(of: page.flatMap(\.identities), in: scope), by: \.identity)
-        for customer in page {
-            let users = claims.isEmpty ? [] : customer.identities.flatMap { claims[$0] ?? [] }
-            try tables.write(ExportedCustomer(customer, users: users, catalog: catalog, at: date))
+    /// Writes the tables into a database. The format does not matter.
+    ///
+    /// All rows go into temporary tables. Then one transaction changes the rows that differ, so a failure at any time leaves
+    /// the tables of the export before.
+    ///
+    /// - Parameters:
+    ///   - store: the store, which is only read, as in ``run(_:to:)``.
+    ///   - database: a SQLite file, which is made if it is missing, or a schema of a PostgreSQL server. It is not a store.
+    /// - Throws: ``ExportError``, `TransactionStoreError` for an error of the store, or `CancellationError`.
+    public func run(
+        _ store: any CustomerDirectory & MigrationStore, into database: StoreURL
+    ) async throws -> DatabaseExportSummary {
+        let tables = try DatabaseTables(database)
+        do {
+            try await tables.begin()
+            try await write(store, to: tables)
+            let summary = DatabaseExportSummary(date: date, tables: try await tables.finish())
+            await tables.close()
+            return summary
+        } catch {
+            await tables.close()
+            throw error
+        }
+    }
+
+    /// Writes all rows of the store.
+    private func write(_ store: any CustomerDirectory & MigrationStore, to output: some TableOutput) async throws {
+        try await store.forEachPage { page in
+            for (customer, users) in page {
+                try output.write(ExportedCustomer(customer, users: users, catalog: catalog, at: date))
+            }
+            try await output.flush()
+        }
+        var lastRecord: [UInt8]?
+        while true {
+            try Task.checkCancellation()
+            let page = try await store.quarantine(after: lastRecord, limit: 200)
+            guard let next = page.last?.key else { break }
+            lastRecord = next
+            try output.write(page)
+            try await output.flush()
         }
     }
 
@@ -103,84 +119,28 @@ public struct TableExport: Sendable {
     }
 }
 
-/// The tables while they are written.
-private struct TableWriters {
-    private let transactions: TableWriter<OwnedRow<ExportedTransaction>>
-    private let subscriptions: TableWriter<OwnedRow<ExportedTables.Subscription>>
-    private let entitlements: TableWriter<OwnedRow<Entitlement>>
-    private let terms: TableWriter<OwnedRow<ExportedTerm>>
-    private let renewalInfos: TableWriter<OwnedRow<StoredRenewalInfo>>
-    private let appTransactions: TableWriter<OwnedRow<StoredAppTransaction>>
-    private let customers: TableWriter<OwnedRow<Customer>>
-    private let customerIdentities: TableWriter<OwnedRow<CustomerIdentity>>
-    private let customerUsers: TableWriter<OwnedRow<ExportedUser>>
-    private let conflicts: TableWriter<OwnedRow<ExportedConflict>>
-    private let toAskApple: TableWriter<OwnedRow<OpenQuestion>>
-    private let quarantine: TableWriter<JSONObject>
-    /// The questions are ordered by reason over all customers: one file for each reason, put together at the end.
-    private let questions: [OutputFile<ExportError>]
-
-    init(_ format: TableExport.Format, _ folder: OutputFolder<ExportError>) throws(ExportError) {
-        transactions = try TableWriter(ExportedTables.transactions, format, in: folder)
-        subscriptions = try TableWriter(ExportedTables.subscriptions, format, in: folder)
-        entitlements = try TableWriter(ExportedTables.entitlements, format, in: folder)
-        terms = try TableWriter(ExportedTables.terms, format, in: folder)
-        renewalInfos = try TableWriter(ExportedTables.renewalInfos, format, in: folder)
-        appTransactions = try TableWriter(ExportedTables.appTransactions, format, in: folder)
-        customers = try TableWriter(ExportedTables.customers, format, in: folder)
-        customerIdentities = try TableWriter(ExportedTables.customerIdentities, format, in: folder)
-        customerUsers = try TableWriter(ExportedTables.customerUsers, format, in: folder)
-        conflicts = try TableWriter(ExportedTables.conflicts, format, in: folder)
-        toAskApple = try TableWriter(ExportedTables.toAskApple, format, in: folder)
-        quarantine = try TableWriter(ExportedTables.quarantine, format, in: folder)
-        var questions: [OutputFile<ExportError>] = []
-        for reason in OpenQuestion.Reason.allCases {
-            questions.append(try folder.makeSpool("\(ExportedTables.toAskApple.name).\(reason.rawValue)"))
-        }
-        self.questions = questions
-    }
-
-    func write(_ customer: ExportedCustomer) throws(ExportError) {
-        try transactions.write(customer.transactions)
-        try subscriptions.write(customer.rows(customer.subscriptions))
-        try entitlements.write(customer.rows(customer.entitlements))
-        try terms.write(customer.termRows)
-        try renewalInfos.write(customer.rows(customer.customer.renewalInfos))
-        try appTransactions.write(customer.rows(customer.customer.appTransaction.map { [$0] } ?? []))
-        try customers.write(customer.rows([customer.customer]))
-        try customerIdentities.write(customer.rows(customer.customer.identities))
-        try customerUsers.write(customer.rows(customer.users.users))
-        try conflicts.write(customer.rows(customer.users.conflicts))
-        for row in customer.rows(customer.questions) {
-            try toAskApple.write(row, to: questions[row.value.reason.rawValue])
-        }
-    }
-
-    /// - Throws: ``ExportError``, or `TransactionStoreError` for a line that cannot be read.
-    func write(_ records: [QuarantinedRecord]) throws {
-        for record in records {
-            guard let line = (try? JSONValue.parse(record.line[...]))?.object else {
-                throw TransactionStoreError(.corrupt, "The quarantine of the store has a line that cannot be read.")
+extension CustomerDirectory where Self: MigrationStore {
+    /// Calls `body` with all customers and their users, in pages.
+    func forEachPage(_ body: ([(customer: Customer, users: [UserClaim])]) async throws -> Void) async throws {
+        for scope in try await scopes() {
+            var last: CustomerIdentity?
+            while true {
+                try Task.checkCancellation()
+                let page = try await customers(in: scope, after: last, limit: 200)
+                guard let next = page.last?.identities.first else { break }
+                last = next
+                let claims = Dictionary(
+                    grouping: try await users(of: page.flatMap(\.identities), in: scope), by: \.identity)
+                try await body(
+                    page.map { customer in
+                        (customer, claims.isEmpty ? [] : customer.identities.flatMap { claims[$0] ?? [] })
+                    })
             }
-            try quarantine.write([line])
         }
-    }
-
-    func finish() throws(ExportError) { for file in questions { try toAskApple.append(file) } }
-
-    var counts: [ExportSummary.Table] {
-        [
-            (transactions.name, transactions.rows), (subscriptions.name, subscriptions.rows),
-            (entitlements.name, entitlements.rows), (terms.name, terms.rows), (renewalInfos.name, renewalInfos.rows),
-            (appTransactions.name, appTransactions.rows), (customers.name, customers.rows),
-            (customerIdentities.name, customerIdentities.rows), (customerUsers.name, customerUsers.rows),
-            (conflicts.name, conflicts.rows), (toAskApple.name, toAskApple.rows),
-            (quarantine.name, quarantine.rows),
-        ].map { ExportSummary.Table(name: $0.0, rows: $0.1) }
     }
 }
 
-/// What an export has written.
+/// What an export has written into a folder.
 public struct ExportSummary: Hashable, Sendable {
     /// One table.
     public struct Table: Hashable, Sendable {
@@ -216,19 +176,65 @@ public struct ExportSummary: Hashable, Sendable {
     }
 }
 
+/// What an export has written into a database.
+public struct DatabaseExportSummary: Hashable, Sendable {
+    /// One table.
+    public struct Table: Hashable, Sendable {
+        public let name: String
+        /// The number of rows in the table.
+        public let rows: Int
+        /// How many of them are new.
+        public let written: Int
+        /// How many of them were there with other values. 0 for `customer_users` and `quarantine`, whose rows have no key: a
+        /// row with other values counts as removed and written.
+        public let changed: Int
+        /// How many rows of the export before are gone.
+        public let removed: Int
+    }
+
+    /// The moment of statuses and entitlements, in milliseconds since 1970-01-01T00:00:00Z.
+    public let date: Int64
+    /// In the order of the documentation.
+    public let tables: [Table]
+
+    /// The date and the numbers of each table, with a line feed.
+    public var json: [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 1_024)
+        writer.beginObject()
+        writer.member("version", 1)
+        writer.member("at", date)
+        writer.key("tables")
+        writer.beginObject()
+        for table in tables {
+            writer.key(table.name)
+            writer.beginObject()
+            writer.member("rows", table.rows)
+            writer.member("written", table.written)
+            writer.member("changed", table.changed)
+            writer.member("removed", table.removed)
+            writer.endObject()
+        }
+        writer.endObject()
+        writer.endObject()
+        writer.newline()
+        return writer.finish()
+    }
+}
+
 /// Why an export stopped.
 public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The folder or a file cannot be made, written or read back. Make room, or correct the permissions.
+        /// The folder, a file or the database cannot be made, written or read back. Make room, or correct the permissions.
         case output
-        /// The folder has a file with the name of a table that no export wrote. Choose another folder.
+        /// The folder has a file with the name of a table that no export wrote, the database has a table with the name but not
+        /// the columns of one, or it is a store. Choose another folder, file or schema.
         case outputConflict
     }
 
     /// The reason.
     public let code: Code
-    /// The file or folder concerned.
+    /// The file, folder or database concerned.
     public let path: String
     /// A sentence for a person.
     public let message: String

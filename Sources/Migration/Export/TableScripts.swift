@@ -1,3 +1,8 @@
+/// The SQL of a database.
+enum SQLDialect {
+    case sqlite, postgreSQL
+}
+
 /// Scripts that make tables of the CSV files. Empty fields become NULL.
 enum TableScripts {
     static let names = ["sqlite.sql", "postgresql.sql"]
@@ -6,9 +11,11 @@ enum TableScripts {
     static func sqlite(_ tables: [TableOutline]) -> String {
         var script = "-- In this folder: sqlite3 tables.sqlite < sqlite.sql\n.bail on\nBEGIN;\n"
         for table in tables {
-            script += create(table, \.sqlite)
+            script += create(table, .sqlite)
             script += ".import --csv --skip 1 \(table.name).csv \(table.name)\n"
-            let values = table.columns.map { column in
+            // A column of the primary key is never NULL.
+            let key = table.key.isUnique ? table.key.columns : []
+            let values = table.columns.filter { !key.contains($0.name) }.map { column in
                 column.kind == .boolean
                     ? "\(column.name) = CASE \(column.name) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
                     : "\(column.name) = NULLIF(\(column.name), '')"
@@ -22,14 +29,23 @@ enum TableScripts {
     static func postgreSQL(_ tables: [TableOutline]) -> String {
         var script = "-- In this folder: psql DATABASE -f postgresql.sql\n\\set ON_ERROR_STOP on\nBEGIN;\n"
         for table in tables {
-            script += create(table, \.postgreSQL)
+            script += create(table, .postgreSQL)
             script += "\\copy \(table.name) FROM '\(table.name).csv' WITH (FORMAT csv, HEADER, ENCODING 'UTF8')\n"
         }
         return script + "COMMIT;\n"
     }
 
-    private static func create(_ table: TableOutline, _ type: KeyPath<ColumnKind, String>) -> String {
-        let columns = table.columns.map { "    \($0.name) \($0.kind[keyPath: type])" }
-        return "CREATE TABLE \(table.name) (\n\(columns.joined(separator: ",\n"))\n);\n"
+    /// The statements that make a table with its primary key, or with an index.
+    static func create(_ table: TableOutline, _ dialect: SQLDialect) -> String {
+        let key = table.key.columns.joined(separator: ", ")
+        var lines = table.columns.map { column in
+            let isRequired = table.key.isUnique && table.key.columns.contains(column.name)
+            return "\(column.name) \(column.kind.type(in: dialect))" + (isRequired ? " NOT NULL" : "")
+        }
+        if table.key.isUnique { lines.append("PRIMARY KEY (\(key))") }
+        let body = lines.map { "    \($0)" }.joined(separator: ",\n")
+        let index =
+            table.key.isUnique ? "" : "CREATE INDEX \(table.name)_by_\(key) ON \(table.name) (\(key));\n"
+        return "CREATE TABLE \(table.name) (\n\(body)\n);\n" + index
     }
 }

@@ -60,9 +60,12 @@ final class PostgreSQLSession {
     // MARK: Statements
 
     /// Runs SQL text of this module without parameters. The text may contain several statements.
-    func execute(_ sql: String) throws {
+    func execute(_ sql: String) throws { _ = try query(sql) }
+
+    /// Runs SQL text of this package without parameters. The rows are in text format.
+    func query(_ sql: String) throws -> ResultRows {
         try send { PQsendQuery(connection, sql) }
-        _ = try finish()
+        return try finish()
     }
 
     /// Runs one statement, which is prepared at its first use. The rows are in binary format.

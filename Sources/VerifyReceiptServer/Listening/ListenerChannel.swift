@@ -33,6 +33,10 @@ final class ListenerChannel: ServerChildChannel {
     private let responder: HTTPChannelHandler.Responder
     /// Exchanged when certificates are reloaded; connections keep what they began with.
     private let inner: Mutex<Inner>
+    private let expiry: Mutex<Int?>
+
+    /// When the first certificate expires, in seconds since 1970; nil without TLS.
+    var certificateExpiry: Int? { expiry.withLock { $0 } }
 
     /// - Throws: what ``TLSSetup`` throws.
     init(
@@ -41,7 +45,9 @@ final class ListenerChannel: ServerChildChannel {
     ) throws {
         self.state = state
         self.responder = responder
-        inner = Mutex(try Self.inner(tls.map { try TLSSetup.configuration($0) }, state, responder))
+        let setup = try tls.map { try TLSSetup.configuration($0) }
+        inner = Mutex(try Self.inner(setup, state, responder))
+        expiry = Mutex(setup.flatMap(TLSSetup.expiry))
     }
 
     private static func inner(
@@ -66,6 +72,7 @@ final class ListenerChannel: ServerChildChannel {
     func replace(_ tls: TLSConfiguration?) throws {
         let replacement = try Self.inner(tls, state, responder)
         inner.withLock { $0 = replacement }
+        expiry.withLock { $0 = tls.flatMap(TLSSetup.expiry) }
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {

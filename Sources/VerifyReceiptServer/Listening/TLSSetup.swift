@@ -24,6 +24,15 @@ enum TLSSetup {
         return configuration
     }
 
+    /// When the first certificate of the chain expires, in seconds since 1970; nil without one.
+    static func expiry(of configuration: TLSConfiguration) -> Int? {
+        configuration.certificateChain.compactMap { source in
+            guard case .certificate(let certificate) = source else { return nil }
+            return Int(certificate.notValidAfter)
+        }
+        .min()
+    }
+
     private static func read<Value>(_ path: String, _ parse: ([UInt8]) throws -> Value) throws -> Value {
         let bytes: [UInt8]
         do {

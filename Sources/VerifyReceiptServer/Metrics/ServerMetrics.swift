@@ -95,6 +95,25 @@ final class ServerMetrics: Sendable {
         registry.gauge("process_resident_memory_bytes", "Resident memory of the process.") { Self.residentBytes() }
     }
 
+    /// The clock that decides what has expired.
+    ///
+    /// - Parameter clock: milliseconds since 1970.
+    func add(_ clock: @escaping @Sendable () -> Int64) {
+        registry.gauge(
+            "legacy_receipts_clock_timestamp_seconds", "The clock of the server, in seconds since the epoch."
+        ) { Int(clock() / 1_000) }
+    }
+
+    /// When a listener's certificate has to be replaced.
+    func add(certificatesOf channels: [ListenerChannel]) {
+        registry.gauge(
+            "legacy_receipts_certificate_expiry_timestamp_seconds",
+            "When the first TLS certificate of the listeners expires, in seconds since the epoch."
+        ) {
+            channels.compactMap(\.certificateExpiry).min() ?? 0
+        }
+    }
+
     /// How often certificate chains, and submitted receipts that had been found genuine lately, are found in their caches. A
     /// reload of the configuration begins with empty ones.
     func add(_ endpoint: @escaping @Sendable () -> VerifyReceiptEndpoint?) {

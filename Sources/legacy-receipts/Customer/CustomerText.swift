@@ -87,16 +87,11 @@ enum CustomerText {
         let names = section.table.columns.map(\.name)
         let wanted = (shown[section.table.name] ?? names).compactMap { names.firstIndex(of: $0) }
         let columns = wanted.filter { column in section.rows.contains { $0[column] != nil } }
-        let table =
+        return TextTable.lines(
             [columns.map { names[$0] }]
-            + section.rows.map { row in
-                columns.map { column in row[column].map { text($0, section.table.columns[column].kind) } ?? "-" }
-            }
-        let widths = columns.indices.map { column in table.reduce(0) { max($0, $1[column].count) } }
-        return table.map { row in
-            let line = zip(row, widths).map { $0.padded(to: $1 + 2) }.joined()
-            return String(line.reversed().drop { $0 == " " }.reversed())
-        }
+                + section.rows.map { row in
+                    columns.map { column in row[column].map { text($0, section.table.columns[column].kind) } ?? "-" }
+                })
     }
 
     private static func text(_ value: ColumnValue, _ kind: ColumnKind) -> String {

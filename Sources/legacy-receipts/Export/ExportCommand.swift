@@ -5,42 +5,57 @@ public import Migration
 import TransactionStore
 
 extension TableExport.Format: ExpressibleByArgument {}
+extension VendorExport.Vendor: ExpressibleByArgument {}
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write the purchases in a store as tables.",
         discussion: """
-            Merges all documents about each customer and writes one file per table: transactions, subscriptions, \
+            Merges all documents about each customer and writes tables, as files into a folder, or into a SQLite or \
+            PostgreSQL database: transactions, subscriptions, \
             entitlements, terms (of non-renewing subscriptions), renewal_infos, app_transactions, customers, \
             customer_identities, customer_users and conflicts (your user ids, of migrate --into), to_ask_apple (what the \
             App Store Server API could change), and quarantine (what migrate --into could not migrate). \
             Documentation/Export.md explains each column and has example queries.
 
             Statuses and entitlements are those at --at. Two exports of the same documents with the same --at and \
-            --catalog are equal byte for byte. A file that does not change is left alone.
+            --catalog are equal byte for byte. A file or row that does not change is left alone.
+
+            --kind writes the import file of a vendor of subscription services instead: --kind revenuecat has a row for \
+            each customer with an app receipt, --kind adapty one for each purchase. The user ids are those of migrate \
+            --into; what has none or several is left out and counted.
 
             EXIT STATUS:
               0  the tables are complete
-              2  usage, input or output error; the files of an earlier export are kept
+              2  usage, input or output error; the tables of an earlier export are kept
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; as above
 
             EXAMPLES:
               legacy-receipts export --store sqlite:purchases.sqlite --to tables
               legacy-receipts export --store postgres://db/receipts --to tables \\
                 --format csv --catalog products.yaml --at 2026-01-01
+              legacy-receipts export --store sqlite:purchases.sqlite --to sqlite:tables.sqlite
+              legacy-receipts export --store postgres://db/receipts \\
+                --to 'postgres://db/analytics?schema=purchases'
+              legacy-receipts export --store sqlite:purchases.sqlite --kind revenuecat --to vendor
             """)
 
     @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
     var store: String
 
     @Option(
-        name: .customLong("to"), help: ArgumentHelp("The folder to write into.", valueName: "dir"),
+        name: .customLong("to"),
+        help: ArgumentHelp(
+            "Where to write: a folder, sqlite:FILE, or postgres://… (?schema=NAME names a schema).", valueName: "place"),
         completion: .directory)
-    var folder = "tables"
+    var place = "tables"
 
-    @Option(help: "The form of the tables: ndjson or csv.")
-    var format: TableExport.Format = .ndjson
+    @Option(help: "The form of the files in a folder: ndjson or csv (default: ndjson).")
+    var format: TableExport.Format?
+
+    @Option(help: "The vendor whose import file to write instead of the tables: revenuecat or adapty.")
+    var kind: VendorExport.Vendor?
 
     @Option(
         help: ArgumentHelp(
@@ -57,38 +72,98 @@ struct ExportCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard !folder.isEmpty else { throw ValidationError("The path of the folder is empty.") }
+        guard !place.isEmpty else { throw ValidationError("The path of the folder is empty.") }
+        if let kind {
+            guard format == nil, catalog.isEmpty, at == nil else {
+                throw ValidationError(
+                    "--format, --catalog and --at are for the tables, not for --kind \(kind.rawValue).")
+            }
+            guard try database == nil else { throw ValidationError("--kind writes into a folder.") }
+        }
+        guard let database = try database else { return }
+        guard format == nil else { throw ValidationError("--format is for a folder; \(database) has tables.") }
+        guard try database != StoreURL(store) else {
+            throw ValidationError("--to is the store itself. Choose another file, or with ?schema=NAME another schema.")
+        }
+    }
+
+    /// The database to write into; nil for a folder.
+    private var database: StoreURL? {
+        get throws {
+            let schemes = ["sqlite:", "postgres://", "postgresql://"]
+            return try schemes.contains(where: place.hasPrefix) ? StoreURL(place) : nil
+        }
     }
 
     func run() async throws {
         let now = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
-        let export = TableExport(format: format, catalog: try CatalogArguments.catalog(catalog), date: now)
+        let export = TableExport(format: format ?? .ndjson, catalog: try CatalogArguments.catalog(catalog), date: now)
         let interruption = Interruption()
-        let summary: ExportSummary
+        let output: (json: [UInt8], text: String)
         do {
-            summary = try await interruption.run { [store, folder] in
-                try await StoreOpener.withExisting(store) { try await export.run($0, to: folder) }
+            output = try await interruption.run { [store, place, kind, database = try database] in
+                try await StoreOpener.withExisting(store) { store in
+                    if let kind {
+                        let summary = try await VendorExport(kind).run(store, to: place)
+                        return (summary.json, Self.text(summary, place))
+                    }
+                    if let database {
+                        let summary = try await export.run(store, into: database)
+                        return (summary.json, Self.text(summary, "\(database)"))
+                    }
+                    let summary = try await export.run(store, to: place)
+                    return (summary.json, Self.text(summary, place))
+                }
             }
         } catch {
             if let signal = interruption.signal {
-                Terminal.error("Interrupted. The files of an earlier export are kept in \(folder).")
+                Terminal.error("Interrupted. The tables of an earlier export are kept.")
                 throw ExitCode(128 + signal)
             }
             guard let error = error as? ExportError else { throw error }
             throw CommandFailure(error.message)
         }
-        if json { try Terminal.output(summary.json) } else { try Terminal.output(Self.text(summary, folder)) }
+        if json { try Terminal.output(output.json) } else { try Terminal.output(output.text) }
     }
 
     private static func text(_ summary: ExportSummary, _ folder: String) -> String {
         let width = summary.tables.reduce(0) { max($0, $1.name.count) }
         let digits = summary.tables.reduce(0) { max($0, String($1.rows).count) }
-        var lines = summary.tables.map { table in
+        let lines = summary.tables.map { table in
             let number = String(table.rows)
             let count = String(repeating: " ", count: digits - number.count) + number
             return table.name.padded(to: width + 2) + count + (table.isChanged ? "" : "  unchanged")
         }
-        lines += ["", "Written to \(Printable.text(folder)), as of \(DateText.iso(summary.date))."]
-        return lines.joined(separator: "\n")
+        return (lines + end(folder, summary.date)).joined(separator: "\n")
+    }
+
+    private static func text(_ summary: DatabaseExportSummary, _ database: String) -> String {
+        let header = ["table", "rows", "written", "changed", "removed"]
+        let rows =
+            [header]
+            + summary.tables.map { [$0.name] + [$0.rows, $0.written, $0.changed, $0.removed].map(String.init) }
+        let widths = header.indices.map { column in rows.reduce(0) { max($0, $1[column].count) } }
+        let lines = rows.map { row in
+            let numbers = zip(row, widths).dropFirst().map { number, width in
+                String(repeating: " ", count: 2 + width - number.count) + number
+            }
+            return row[0] + String(repeating: " ", count: widths[0] - row[0].count) + numbers.joined()
+        }
+        return (lines + end(database, summary.date)).joined(separator: "\n")
+    }
+
+    private static func text(_ summary: VendorExportSummary, _ folder: String) -> String {
+        let width = summary.counts.reduce(0) { max($0, $1.name.count) }
+        let digits = summary.counts.reduce(0) { max($0, String($1.count).count) }
+        let lines = summary.counts.map { name, count in
+            let number = String(count)
+            return name.padded(to: width + 2) + String(repeating: " ", count: digits - number.count) + number
+        }
+        let file = Printable.text("\(folder)/\(summary.vendor.rawValue).csv")
+        return (lines + ["", "Written to \(file)."]).joined(separator: "\n")
+    }
+
+    private static func end(_ place: String, _ date: Int64) -> [String] {
+        ["", "Written to \(Printable.text(place)), as of \(DateText.iso(date))."]
     }
 }

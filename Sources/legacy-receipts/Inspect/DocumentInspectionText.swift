@@ -111,7 +111,7 @@ enum DocumentInspectionText {
     private static let longestText = 1_000
 
     /// One line, or a line for each member of an object. Deeper values are JSON on one line.
-    private static func member(_ name: String, _ value: JSONValue, indent: String) -> [String] {
+    static func member(_ name: String, _ value: JSONValue, indent: String) -> [String] {
         if indent.count == 2, let object = value.object {
             return ["\(indent)\(Printable.text(name))"]
                 + object.members.flatMap { member($0.key, $0.value, indent: indent + "  ") }

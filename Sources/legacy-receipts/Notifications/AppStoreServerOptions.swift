@@ -39,15 +39,47 @@ struct AppStoreServerOptions: ParsableArguments {
         }
     }
 
+    /// The machine's time, or that of a sandbox: its clock may have run ahead. In milliseconds since 1970.
+    func now() async -> Int64 {
+        if let serverURL, let clock = try? await TestClock(from: serverURL) { return clock.now() }
+        return Int64(Date().timeIntervalSince1970 * 1_000)
+    }
+
+    /// - Parameter share: the part of Apple's rate limits to use, more than 0 and at most 1.
     /// - Throws: `CommandFailure` for a key that is none, or an address that is none.
-    func client() throws -> AppStoreServerAPIClient {
+    func client(share: Double = 1) throws -> AppStoreServerAPIClient {
         let key = try InAppPurchaseKey(file: privateKey, keyID: keyId, issuerID: issuerId)
         do {
             return try AppStoreServerAPIClient(
                 key: key, bundleID: bundleId, environment: appStoreEnvironment ?? .production,
-                configuration: APIClientConfiguration(baseURL: serverURL))
+                configuration: APIClientConfiguration(baseURL: serverURL, rateBudgets: RateBudgets(share: share)))
         } catch {
             throw CommandFailure("The App Store Server API cannot be used: \(error)")
+        }
+    }
+}
+
+/// Trust in the roots that sign for the App Store.
+struct SignedDataTrustOptions: ParsableArguments {
+    @Option(
+        name: .customLong("trust-root"),
+        help: ArgumentHelp(
+            "Also trust this root certificate (DER or PEM), for tests. Repeatable.", valueName: "file"),
+        completion: .file())
+    var roots: [String] = []
+
+    /// - Throws: `CommandFailure` for a file that is no certificate.
+    func verifier() throws -> SignedDataVerifier {
+        do {
+            let certificates = try roots.flatMap { path in
+                let bytes = try InputFile.read(path)
+                return try PEM.certificates(bytes) ?? [bytes]
+            }
+            return try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: certificates))
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure("Cannot use --trust-root: it is not an X.509 certificate in DER or PEM.")
         }
     }
 }

@@ -47,15 +47,11 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
     @Flag(help: "Only notifications that no server received.")
     var onlyFailures = false
 
-    @Option(
-        name: .customLong("trust-root"),
-        help: ArgumentHelp(
-            "Also trust this root certificate (DER or PEM), for test notifications. Repeatable.", valueName: "file"),
-        completion: .file())
-    var roots: [String] = []
+    @OptionGroup(title: "Trust")
+    var trust: SignedDataTrustOptions
 
     func run() async throws {
-        let now = try await now()
+        let now = await server.now()
         let environment = server.appStoreEnvironment ?? .production
         // An hour less than the reach, because the clocks may differ.
         let earliest = now - NotificationBackfill.reach(environment) * 86_400_000 + 3_600_000
@@ -63,7 +59,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         guard start < now else { throw ValidationError("--since takes a date in the past.") }
         let client = try server.client()
         let receiver = NotificationReceiver(
-            verifier: try verifier(),
+            verifier: try trust.verifier(),
             apps: NotificationApps([.init(bundleId: server.bundleId, appleId: appleId)]))
         let store = try open()
         let counts: NotificationBackfill.Counts
@@ -81,26 +77,6 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         try await store.close()
         try Terminal.output(Self.summary(counts))
         if counts.refusedInAll > 0 { throw ExitStatus.someRefused }
-    }
-
-    /// The machine's time, or that of a sandbox: its clock may have run ahead, and so has its history.
-    private func now() async throws -> Int64 {
-        if let url = server.serverURL, let clock = try? await TestClock(from: url) { return clock.now() }
-        return Int64(Date().timeIntervalSince1970 * 1_000)
-    }
-
-    private func verifier() throws -> SignedDataVerifier {
-        do {
-            let certificates = try roots.flatMap { path in
-                let bytes = try InputFile.read(path)
-                return try PEM.certificates(bytes) ?? [bytes]
-            }
-            return try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: certificates))
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw CommandFailure("Cannot use --trust-root: it is not an X.509 certificate in DER or PEM.")
-        }
     }
 
     private func open() throws -> any TransactionStore {

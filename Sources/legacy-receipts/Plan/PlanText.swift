@@ -80,16 +80,20 @@ struct PlanText {
         case .readAsStoreKit2JSON: "StoreKit 2 JSON"
         case .readAsTransactionId: "transaction id"
         case .otherStore: "purchase of another store"
-        case .carriedAlong where !isStore: "copied to the output"
-        case .carriedAlong where column.isUser: "user id"
-        case .carriedAlong where column.isKept: "kept beside the user (--carry)"
-        case .carriedAlong: "not kept (keep it with --carry)"
+        case .carriedAlong: carried(column)
+        case .carriedAsBase64: "\(carried(column)), in base64 because it is not UTF-8"
         case .leftOut: "a document that --column leaves out"
         case .ignored: "ignored"
         case .empty: "empty"
         case .notRecognized: "not recognized"
         case .looksLikeDocument: "looks like a document, not read"
         }
+    }
+
+    private func carried(_ column: MigrationPlan.Column) -> String {
+        if !isStore { return "copied to the output" }
+        if column.isUser { return "user id" }
+        return column.isKept ? "kept beside the user (--carry)" : "not kept (keep it with --carry)"
     }
 
     // MARK: Numbers

@@ -23,6 +23,22 @@ import Testing
         #expect(error.description.contains(code.name ?? "?"))
     }
 
+    @Test("Every code has an explanation of its own, one sentence that says what is wrong and what to do")
+    func explanations() async throws {
+        var seen: Set<String> = []
+        for code in APIErrorCode.knownValues {
+            let client = try Sample.client(
+                ScriptedTransport([.refusal(code.rawValue)]), retries: RetryPolicy(maximumAttempts: 1))
+            let error = try #require(try await apiError { try await client.getTransactionInfo("1") })
+            let text = error.explanation
+            #expect(text.hasSuffix(".") && text.contains(": ") && !text.contains("`"), "\(text)")
+            if error.reason == .refused { #expect(seen.insert(text).inserted, "\(text)") }
+        }
+        let unknown = try Sample.client(ScriptedTransport([.refusal(4_000_999)]))
+        let error = try #require(try await apiError { try await unknown.getTransactionInfo("1") })
+        #expect(error.explanation.contains("follow the error's text"))
+    }
+
     @Test("There are 87 codes, none twice, each with another name")
     func codes() {
         #expect(APIErrorCode.knownValues.count == 87)

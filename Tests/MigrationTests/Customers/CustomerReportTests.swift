@@ -42,7 +42,7 @@ struct CustomerReportTests {
             period: P1M
             group: other
             offers:
-              - {type: introductory, period: P1W, paymentMode: FREE_TRIAL}
+              - {type: introductory, period: P1W, paymentMode: free}
         """
 
     private func found(_ id: String, _ store: any CompleteTransactionStore) async throws -> [String] {

@@ -142,6 +142,9 @@ enum ExportSamples {
                 + #""row":7,"byteOffset":90,"length":2,"path":"receipt","kind":"unrecognized","sha256":"00"},"#
                 + #""record":{"user":"=1"},"original":"\"\n"}"#).utf8))
 
+    /// What `migrate --into` adds to the sets.
+    static let step = MigrationStep(users: users, quarantined: [quarantined])
+
     @inline(never)
     static func withStore(
         _ sets: [FactSet] = sets, _ body: (SQLiteTransactionStore) async throws -> Void
@@ -150,7 +153,7 @@ enum ExportSamples {
         let store = try SQLiteTransactionStore.open(
             path: folder.file("store.sqlite"), options: .init(durability: .normal))
         for set in sets { _ = try await store.apply([set]) }
-        if !sets.isEmpty { _ = try await store.apply(MigrationStep(users: users, quarantined: [quarantined])) }
+        if !sets.isEmpty { _ = try await store.apply(step) }
         try await body(store)
         try await store.close()
     }

@@ -60,6 +60,7 @@ struct TableExportTests {
         let schema = "export_" + UUID().uuidString.lowercased().filter { $0 != "-" }
         let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .init(schema: schema))
         for set in sets.shuffled(using: &generator) { _ = try await store.apply([set]) }
+        _ = try await store.apply(Samples.step)
         let summary = try await Samples.export(.csv).run(store, to: second.path)
         try await store.close()
         #expect(try first.files() == second.files())
@@ -118,7 +119,7 @@ struct TableExportTests {
     }
 
     /// A store that fails, or is canceled, in the middle.
-    private struct Failing: CustomerDirectory, MigrationStore {
+    struct Failing: CustomerDirectory, MigrationStore {
         let store: any CompleteTransactionStore
         let failure: any Error
 

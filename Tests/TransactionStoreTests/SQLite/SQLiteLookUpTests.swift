@@ -41,6 +41,20 @@ struct SQLiteLookUpTests {
         try await store.close()
     }
 
+    @Test func theIdentitiesOfACustomerAreFoundByTheirIndex() async throws {
+        let folder = try TemporaryFolder()
+        let store = try await store(in: folder, readers: 1)
+        let queue = try DatabaseQueue(path: folder.file("store.sqlite"))
+        let plan = try await queue.read { db in
+            try Row.fetchAll(
+                db, sql: "EXPLAIN QUERY PLAN \(SQLiteTransactionStore.leastIdentity)", arguments: [1, 1]
+            ).map { $0["detail"] as String }
+        }
+        #expect(plan.first?.contains("identities_by_customer (customer_id=?)") == true, "\(plan)")
+        try queue.close()
+        try await store.close()
+    }
+
     @Test func whatWasWrittenBeforeIsSeen() async throws {
         let folder = try TemporaryFolder()
         let store = try await store(in: folder, readers: 1)

@@ -13,7 +13,7 @@ struct StoredRows {
     /// Rows with the same receipt.
     private static let startsPerReceipt = 10
     private static let month: Int64 = 2_629_800_000
-    private static let begin: Int64 = 1_640_995_200_000
+    private static let begin: Int64 = 1_704_067_200_000
 
     init(arguments: [String]) {
         func number(_ name: String, _ usual: Int) -> Int {

@@ -1,0 +1,141 @@
+internal import PostgreSQLTransactionStore
+internal import SQLiteTransactionStore
+internal import TransactionStore
+
+/// Writes the tables into a database: all rows go into temporary tables, and one transaction at the end changes the rows that
+/// differ. So other programs see the export before or this one, and nothing in between.
+final class DatabaseTables: TableOutput {
+    /// A row of a table, with the number of rows of the export that came before it.
+    struct Row: Sendable {
+        let place: Int64
+        let values: [ColumnValue?]
+    }
+
+    private let database: any TableDatabase
+    private let merges: [TableMerge]
+    private var pending: [String: [Row]] = [:]
+    private var rowCount: Int64 = 0
+
+    /// - Throws: ``ExportError`` for a file that cannot be opened, and for the address of a server that is none.
+    init(_ address: StoreURL) throws {
+        do {
+            switch address {
+            case .sqlite(let path): database = try SQLiteTableFile(path: path)
+            case .postgreSQL(let url): database = try PostgreSQLTableDatabase(url: url)
+            }
+        } catch let error as TransactionStoreError {
+            throw Self.failure(error, "\(address)")
+        }
+        let dialect = database.dialect
+        merges = ExportedTables.outlines.map { TableMerge(table: $0, dialect: dialect) }
+    }
+
+    /// Checks the tables that are there, and makes the temporary tables.
+    func begin() async throws {
+        try await withSession { [name = database.name, merges] session in
+            _ = try Self.missing(merges, session, name)
+            for merge in merges { _ = try session.run(merge.createStaged) }
+        }
+    }
+
+    func write<Row>(_ rows: [Row], of table: Table<Row>, part: Int) {
+        for row in rows {
+            let values = table.columns.map { $0.value(row) }
+            pending[table.name, default: []].append(DatabaseTables.Row(place: rowCount, values: values))
+            rowCount += 1
+        }
+    }
+
+    func flush() async throws {
+        let rows = pending
+        pending.removeAll(keepingCapacity: true)
+        guard !rows.isEmpty else { return }
+        try await withSession { [merges] session in
+            // SQLite would commit each row otherwise.
+            try session.transaction {
+                for merge in merges {
+                    if let rows = rows[merge.table.name] { try session.append(rows, to: merge) }
+                }
+            }
+        }
+    }
+
+    /// Makes the tables equal to the rows that were written: all of them, or none.
+    func finish() async throws -> [DatabaseExportSummary.Table] {
+        try await withSession { [name = database.name, dialect = database.dialect, merges] session in
+            for merge in merges {
+                for sql in merge.prepareStaged { _ = try session.run(sql) }
+            }
+            return try session.transaction {
+                if dialect == .postgreSQL {
+                    // Another export into this schema waits here.
+                    _ = try session.run(
+                        "SELECT pg_advisory_xact_lock(hashtext('legacy-receipts export ' || current_schema()))")
+                }
+                for merge in try Self.missing(merges, session, name) {
+                    _ = try session.run(TableScripts.create(merge.table, dialect))
+                }
+                return try merges.map { try Self.run($0, session) }
+            }
+        }
+    }
+
+    func close() async { await database.close() }
+
+    private static func run(_ merge: TableMerge, _ session: any TableSession) throws -> DatabaseExportSummary.Table {
+        let removed = try session.run(merge.remove)
+        let changed = try merge.change.map { try session.run($0) } ?? 0
+        let written = try session.run(merge.write)
+        return DatabaseExportSummary.Table(
+            name: merge.table.name, rows: try count(of: merge.table.name, session), written: written, changed: changed,
+            removed: removed)
+    }
+
+    private static func count(of table: String, _ session: any TableSession) throws -> Int {
+        try session.texts("SELECT CAST(count(*) AS TEXT) FROM \(table)").first.flatMap { Int($0) } ?? 0
+    }
+
+    /// The tables that are not there.
+    /// - Throws: ``ExportError`` if the database is a store, or has a table of the same name with other columns.
+    private static func missing(
+        _ merges: [TableMerge], _ session: any TableSession, _ name: String
+    ) throws -> [TableMerge] {
+        guard try !session.isStore() else {
+            throw ExportError(
+                .outputConflict, path: name,
+                "\(name) is a store. Choose another file, or with ?schema=NAME another schema.")
+        }
+        return try merges.filter { merge in
+            let found = try session.columns(of: merge.table.name)
+            let key = merge.table.key.isUnique ? merge.table.key.columns : []
+            let expected = merge.table.columns.map { column in
+                let type = column.kind.type(in: merge.dialect)
+                return "\(column.name) \(type) \((key.firstIndex(of: column.name) ?? -1) + 1)".lowercased()
+            }
+            guard found.isEmpty || found == expected else {
+                throw ExportError(
+                    .outputConflict, path: name,
+                    """
+                    \(name) has a table \(merge.table.name) with other columns or another primary key. Nothing was written. \
+                    Rename the table, remove it, or choose another \(merge.dialect == .sqlite ? "file" : "schema").
+                    """)
+            }
+            return found.isEmpty
+        }
+    }
+
+    /// - Throws: ``ExportError`` in place of `TransactionStoreError`, which names errors of the store that is read.
+    private func withSession<Value: Sendable>(
+        _ body: @escaping @Sendable (any TableSession) throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await database.withSession(body)
+        } catch let error as TransactionStoreError {
+            throw Self.failure(error, database.name)
+        }
+    }
+
+    private static func failure(_ error: TransactionStoreError, _ name: String) -> ExportError {
+        ExportError(.output, path: name, "The tables cannot be written to \(name): \(error.message)")
+    }
+}

@@ -1,0 +1,46 @@
+internal import AppStoreModels
+internal import Purchases
+internal import TransactionStore
+
+/// Where the rows of an export go.
+protocol TableOutput {
+    /// Takes rows of a table.
+    /// - Parameter part: in a file, the rows of one part come before those of the next.
+    func write<Row>(_ rows: [Row], of table: Table<Row>, part: Int) throws
+
+    /// Is called after each page of customers, and after the last one.
+    func flush() async throws
+}
+
+extension TableOutput {
+    private func write<Row>(_ rows: [Row], of table: Table<Row>) throws { try write(rows, of: table, part: 0) }
+
+    /// Writes all rows about a customer.
+    func write(_ customer: ExportedCustomer) throws {
+        try write(customer.transactions, of: ExportedTables.transactions)
+        try write(customer.rows(customer.subscriptions), of: ExportedTables.subscriptions)
+        try write(customer.rows(customer.entitlements), of: ExportedTables.entitlements)
+        try write(customer.termRows, of: ExportedTables.terms)
+        try write(customer.rows(customer.customer.renewalInfos), of: ExportedTables.renewalInfos)
+        try write(
+            customer.rows(customer.customer.appTransaction.map { [$0] } ?? []), of: ExportedTables.appTransactions)
+        try write(customer.rows([customer.customer]), of: ExportedTables.customers)
+        try write(customer.rows(customer.customer.identities), of: ExportedTables.customerIdentities)
+        try write(customer.rows(customer.users.users), of: ExportedTables.customerUsers)
+        try write(customer.rows(customer.users.conflicts), of: ExportedTables.conflicts)
+        // They are ordered by reason over all customers.
+        for row in customer.rows(customer.questions) {
+            try write([row], of: ExportedTables.toAskApple, part: row.value.reason.rawValue)
+        }
+    }
+
+    /// - Throws: `TransactionStoreError` for a line that cannot be read, and the errors of the output.
+    func write(_ records: [QuarantinedRecord]) throws {
+        for record in records {
+            guard let line = (try? JSONValue.parse(record.line[...]))?.object else {
+                throw TransactionStoreError(.corrupt, "The quarantine of the store has a line that cannot be read.")
+            }
+            try write([line], of: ExportedTables.quarantine)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import AppStoreModels
+import AppStoreServer
+import ArgumentParser
+import Foundation
+
+struct AppStoreExtendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "extend",
+        abstract: "Extend the renewal date of a subscription.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Extend a Subscription Renewal Date: the customer gets 1 to 90 days without payment, at most twice in 365 days. \
+            The id is the original transaction id of the subscription. Apple extends once for each request identifier: after \
+            an error, repeat the identifier that the command printed.
+            """, example: "extend 1000000831360853 --days 7 --reason service-issue"))
+
+    /// Why the date is extended (App Store Server API, extendReasonCode).
+    enum Reason: String, ExpressibleByArgument, CaseIterable {
+        case undeclared
+        case customerSatisfaction = "customer-satisfaction"
+        case other
+        case serviceIssue = "service-issue"
+
+        var code: ExtendReasonCode {
+            switch self {
+            case .undeclared: .undeclared
+            case .customerSatisfaction: .customerSatisfaction
+            case .other: .other
+            case .serviceIssue: .serviceIssueOrOutage
+            }
+        }
+    }
+
+    @OptionGroup var argument: AppStoreIdArgument
+
+    @Option(help: ArgumentHelp("The number of days, 1 to 90.", valueName: "number"))
+    var days: Int32
+
+    @Option(help: "Why the date is extended.")
+    var reason: Reason
+
+    @Option(help: "Your name for the request, at most 128 characters (default: a new UUID).")
+    var requestIdentifier: String?
+
+    @OptionGroup var options: AppStoreActionOptions
+
+    func validate() throws {
+        guard (1...90).contains(days) else { throw ValidationError("--days takes a number from 1 to 90.") }
+        try requestIdentifier.map(RequestIdentifier.check)
+    }
+
+    func run() async throws {
+        let identifier = requestIdentifier ?? UUID().uuidString.lowercased()
+        try await options.run { session in
+            var answer = session.answer
+            let response: ExtendRenewalDateResponse
+            do {
+                response = try await session.client.extendSubscriptionRenewalDate(
+                    argument.id,
+                    ExtendRenewalDateRequest(
+                        extendByDays: days, extendReasonCode: reason.code, requestIdentifier: identifier))
+            } catch let error as AppStoreServerAPIError where error.reason != .refused {
+                Terminal.error("To send the same request again: --request-identifier \(identifier)")
+                throw error
+            }
+            answer.add("requestIdentifier", .string(identifier))
+            answer.add("success", .bool(response.success ?? false))
+            if let id = response.originalTransactionId { answer.add("originalTransactionId", .string(id)) }
+            if let id = response.webOrderLineItemId { answer.add("webOrderLineItemId", .string(id)) }
+            if let date = response.effectiveDate { answer.add("effectiveDate", .integer(date)) }
+            answer.hasSucceeded = response.success ?? false
+            return answer
+        }
+    }
+}
+
+struct AppStoreConsumptionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "consumption",
+        abstract: "Answer a CONSUMPTION_REQUEST: tell Apple how a purchase was used.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Send Consumption Information. When a customer asks Apple for a refund, Apple sends your server a notification \
+            CONSUMPTION_REQUEST and expects the answer within 12 hours. The data is about the customer: send it only if the \
+            customer agreed, and say so with --customer-consented. Without consent, do not answer. Apple takes no answer \
+            about purchases that are shared with a family or assigned by an organization.
+            """,
+            example: """
+                consumption 1000000831360853 --customer-consented \\
+                    --delivery-status DELIVERED --no-sample-content-provided \\
+                    --consumption-percentage 40 --refund-preference GRANT_PRORATED
+                """))
+
+    @OptionGroup var argument: AppStoreIdArgument
+
+    @Flag(help: "The customer agreed that you send this data to Apple. Required.")
+    var customerConsented = false
+
+    @Option(
+        help: ArgumentHelp(
+            "DELIVERED, UNDELIVERED_QUALITY_ISSUE, UNDELIVERED_WRONG_ITEM, UNDELIVERED_SERVER_OUTAGE or UNDELIVERED_OTHER.",
+            valueName: "status"), transform: knownValue)
+    var deliveryStatus: DeliveryStatus
+
+    @Flag(inversion: .prefixedNo, help: "Whether the customer could try the content before the purchase. Required.")
+    var sampleContentProvided: Bool?
+
+    @Option(
+        help: ArgumentHelp(
+            "How much was consumed, 0 to 100. Not for auto-renewable subscriptions; 0 unless delivered.",
+            valueName: "percent"))
+    var consumptionPercentage: Double?
+
+    @Option(
+        help: ArgumentHelp("DECLINE, GRANT_FULL or GRANT_PRORATED.", valueName: "preference"), transform: knownValue)
+    var refundPreference: RefundPreference?
+
+    @OptionGroup var options: AppStoreActionOptions
+
+    func validate() throws {
+        guard customerConsented else {
+            throw ValidationError(
+                "Missing --customer-consented. Without the customer's consent, Apple must not get this data.")
+        }
+        guard sampleContentProvided != nil else {
+            throw ValidationError("Missing --sample-content-provided or --no-sample-content-provided.")
+        }
+        guard let percentage = consumptionPercentage else { return }
+        guard percentage >= 0, percentage <= 100 else {
+            throw ValidationError("--consumption-percentage takes a number from 0 to 100.")
+        }
+        guard percentage == 0 || deliveryStatus == .delivered else {
+            throw ValidationError("--consumption-percentage is 0 unless the delivery status is DELIVERED.")
+        }
+    }
+
+    func run() async throws {
+        // Apple's unit is a thousandth of a percent.
+        let request = ConsumptionRequest(
+            customerConsented: customerConsented, deliveryStatus: deliveryStatus,
+            sampleContentProvided: sampleContentProvided ?? false,
+            consumptionPercentage: consumptionPercentage.map { Int32(($0 * 1_000).rounded()) },
+            refundPreference: refundPreference)
+        try await options.run { session in
+            try await session.client.sendConsumptionInformation(argument.id, request)
+            var answer = session.answer
+            answer.add("transactionId", .string(argument.id))
+            answer.add("sent", try AppStoreAnswer.json(request))
+            answer.say("The App Store accepted the information.")
+            return answer
+        }
+    }
+
+    /// - Throws: `ValidationError` for a value that Apple does not document.
+    private static func knownValue<Value: OpenEnum>(_ text: String) throws -> Value where Value.RawValue == String {
+        let value = Value(rawValue: text)
+        guard value.isKnown else {
+            throw ValidationError("'\(text)' is none of \(Value.knownValues.map(\.rawValue).joined(separator: ", ")).")
+        }
+        return value
+    }
+}
+
+struct AppStoreFinishCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "finish",
+        abstract: "Finish a transaction, as the app does after it delivered the content.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Finish Transaction: the App Store no longer offers the transaction to the app as unfinished. Finish it only once \
+            your server delivered the content: an app that delivers on unfinished transactions never sees it again.
+            """, example: "finish 1000000831360853"))
+
+    @OptionGroup var argument: AppStoreIdArgument
+    @OptionGroup var options: AppStoreActionOptions
+
+    func run() async throws {
+        try await options.run { session in
+            try await session.client.finishTransaction(argument.id)
+            var answer = session.answer
+            answer.add("transactionId", .string(argument.id))
+            answer.add("finished", .bool(true))
+            return answer
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import AppStoreModels
+import AppStoreServer
+import ArgumentParser
+
+/// The argument of the actions on a transaction.
+struct AppStoreIdArgument: ParsableArguments {
+    @Argument(help: "The id.")
+    var id: String
+
+    func validate() throws {
+        guard !id.isEmpty else { throw ValidationError("The id is empty.") }
+    }
+}
+
+struct AppStoreTransactionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "transaction",
+        abstract: "Show one transaction.",
+        discussion: AppStoreCommand.discussion(
+            "Get Transaction Info. The id is a transaction id; an original transaction id is one too.",
+            example: "transaction 1000000831360853"))
+
+    @OptionGroup var argument: AppStoreIdArgument
+    @OptionGroup var options: AppStoreActionOptions
+
+    func run() async throws {
+        try await options.run { session in
+            let response = try await session.client.getTransactionInfo(argument.id)
+            var answer = session.answer
+            answer.add("transaction", try await session.transaction(response.signedTransactionInfo))
+            return answer
+        }
+    }
+}
+
+struct AppStoreHistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "List a customer's transactions.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Get Transaction History, all pages, oldest change first: every transaction of the customer in the app, with \
+            refunded ones and finished consumables. The id is any transaction id, original transaction id or \
+            appTransactionId of the customer.
+            """, example: "history 1000000831360853"))
+
+    @OptionGroup var argument: AppStoreIdArgument
+
+    @Option(
+        help: ArgumentHelp("Only purchases from this date on: 2026-01-31, or 2026-01-31T12:00:00Z.", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var since: Int64?
+
+    @Option(
+        help: ArgumentHelp("Only purchases before this date.", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var until: Int64?
+
+    @Option(name: .customLong("product-id"), help: ArgumentHelp("Only this product. Repeatable.", valueName: "id"))
+    var productIds: [String] = []
+
+    @Flag(name: .customLong("revoked"), help: "Only refunded and revoked transactions.")
+    var onlyRevoked = false
+
+    @OptionGroup var options: AppStoreActionOptions
+
+    func run() async throws {
+        let filter = TransactionHistoryRequest(
+            startDate: since, endDate: until, productIds: productIds.isEmpty ? nil : productIds,
+            sort: .ascending, revoked: onlyRevoked ? true : nil)
+        try await options.run { session in
+            var answer = session.answer
+            var rows: [JSONValue] = []
+            var (count, revision): (Int, String?) = (0, nil)
+            for try await page in session.client.transactionHistory(argument.id, filter: filter) {
+                let list = page.signedTransactions ?? []
+                try await session.add(list, to: &rows, of: &answer, from: count)
+                (count, revision) = (count + list.count, page.revision)
+            }
+            if let revision { answer.add("revision", .string(revision)) }
+            answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
+            return answer
+        }
+    }
+}
+
+struct AppStoreStatusesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "statuses",
+        abstract: "Show the state of a customer's subscriptions.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Get All Subscription Statuses: each auto-renewable subscription of the customer with its status, last \
+            transaction and renewal info. The id is any transaction id, original transaction id or appTransactionId of the \
+            customer.
+            """, example: "statuses 1000000831360853"))
+
+    private static let columns = [
+        ["statusName"], ["transaction", "productId"], ["originalTransactionId"], ["subscriptionGroupIdentifier"],
+        ["transaction", "expiresDate"], ["renewalInfo", "autoRenewStatus"], ["renewalInfo", "autoRenewProductId"],
+        ["renewalInfo", "renewalDate"], ["renewalInfo", "gracePeriodExpiresDate"],
+        ["renewalInfo", "expirationIntent"],
+    ]
+
+    @OptionGroup var argument: AppStoreIdArgument
+    @OptionGroup var options: AppStoreActionOptions
+
+    func run() async throws {
+        try await options.run { session in
+            let response = try await session.client.getAllSubscriptionStatuses(argument.id)
+            var answer = session.answer
+            var rows: [JSONValue] = []
+            var count = 0
+            for group in response.data ?? [] {
+                for item in group.lastTransactions ?? [] {
+                    count += 1
+                    do {
+                        rows.append(try await session.subscription(item, group: group.subscriptionGroupIdentifier))
+                    } catch {
+                        answer.notGenuine.append(try AppStoreSession.refusal(of: "Subscription \(count)", error))
+                    }
+                }
+            }
+            answer.add("subscriptions", rows: rows, columns: Self.columns)
+            return answer
+        }
+    }
+}
+
+struct AppStoreRefundsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refunds",
+        abstract: "List a customer's refunds.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Get Refund History, all pages: the refunded transactions of the customer in the app. The id is any transaction \
+            id, original transaction id or appTransactionId of the customer.
+            """, example: "refunds 1000000831360853"))
+
+    @OptionGroup var argument: AppStoreIdArgument
+    @OptionGroup var options: AppStoreActionOptions
+
+    func run() async throws {
+        try await options.run { session in
+            var answer = session.answer
+            var rows: [JSONValue] = []
+            var count = 0
+            for try await page in session.client.refundHistory(argument.id) {
+                let list = page.signedTransactions ?? []
+                try await session.add(list, to: &rows, of: &answer, from: count)
+                count += list.count
+            }
+            answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
+            return answer
+        }
+    }
+}
+
+struct AppStoreOrderCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "order",
+        abstract: "Find the purchases of an order ID on a customer's invoice.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Look Up Order ID: the customer reads the order ID in Apple's e-mail. Apple has this action in production only. \
+            An order ID that is not of the app ends with exit status 1.
+            """, example: "order MQWERTY123"))
+
+    @OptionGroup var argument: AppStoreIdArgument
+    @OptionGroup var options: AppStoreActionOptions
+
+    func run() async throws {
+        try await options.run { session in
+            let response = try await session.client.lookUpOrderId(argument.id)
+            var answer = session.answer
+            if let status = response.status { answer.add("status", .integer(Int64(status.rawValue))) }
+            guard response.status != .invalid else {
+                answer.say("The App Store does not know the order ID for this app: ask the customer to check it.")
+                answer.hasSucceeded = false
+                return answer
+            }
+            var rows: [JSONValue] = []
+            try await session.add(response.signedTransactions ?? [], to: &rows, of: &answer, from: 0)
+            answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
+            return answer
+        }
+    }
+}
+
+struct AppStoreAppTransactionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app-transaction",
+        abstract: "Show a customer's purchase or download of the app.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Get App Transaction Info: the version and the date of the first download or purchase of the app. The id is any \
+            transaction id, original transaction id or appTransactionId of the customer.
+            """, example: "app-transaction 1000000831360853"))
+
+    @OptionGroup var argument: AppStoreIdArgument
+    @OptionGroup var options: AppStoreActionOptions
+
+    func run() async throws {
+        try await options.run { session in
+            let response = try await session.client.getAppTransactionInfo(argument.id)
+            var answer = session.answer
+            answer.add("appTransaction", try await session.appTransaction(response.signedAppTransactionInfo))
+            return answer
+        }
+    }
+}

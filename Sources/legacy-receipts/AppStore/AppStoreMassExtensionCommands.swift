@@ -1,0 +1,105 @@
+import AppStoreModels
+import AppStoreServer
+import ArgumentParser
+
+/// The limits of Apple's for a request identifier.
+enum RequestIdentifier {
+    /// - Throws: `ValidationError` for a name that Apple refuses.
+    static func check(_ identifier: String) throws {
+        guard (1...128).contains(identifier.utf8.count) else {
+            throw ValidationError("A request identifier has 1 to 128 bytes.")
+        }
+    }
+}
+
+struct AppStoreExtendAllCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "extend-all",
+        abstract: "Extend the renewal dates of all active subscribers of a product.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Extend Subscription Renewal Dates for All Active Subscribers: every subscriber gets 1 to 90 days without payment, \
+            for example after an outage. There is no way back. Apple works on it for hours to days; extend-all-status shows \
+            the progress. You name the request: Apple extends once for each name, so repeat it after an error.
+            """,
+            example: """
+                extend-all com.example.monthly --days 3 \\
+                    --reason service-issue --request-identifier outage-2026-01-31
+                """))
+
+    @Argument(help: ArgumentHelp("The product id of the subscription.", valueName: "product-id"))
+    var productId: String
+
+    @Option(help: ArgumentHelp("The number of days, 1 to 90.", valueName: "number"))
+    var days: Int32
+
+    @Option(help: "Why the dates are extended.")
+    var reason: AppStoreExtendCommand.Reason
+
+    @Option(help: ArgumentHelp("Your name for the request, at most 128 characters.", valueName: "name"))
+    var requestIdentifier: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Only this storefront, as three letters, for example USA. Repeatable (default: all).", valueName: "code"))
+    var storefront: [String] = []
+
+    @OptionGroup var options: AppStoreActionOptions
+
+    func validate() throws {
+        guard !productId.isEmpty else { throw ValidationError("The product id is empty.") }
+        guard (1...90).contains(days) else { throw ValidationError("--days takes a number from 1 to 90.") }
+        try RequestIdentifier.check(requestIdentifier)
+    }
+
+    func run() async throws {
+        try await options.run { session in
+            let response = try await session.client.extendRenewalDateForAllActiveSubscribers(
+                MassExtendRenewalDateRequest(
+                    extendByDays: days, extendReasonCode: reason.code, requestIdentifier: requestIdentifier,
+                    productId: productId, storefrontCountryCodes: storefront.isEmpty ? nil : storefront))
+            var answer = session.answer
+            answer.add("requestIdentifier", .string(response.requestIdentifier ?? requestIdentifier))
+            answer.say("The App Store accepted the request. app-store extend-all-status shows the progress.")
+            return answer
+        }
+    }
+}
+
+struct AppStoreExtendAllStatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "extend-all-status",
+        abstract: "Show the progress of extend-all.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Get Status of Subscription Renewal Date Extensions: whether Apple is done, and for how many subscribers the date \
+            was extended.
+            """, example: "extend-all-status com.example.monthly outage-2026-01-31"))
+
+    @Argument(help: ArgumentHelp("The product id of the subscription.", valueName: "product-id"))
+    var productId: String
+
+    @Argument(help: ArgumentHelp("The name of the request.", valueName: "request-identifier"))
+    var requestIdentifier: String
+
+    @OptionGroup var options: AppStoreActionOptions
+
+    func validate() throws {
+        guard !productId.isEmpty else { throw ValidationError("The product id is empty.") }
+        try RequestIdentifier.check(requestIdentifier)
+    }
+
+    func run() async throws {
+        try await options.run { session in
+            let status = try await session.client.getStatusOfRenewalDateExtensions(
+                productId: productId, requestIdentifier: requestIdentifier)
+            var answer = session.answer
+            answer.add("requestIdentifier", .string(status.requestIdentifier ?? requestIdentifier))
+            answer.add("complete", .bool(status.complete ?? false))
+            if let date = status.completeDate { answer.add("completeDate", .integer(date)) }
+            if let count = status.succeededCount { answer.add("succeededCount", .integer(count)) }
+            if let count = status.failedCount { answer.add("failedCount", .integer(count)) }
+            return answer
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import AppStoreModels
+import AppStoreServer
+import ArgumentParser
+import Foundation
+
+struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notification-history",
+        abstract: "List the notifications that Apple sent, and whether they arrived.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Get Notification History, all pages, oldest first. Without --since: the last 24 hours; Apple keeps 180 days, in \
+            the sandbox 30. With --json each notification is one line of JSON. To apply missed notifications to a store, use \
+            notifications backfill.
+            """, example: "notification-history --only-failures --since 2026-01-31"))
+
+    @Option(
+        help: ArgumentHelp("From this date on: 2026-01-31, or 2026-01-31T12:00:00Z.", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var since: Int64?
+
+    @Option(
+        help: ArgumentHelp("Until this date (default: now).", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var until: Int64?
+
+    @Flag(help: "Only notifications that no server received.")
+    var onlyFailures = false
+
+    @Option(help: ArgumentHelp("Only those about this customer, by any transaction id.", valueName: "id"))
+    var transactionId: String?
+
+    @Option(help: ArgumentHelp("Only this notification type, for example DID_RENEW.", valueName: "type"))
+    var type: String?
+
+    @Option(help: ArgumentHelp("Only this subtype of the type.", valueName: "subtype"))
+    var subtype: String?
+
+    @OptionGroup var options: AppStoreActionOptions
+
+    func validate() throws {
+        guard subtype == nil || type != nil else { throw ValidationError("--subtype needs --type.") }
+        guard transactionId == nil || type == nil else {
+            throw ValidationError("Give --transaction-id or --type, not both: Apple accepts one of them.")
+        }
+    }
+
+    private static let columns = [
+        ["notification", "signedDate"], ["notification", "notificationType"], ["notification", "subtype"],
+        ["transaction", "productId"], ["transaction", "transactionId"], ["lastSendAttemptResult"],
+        ["notification", "notificationUUID"],
+    ]
+
+    func run() async throws {
+        let session = try await options.session()
+        let request = NotificationHistoryRequest(
+            startDate: since ?? session.now - .millisecondsPerDay, endDate: until ?? session.now,
+            notificationType: type.map(NotificationTypeV2.init(rawValue:)),
+            notificationSubtype: subtype.map(Subtype.init(rawValue:)), transactionId: transactionId,
+            onlyFailures: onlyFailures ? true : nil)
+        var refused: [String] = []
+        var count = 0
+        try await options.explaining {
+            for try await page in session.client.notificationHistory(request) {
+                var rows: [JSONValue] = []
+                for item in page.notificationHistory ?? [] {
+                    count += 1
+                    do {
+                        let row = try await session.notification(item.signedPayload, item.sendAttempts)
+                        rows.append(Self.adding(item.sendAttempts?.last?.sendAttemptResult, to: row))
+                    } catch {
+                        refused.append(try AppStoreSession.refusal(of: "Notification \(count)", error))
+                    }
+                }
+                guard !rows.isEmpty else { continue }
+                // Page by page: a history can have millions.
+                let lines = options.json ? rows.map(AppStoreAnswer.line) : AppStoreText.table(rows, Self.columns)
+                try Terminal.output(lines.joined(separator: "\n"))
+            }
+        }
+        if count == 0, !options.json { try Terminal.output("The history has no such notifications.") }
+        try options.finish(refused, true)
+    }
+
+    private static func adding(_ result: SendAttemptResult?, to row: JSONValue) -> JSONValue {
+        guard let result, let object = row.object else { return row }
+        return .object(
+            JSONObject(
+                members: object.members + [.init(key: "lastSendAttemptResult", value: .string(result.rawValue))]))
+    }
+}
+
+struct AppStoreTestNotificationCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test-notification",
+        abstract: "Let Apple send a test notification, and wait for the result.",
+        discussion: AppStoreCommand.discussion(
+            """
+            Request a Test Notification, then Get Test Notification Status until Apple has tried to deliver it. If your \
+            server did not receive it, the exit status is 1 and the result is explained.
+            """, example: "test-notification --wait 120"))
+
+    @Option(help: ArgumentHelp("The longest time to wait for the result.", valueName: "seconds"))
+    var wait = 60
+
+    @OptionGroup var options: AppStoreActionOptions
+
+    func validate() throws {
+        guard (1...3_600).contains(wait) else { throw ValidationError("--wait takes a number from 1 to 3600.") }
+    }
+
+    func run() async throws {
+        try await options.run { session in
+            var answer = session.answer
+            guard let token = try await session.client.requestTestNotification().testNotificationToken else {
+                throw CommandFailure("The answer of the App Store has no testNotificationToken.")
+            }
+            answer.add("testNotificationToken", .string(token))
+            guard let status = try await result(token, session.client) else {
+                answer.say("Apple has no result after \(wait) s: check the URL in App Store Connect, or wait longer.")
+                answer.hasSucceeded = false
+                return answer
+            }
+            let attempts = status.sendAttempts ?? []
+            answer.add("sendAttempts", rows: try attempts.map(AppStoreAnswer.json), columns: Self.columns)
+            guard let result = attempts.last?.sendAttemptResult ?? status.firstSendAttemptResult else { return answer }
+            answer.say(AppStoreText.explanation(result))
+            answer.hasSucceeded = result == .success
+            answer.add(
+                "notification",
+                try await session.notification(status.signedPayload, nil)["notification"] ?? .null)
+            return answer
+        }
+    }
+
+    private static let columns = [["attemptDate"], ["sendAttemptResult"]]
+
+    /// The status once Apple has tried to deliver the notification; nil if it has not within `wait`.
+    private func result(
+        _ token: String, _ client: AppStoreServerAPIClient
+    ) async throws -> CheckTestNotificationResponse? {
+        let deadline = ContinuousClock.now + .seconds(wait)
+        repeat {
+            try await Task.sleep(for: .seconds(1))
+            do {
+                let status = try await client.getTestNotificationStatus(token)
+                if !(status.sendAttempts ?? []).isEmpty || status.firstSendAttemptResult != nil { return status }
+            } catch let error as AppStoreServerAPIError where error.code == .testNotificationNotFound {
+                // There is no status before the first attempt (Reference.md S2.1).
+            }
+        } while ContinuousClock.now < deadline
+        return nil
+    }
+}

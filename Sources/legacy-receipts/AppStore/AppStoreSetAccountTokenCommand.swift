@@ -1,0 +1,92 @@
+import AppStoreModels
+import AppStoreServer
+import ArgumentParser
+import Foundation
+
+struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set-account-token",
+        abstract: "Set the appAccountToken of one purchase, or of all in a CSV file.",
+        discussion: """
+            Set App Account Token: later transactions of the purchase contain the token. The id is an original transaction id. \
+            Apple takes no tokens for purchases that are shared with a family or assigned by an organization.
+
+            --csv reads a file with the header originalTransactionId,appAccountToken. The whole file is checked before the \
+            first call. Each answer is appended to FILE.production.done or FILE.sandbox.done: after an interruption, run the \
+            same command again, and it goes on with the other rows. The calls stay within Apple's rate limits. To ask \
+            again about a refused row, remove its line from that file.
+
+            EXIT STATUS:
+              0  every token is set
+              1  the App Store refused some; standard error and the .done file say why
+              2  usage, key, network, input or output error; run it again to go on
+
+            EXAMPLES:
+              legacy-receipts app-store set-account-token 1000000831360853 \\
+                68753a44-4d6f-1226-9c60-0050e4c00067 \\
+            \(AppStoreCommand.keyArguments)
+              legacy-receipts app-store set-account-token --csv tokens.csv --share 0.5 \\
+            \(AppStoreCommand.keyArguments)
+            """)
+
+    @Argument(help: ArgumentHelp("The original transaction id.", valueName: "original-id"))
+    var id: String?
+
+    @Argument(help: ArgumentHelp("The token, a UUID.", valueName: "uuid"))
+    var token: String?
+
+    @Option(
+        help: ArgumentHelp("A file with the columns originalTransactionId and appAccountToken.", valueName: "file"),
+        completion: .file())
+    var csv: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The share of Apple's rate limits to use, more than 0 and at most 1. Leave the rest to serve.",
+            valueName: "part"))
+    var share = 1.0
+
+    @OptionGroup var options: AppStoreActionOptions
+
+    func validate() throws {
+        guard share > 0, share <= 1 else { throw ValidationError("--share takes a number above 0, up to 1.") }
+        guard csv == nil || id == nil else { throw ValidationError("Give an id with its token, or --csv, not both.") }
+        guard csv == nil else { return }
+        guard let id, let token else {
+            throw ValidationError("Give an original transaction id and its token, or --csv.")
+        }
+        if let problem = AccountTokenRow.problem(id, token) { throw ValidationError(problem) }
+    }
+
+    func run() async throws {
+        if let csv { return try await run(csv) }
+        guard let row = AccountTokenRow(id ?? "", token ?? "") else { return }
+        try await options.run { session in
+            try await session.client.setAppAccountToken(
+                row.id, UpdateAppAccountTokenRequest(appAccountToken: row.token))
+            var answer = session.answer
+            answer.add("originalTransactionId", .string(row.id))
+            answer.add("appAccountToken", .string(row.token))
+            return answer
+        }
+    }
+
+    private func run(_ path: String) async throws {
+        let session = try await options.session(share: share)
+        let environment = options.server.environment
+        let rows = try AccountTokenFile.rows(path)
+        let done = try AccountTokenLog(
+            "\(path).\(environment).done", scope: "\(options.server.bundleId) \(environment)")
+        let outcome = try await AccountTokenRun(client: session.client, done: done).run(rows)
+        for line in outcome.refusals { Terminal.error(line) }
+        if outcome.refused > outcome.refusals.count {
+            Terminal.error("Every refusal is in \(done.path).")
+        }
+        try Terminal.output(options.json ? outcome.json(session.client.environment) : outcome.text)
+        if let stopped = outcome.stopped {
+            Terminal.error("Stopped, run the same command to go on. \(AppStoreErrorText.text(stopped))")
+            throw ExitStatus.usageOrIO
+        }
+        if outcome.refused + outcome.failed > 0 { throw ExitStatus.refusedByAppStore }
+    }
+}

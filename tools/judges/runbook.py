@@ -1,0 +1,525 @@
+#!/usr/bin/env python3
+"""Makes each trouble of Documentation/RUNBOOK.md happen to a running server, and cures it as the page says.
+
+    tools/judges/runbook.py PATH/TO/legacy-receipts [SECTION…]
+
+Every expression and log message that a section of the page lists under "Symptom" must be true while the trouble lasts, and every
+one under "Back to normal" after the cure. A section whose trouble is not made here fails. PostgreSQL's server programs and
+openssl must be there.
+"""
+import contextlib
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PATIENCE = 60
+BUNDLE = "com.example.orchard"
+PRODUCT = "com.example.orchard.premium.monthly"
+
+
+class Failure(Exception):
+    pass
+
+
+def wait_for(what, check, patience=PATIENCE):
+    end = time.monotonic() + patience
+    while True:
+        result = check()
+        if result:
+            return result
+        if time.monotonic() > end:
+            raise Failure(f"in vain for {patience} s: {what}")
+        time.sleep(0.2)
+
+
+def get(url, data=None, method=None, context=None):
+    request = urllib.request.Request(url, data=data, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+class Process:
+    """A command with a log, which is stopped at the end."""
+
+    def __init__(self, binary, arguments, log, environment=None):
+        self.log_path = log
+        with open(log, "ab") as file:
+            self.process = subprocess.Popen(
+                [binary, *arguments], stdout=file, stderr=file, cwd=os.path.dirname(log),
+                env={**os.environ, **(environment or {})})
+
+    def text(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+
+class Shop(Process):
+    """The local App Store."""
+
+    def __init__(self, binary, folder, name, *options):
+        arguments = ["sandbox", "--port", "0", "--products", os.path.join(ROOT, "LegacyFixtures/products.yaml"),
+                     "--bundle-id", BUNDLE, "--root-out", os.path.join(folder, name + ".pem"), *options]
+        super().__init__(binary, arguments, os.path.join(folder, name + ".log"))
+        self.address = wait_for("the local App Store listens", lambda: self.listening()).group(1)
+        self.customers = 0
+
+    def listening(self):
+        if self.process.poll() is not None:
+            raise Failure(self.text())
+        return re.search(r"listens at (http:[^ ]*)\.$", self.text(), re.M)
+
+    def call(self, method, path, value=None):
+        data = None if value is None else json.dumps(value).encode()
+        status, body = get(f"{self.address}/sandbox/v1/{path}", data, method)
+        if status >= 300:
+            raise Failure(f"{method} {path}: {status} {body[:200]!r}")
+        return json.loads(body) if body else None
+
+    def receipt(self):
+        """The receipt of a new customer who has bought a subscription."""
+        self.customers += 1
+        name = f"customer{self.customers}"
+        self.call("POST", "purchases", {"customer": name, "productId": PRODUCT})
+        return self.call("GET", f"customers/{name}/receipt")["receipt-data"]
+
+
+class Server(Process):
+    def __init__(self, binary, folder, name, settings, environment=None):
+        self.secure_port = None
+        self.configuration = os.path.join(folder, name + ".json")
+        self.write(settings)
+        super().__init__(
+            binary, ["serve", "--config", self.configuration], os.path.join(folder, name + ".log"), environment)
+        listeners = len(settings.get("listeners", [0])) + 1
+        found = wait_for("the server listens", lambda: self.listening(listeners))
+        for event in found:
+            if event["role"] == "admin":
+                self.admin = f"http://127.0.0.1:{event['port']}"
+            elif event["tls"]:
+                self.secure_port = event["port"]
+            else:
+                self.address = f"http://127.0.0.1:{event['port']}"
+
+    def write(self, settings):
+        with open(self.configuration, "w", encoding="utf-8") as file:
+            json.dump(settings, file)
+        os.chmod(self.configuration, 0o600)
+
+    def events(self):
+        for line in self.text().splitlines():
+            with contextlib.suppress(ValueError):
+                yield json.loads(line)
+
+    def listening(self, count):
+        found = [event for event in self.events() if event["message"] == "listening"]
+        if self.process.poll() is not None:
+            raise Failure(self.text())
+        return found if len(found) == count else None
+
+    def ask(self, receipt, password=None):
+        """The status of the reply."""
+        body = {"receipt-data": receipt}
+        if password:
+            body["password"] = password
+        return json.loads(get(self.address + "/sandbox/verifyReceipt", json.dumps(body).encode())[1])
+
+    def metrics(self):
+        return get(self.admin + "/metrics")[1].decode()
+
+    def holds(self, expression):
+        """Whether the sum of the series satisfies a comparison such as `name{label="value"} > 0`."""
+        match = re.fullmatch(r"(\w+)(?:\{(.*)\})?( - time\(\))? (==|>|<) ([0-9.]+)", expression)
+        if not match:
+            raise Failure(f"not an expression that this program reads: {expression}")
+        name, labels, since, operator, bound = match.groups()
+        wanted = set(re.findall(r'\w+="[^"]*"', labels or ""))
+        values = [
+            float(line.rsplit(" ", 1)[1]) for line in self.metrics().splitlines()
+            if re.match(name + r"[ {]", line) and wanted <= set(re.findall(r'\w+="[^"]*"', line))]
+        if not values:
+            return False
+        value = sum(values) - (time.time() if since else 0)
+        return {"==": value == float(bound), ">": value > float(bound), "<": value < float(bound)}[operator]
+
+    def shows(self, expressions, messages):
+        for expression in expressions:
+            wait_for(f"`{expression}`", lambda: self.holds(expression))
+        for message in messages:
+            wait_for(
+                f"the log line `{message}`",
+                lambda: any(event["message"].startswith(message) for event in self.events()))
+
+
+class PostgreSQL:
+    def __init__(self):
+        script = os.path.join(ROOT, "tools/postgres.sh")
+        output = subprocess.run(["bash", script, "start"], capture_output=True, text=True, check=True).stdout
+        values = dict(re.findall(r"^export (\w+)='(.*)'$", output, re.M))
+        self.url, self.directory, self.script = (
+            values["LEGACY_RECEIPTS_POSTGRES"], values["LEGACY_RECEIPTS_POSTGRES_DIRECTORY"], script)
+
+    def control(self, command):
+        subprocess.run(["bash", self.script, command, self.directory], check=True, capture_output=True)
+
+    def stop(self):
+        with contextlib.suppress(subprocess.CalledProcessError):
+            self.control("thaw")
+        self.control("remove")
+
+
+class Scene:
+    """What a trouble needs: a folder, a local App Store, and processes that are stopped at the end."""
+
+    def __init__(self, binary, folder):
+        self.binary, self.folder, self.processes = binary, folder, []
+        self.shop = self.keep(Shop(binary, folder, "shop", "--key-out", os.path.join(folder, "key.p8")))
+        self.roots = [os.path.join(folder, "shop.pem")]
+
+    def keep(self, process):
+        self.processes.append(process)
+        return process
+
+    def settings(self, **more):
+        return {
+            "listen": {"port": 0}, "admin": {"port": 0},
+            "store": {"url": "sqlite:" + os.path.join(self.folder, "store.sqlite")},
+            "spool": {"path": os.path.join(self.folder, "spool.sqlite")},
+            "trust": {"roots": self.roots, "signed-data-roots": self.roots}, **more}
+
+    def app(self, **more):
+        return {"bundle-id": BUNDLE, **more}
+
+    def freshness(self):
+        key = {"issuer-id": "5a4db07e-0000-4000-8000-000000000001", "key-id": "SANDBOXKEY",
+               "private-key-file": os.path.join(self.folder, "key.p8"), "sandbox-url": self.shop.address}
+        return {"apps": [self.app()], "app-store-server": key,
+                "endpoint": {"freshness": {"mode": "app-store", "maximum-age": 0}}}
+
+    def serve(self, name="server", environment=None, **more):
+        return self.keep(Server(self.binary, self.folder, name, self.settings(**more), environment))
+
+    def stop(self):
+        for process in reversed(self.processes):
+            process.stop()
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+def disk_full(scene, page):
+    # A limit of the size of files is the disk that is full; it can be taken away without a restart.
+    server = scene.serve()
+    expect(server.ask(scene.shop.receipt())["status"] == 0, "answered before")
+    size = max(os.path.getsize(os.path.join(scene.folder, name))
+               for name in os.listdir(scene.folder) if ".sqlite" in name)
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    receipts = []
+
+    def refused():
+        receipts.append(scene.shop.receipt())
+        return server.ask(receipts[-1])["status"] == 21005
+
+    wait_for("21005", refused)
+    server.shows(*page.symptom)
+    expect(get(server.admin + "/readyz")[0] == 503, "/readyz is 503")
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    wait_for("status 0", lambda: server.ask(receipts[-1])["status"] == 0)
+    server.shows(*page.normal)
+
+
+def database_away(scene, page):
+    database = scene.keep(PostgreSQL())
+    server = scene.serve(store={"url": database.url})
+    receipt = scene.shop.receipt()
+    expect(server.ask(receipt)["status"] == 0, "answered before")
+    database.control("stop")
+    wait_for("21005", lambda: server.ask(receipt)["status"] == 21005)
+    server.shows(*page.symptom)
+    expect(get(server.admin + "/readyz")[0] == 503, "/readyz is 503")
+    database.control("resume")
+    wait_for("status 0", lambda: server.ask(receipt)["status"] == 0)
+    server.shows(*page.normal)
+
+
+def database_hangs(scene, page):
+    database = scene.keep(PostgreSQL())
+    server = scene.serve(store={"url": database.url})
+    receipt = scene.shop.receipt()
+    expect(server.ask(receipt)["status"] == 0, "answered before")
+    database.control("freeze")
+    wait_for("21005", lambda: server.ask(receipt)["status"] == 21005)
+    server.shows(*page.symptom)
+    database.control("thaw")
+    wait_for("status 0", lambda: server.ask(receipt)["status"] == 0)
+    server.shows(*page.normal)
+
+
+def spool_fills(scene, page):
+    database = scene.keep(PostgreSQL())
+    server = scene.serve(
+        store={"url": database.url}, endpoint={"when-store-fails": "receipt-only"})
+    expect(server.ask(scene.shop.receipt())["status"] == 0, "answered before")
+    database.control("stop")
+    for _ in range(5):
+        expect(server.ask(scene.shop.receipt())["status"] == 0, "answered from the receipt")
+    server.shows(*page.symptom)
+    database.control("resume")
+    server.shows(*page.normal)
+
+
+def app_store_away(scene, page):
+    server = scene.serve(**scene.freshness())
+    receipt = scene.shop.receipt()
+    wait_for("a query", lambda: server.ask(receipt)["status"] == 0
+             and server.holds('legacy_receipts_app_store_refreshes_total{outcome="refreshed"} > 0'))
+    scene.shop.process.send_signal(signal.SIGSTOP)
+    expect(server.ask(receipt)["status"] == 0, "answered from the store")
+    server.shows(*page.symptom)
+    scene.shop.process.send_signal(signal.SIGCONT)
+    before = server.metrics()
+    wait_for("a query", lambda: server.ask(receipt)["status"] == 0 and server.metrics() != before
+             and refreshed(server) > refreshed_in(before))
+    server.shows(*page.normal)
+
+
+def refreshed_in(metrics):
+    found = re.search(r'^legacy_receipts_app_store_refreshes_total\{outcome="refreshed"\} (\d+)', metrics, re.M)
+    return int(found.group(1)) if found else 0
+
+
+def refreshed(server):
+    return refreshed_in(server.metrics())
+
+
+# Two hours are added to what the system says.
+CLOCK = """
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int result = syscall(SYS_clock_gettime, clock, time);
+    if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) time->tv_sec += 7200;
+    return result;
+}
+int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    time->tv_sec = now.tv_sec;
+    time->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+time_t time(time_t *result) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (result) *result = now.tv_sec;
+    return now.tv_sec;
+}
+"""
+
+
+def wrong_clock(folder):
+    """The environment of a process whose clock is two hours ahead."""
+    source, library = os.path.join(folder, "clock.c"), os.path.join(folder, "clock.so")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(CLOCK)
+    subprocess.run(["clang", "-shared", "-fPIC", "-o", library, source], check=True)
+    return {"LD_PRELOAD": library}
+
+
+def clock_wrong(scene, page):
+    server = scene.serve(environment=wrong_clock(scene.folder), **scene.freshness())
+    receipt = scene.shop.receipt()
+    wait_for("an answer", lambda: server.ask(receipt)["status"] == 0)
+    server.shows(*page.symptom)
+    server.stop()
+    cured = scene.serve(name="cured", **scene.freshness())
+    wait_for("a query", lambda: cured.ask(receipt)["status"] == 0 and refreshed(cured) > 0)
+    cured.shows(*page.normal)
+
+
+def certificate_expires(scene, page):
+    def certificate(days):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+             str(days), "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout",
+             os.path.join(scene.folder, "server.key"), "-out", os.path.join(scene.folder, "server.pem")],
+            check=True, capture_output=True)
+        os.chmod(os.path.join(scene.folder, "server.key"), 0o600)
+
+    certificate(1)
+    listener = {"port": 0, "tls": {"certificate": os.path.join(scene.folder, "server.pem"),
+                                   "private-key": os.path.join(scene.folder, "server.key")}}
+    settings = scene.settings(listeners=[{"port": 0}, listener])
+    del settings["listen"]
+    server = scene.keep(Server(scene.binary, scene.folder, "server", settings))
+    server.shows(*page.symptom)
+    certificate(90)
+    server.process.send_signal(signal.SIGHUP)
+    server.shows(*page.normal)
+    context = ssl.create_default_context(cafile=os.path.join(scene.folder, "server.pem"))
+    expect(get(f"https://localhost:{server.secure_port}/verifyReceipt", b"{}", context=context)[0] == 200,
+           "clients get the new certificate")
+
+
+def secret_changed(scene, page):
+    secrets = os.path.join(scene.folder, "secrets")
+
+    def write(*lines):
+        with open(secrets, "w", encoding="utf-8") as file:
+            file.write("".join(line + "\n" for line in lines))
+        os.chmod(secrets, 0o600)
+
+    old, new = "0" * 31 + "1", "0" * 31 + "2"
+    write(old)
+    server = scene.serve(apps=[scene.app(**{"shared-secret-files": [secrets]})])
+    receipt = scene.shop.receipt()
+    expect(server.ask(receipt, old)["status"] == 0, "the old secret")
+    expect(server.ask(receipt, new)["status"] == 21004, "the new secret is not known")
+    server.shows(*page.symptom)
+    write(new, old)
+    server.process.send_signal(signal.SIGHUP)
+    server.shows(*page.normal)
+    expect(server.ask(receipt, new)["status"] == 0 and server.ask(receipt, old)["status"] == 0, "both secrets")
+
+
+def restore(scene, page):
+    server = scene.serve(apps=[scene.app()])
+    scene.shop.call("PUT", "notifications/url", {"url": server.address + "/notifications/v2"})
+    customer = f"customer{scene.shop.customers + 1}"
+    receipt = scene.shop.receipt()
+
+    def transactions(server):
+        return len(server.ask(receipt).get("latest_receipt_info", []))
+
+    wait_for("the purchase", lambda: transactions(server) == 1)
+    path = os.path.join(scene.folder, "store.sqlite")
+    with contextlib.closing(sqlite3.connect(path)) as store:
+        store.execute("VACUUM INTO ?", [os.path.join(scene.folder, "backup.sqlite")])
+    original = scene.shop.call("GET", f"customers/{customer}")
+    found = re.search(r'"originalTransactionId": ?"(\d+)"', json.dumps(original)).group(1)
+    scene.shop.call("POST", f"subscriptions/{found}/renew", {})
+    wait_for("the renewal", lambda: transactions(server) == 2)
+    server.stop()
+    for suffix in ("", "-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path + suffix)
+    shutil.copy(os.path.join(scene.folder, "backup.sqlite"), path)
+    restored = scene.serve(name="restored", apps=[scene.app()])
+    expect(transactions(restored) == 1, "the backup does not have the renewal")
+    restored.shows(*page.symptom)
+    outcome = subprocess.run(
+        [scene.binary, "notifications", "backfill", "--store", "sqlite:" + path, "--bundle-id", BUNDLE,
+         "--environment", "sandbox", "--issuer-id", "5a4db07e-0000-4000-8000-000000000001", "--key-id", "SANDBOXKEY",
+         "--private-key", os.path.join(scene.folder, "key.p8"), "--server-url", scene.shop.address,
+         "--trust-root", scene.roots[0]],
+        capture_output=True, text=True, timeout=120, cwd=scene.folder)
+    expect(outcome.returncode == 0, outcome.stdout + outcome.stderr)
+    wait_for("the renewal is back", lambda: transactions(restored) == 2)
+    restored.shows(*page.normal)
+
+
+def roll_back(scene, page):
+    # Another server stands for Apple's endpoint. The client's request is the same, and it writes nothing that ours needs.
+    server = scene.serve(apps=[scene.app()])
+    receipt = scene.shop.receipt()
+    expect(server.ask(receipt)["status"] == 0, "answered before")
+    apple = scene.serve(
+        name="apple", apps=[scene.app()], store={"url": "sqlite:" + os.path.join(scene.folder, "apple.sqlite")},
+        spool={"path": os.path.join(scene.folder, "apple.spool")})
+    expect(apple.ask(receipt)["status"] == 0, "the same request at the other address")
+    server.shows(*page.symptom)
+    scene.shop.call("PUT", "notifications/url", {"url": server.address + "/notifications/v2"})
+    expect(server.ask(receipt)["status"] == 0, "answered after the return")
+    server.shows(*page.normal)
+
+
+TROUBLES = {
+    "Disk full": disk_full,
+    "Database away": database_away,
+    "Database hangs": database_hangs,
+    "Spool fills": spool_fills,
+    "App Store away or hangs": app_store_away,
+    "Clock wrong": clock_wrong,
+    "Certificate expires": certificate_expires,
+    "Shared secret changed": secret_changed,
+    "Restore from a backup": restore,
+    "Roll back to Apple": roll_back,
+}
+
+
+class Page:
+    """A section of the page: the expressions and log messages of its two lists."""
+
+    def __init__(self, title, text):
+        self.title = title
+        self.symptom = self.list(text, "Symptom")
+        self.normal = self.list(text, "Back to normal")
+
+    def list(self, text, name):
+        found = re.search(rf"^\*\*{name}\*\*\n\n((?:- .*\n(?:  .*\n)*)+)", text, re.M)
+        if not found:
+            raise Failure(f'"{self.title}" has no list "{name}"')
+        items = [re.sub(r"\s*\n  ", " ", item).strip() for item in re.split(r"^- ", found.group(1), flags=re.M)]
+        metrics = [re.match(r"Metric: `(.*?)`", item).group(1) for item in items if item.startswith("Metric: ")]
+        messages = [re.match(r"Log: `(.*?)`", item).group(1) for item in items if item.startswith("Log: ")]
+        return metrics, messages
+
+
+def main():
+    binary, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    with open(os.path.join(ROOT, "Documentation/RUNBOOK.md"), encoding="utf-8") as file:
+        sections = re.split(r"^## ", file.read(), flags=re.M)[1:]
+    pages = [Page(*section.split("\n", 1)) for section in sections]
+    failed = sorted(set(TROUBLES) ^ {page.title for page in pages})
+    for title in failed:
+        print(f"FAILED {title}: either the page or this program does not have it")
+    for page in pages:
+        if page.title not in TROUBLES or (wanted and page.title not in wanted):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            scene = Scene(binary, folder)
+            start = time.monotonic()
+            try:
+                TROUBLES[page.title](scene, page)
+                print(f"ok     {page.title} ({time.monotonic() - start:.0f} s)", flush=True)
+            except (Failure, OSError, subprocess.SubprocessError) as error:
+                failed.append(page.title)
+                print(f"FAILED {page.title}: {error}", flush=True)
+                for process in scene.processes:
+                    if isinstance(process, Server):
+                        print(process.text()[-3000:])
+            finally:
+                scene.stop()
+    sys.exit(1 if failed else 0)
+
+
+main()
