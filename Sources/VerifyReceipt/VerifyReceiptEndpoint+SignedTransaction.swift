@@ -39,7 +39,10 @@ extension VerifyReceiptEndpoint {
         exchange.facts.bundleId = payload.bundleId
         exchange.facts.isConfiguredApp = payload.bundleId.map(hasConfigured) ?? false
         let environment: EndpointEnvironment = payload.environment == .production ? .production : .sandbox
-        if environment == .sandbox, answersSandboxAtProduction(payload.bundleId) { exchange.environment = .sandbox }
+        // Not Xcode, as for receipts.
+        if payload.environment == .sandbox, answersSandboxAtProduction(payload.bundleId) {
+            exchange.environment = .sandbox
+        }
         guard environment == exchange.environment else {
             throw environment == .sandbox
                 ? Refusal(.sandboxAtProduction, "A sandbox transaction was sent to production.")
