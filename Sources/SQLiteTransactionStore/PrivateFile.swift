@@ -18,6 +18,14 @@ enum PrivateFile {
         _ = link(temporary, path)
         unlink(temporary)
     }
+
+    /// Waits until the content of a file that no connection has open is on the disk.
+    static func synchronize(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
 }
 
 /// The free space of a disk.

@@ -11,6 +11,8 @@ enum ExitStatus {
     static let commandFailed = ExitCode(1)
     /// `customer`: no customer has the id.
     static let noCustomer = ExitCode(1)
+    /// `store check`: something in the store is damaged.
+    static let storeDamaged = ExitCode(1)
     /// `inspect`: a document that is not genuine, not signed, or belongs to another app or device.
     static let notGenuine = ExitCode(1)
     /// `app-store`: the App Store refused the request.

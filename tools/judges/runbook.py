@@ -14,7 +14,6 @@ import re
 import resource
 import shutil
 import signal
-import sqlite3
 import ssl
 import subprocess
 import sys
@@ -422,8 +421,8 @@ def restore(scene, page):
 
     wait_for("the purchase", lambda: transactions(server) == 1)
     path = os.path.join(scene.folder, "store.sqlite")
-    with contextlib.closing(sqlite3.connect(path)) as store:
-        store.execute("VACUUM INTO ?", [os.path.join(scene.folder, "backup.sqlite")])
+    backup = os.path.join(scene.folder, "backup.sqlite")
+    subprocess.run([scene.binary, "store", "backup", "--store", "sqlite:" + path, "--to", backup], check=True)
     original = scene.shop.call("GET", f"customers/{customer}")
     found = re.search(r'"originalTransactionId": ?"(\d+)"', json.dumps(original)).group(1)
     scene.shop.call("POST", f"subscriptions/{found}/renew", {})
@@ -432,7 +431,8 @@ def restore(scene, page):
     for suffix in ("", "-wal", "-shm"):
         with contextlib.suppress(FileNotFoundError):
             os.remove(path + suffix)
-    shutil.copy(os.path.join(scene.folder, "backup.sqlite"), path)
+    shutil.copy(backup, path)
+    subprocess.run([scene.binary, "store", "check", "--store", "sqlite:" + path], check=True)
     restored = scene.serve(name="restored", apps=[scene.app()])
     expect(transactions(restored) == 1, "the backup does not have the renewal")
     restored.shows(*page.symptom)

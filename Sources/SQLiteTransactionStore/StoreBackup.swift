@@ -1,0 +1,75 @@
+import Foundation
+import GRDB
+import TransactionStore
+
+/// Backups of a file, and its check.
+extension SQLiteTransactionStore {
+    /// Writes a copy of a store into a new file, while programs use the store. It has everything that was committed before the
+    /// call. The copy is checked, and gets its name at the end: after an interruption there is none.
+    ///
+    /// - Parameters:
+    ///   - path: the store; its file must exist.
+    ///   - copy: the new file, which must not exist. Its folder needs room for the whole store.
+    /// - Throws: `TransactionStoreError`: `invalidArgument` if a file is in the way, `corrupt` if the store is damaged, otherwise
+    ///   what the disk says.
+    public static func backUp(from path: String, to copy: String) throws {
+        guard FileIdentity(path) != nil else {
+            throw TransactionStoreError(.unavailable, "There is no file \(path).")
+        }
+        guard FileIdentity(copy) == nil else { throw isInTheWay(copy) }
+        let unfinished = copy + ".new-\(UUID().uuidString)"
+        defer { unlink(unfinished) }
+        PrivateFile.make(unfinished)
+        do {
+            let source = try DatabaseQueue(path: path, configuration: reading())
+            try source.inDatabase { try checkSchema($0) }
+            // SQLite reads all pages in one snapshot ("VACUUM with an INTO clause").
+            try source.inDatabase { try $0.execute(sql: "VACUUM INTO ?", arguments: [unfinished]) }
+            try source.close()
+        } catch {
+            throw TransactionStoreError(error)
+        }
+        if let problem = try integrityProblems(ofFileAt: unfinished).first {
+            throw TransactionStoreError(.corrupt, "The copy is damaged, as is probably the store: \(problem)")
+        }
+        guard PrivateFile.synchronize(unfinished) else {
+            throw TransactionStoreError(.notWritable, "The copy does not reach the disk: \(copy)")
+        }
+        // Unlike a rename, this never replaces a file.
+        guard link(unfinished, copy) == 0 else {
+            throw errno == EEXIST
+                ? isInTheWay(copy) : TransactionStoreError(.notWritable, "Cannot name the copy \(copy).")
+        }
+    }
+
+    /// What SQLite finds wrong with the file of a store (PRAGMA integrity_check), at most 100 sentences; empty if nothing.
+    /// - Throws: `TransactionStoreError`.
+    public static func integrityProblems(ofFileAt path: String) throws -> [String] {
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: reading())
+            let found = try queue.inDatabase { try String.fetchAll($0, sql: "PRAGMA integrity_check(100)") }
+            try queue.close()
+            return found == ["ok"] ? [] : found
+        } catch {
+            throw TransactionStoreError(error)
+        }
+    }
+
+    private static func reading() -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "StoreBackup"
+        configuration.busyMode = .timeout(30)
+        configuration.foreignKeysEnabled = false
+        return configuration
+    }
+
+    private static func checkSchema(_ db: Database) throws {
+        guard try db.tableExists("transactions"), try db.tableExists("identities") else {
+            throw TransactionStoreError(.corrupt, "The file is no store.")
+        }
+    }
+
+    private static func isInTheWay(_ path: String) -> TransactionStoreError {
+        TransactionStoreError(.invalidArgument, "There is a file \(path); a backup never replaces one.")
+    }
+}

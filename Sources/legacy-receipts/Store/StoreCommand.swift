@@ -1,0 +1,132 @@
+import ArgumentParser
+import Purchases
+import SQLiteTransactionStore
+import TransactionStore
+
+struct StoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "store",
+        abstract: "Check a store, or back it up while it is in use.",
+        discussion: """
+            EXAMPLES:
+              legacy-receipts store check --store postgres://db/receipts
+              legacy-receipts store backup --store sqlite:purchases.sqlite \\
+                --to purchases-2026-01-31.sqlite
+            """,
+        subcommands: [StoreCheckCommand.self, StoreBackupCommand.self])
+}
+
+struct StoreBackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copy a SQLite store while it is in use.",
+        discussion: """
+            The copy has everything that was committed before the command began. It is checked, and gets its name at the \
+            end. An existing file is never replaced. For PostgreSQL, use pg_dump.
+
+            EXIT STATUS:
+              0  the backup is written
+              2  usage, input or output error
+
+            EXAMPLES:
+              legacy-receipts store backup --store sqlite:purchases.sqlite \\
+                --to purchases-2026-01-31.sqlite
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH", valueName: "url"))
+    var store: String
+
+    @Option(name: .customLong("to"), help: ArgumentHelp("The new file.", valueName: "file"), completion: .file())
+    var copy: String
+
+    func run() async throws {
+        do {
+            guard case .sqlite(let path) = try StoreURL(store) else {
+                throw ValidationError(
+                    "--store takes sqlite:PATH. For PostgreSQL: pg_dump --format custom --file FILE URL")
+            }
+            try SQLiteTransactionStore.backUp(from: path, to: copy)
+            try Terminal.output("Wrote and checked \(copy).\n")
+        } catch let error as TransactionStoreError {
+            throw CommandFailure("The store cannot be backed up: \(error)")
+        }
+    }
+}
+
+struct StoreCheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Read everything in a store, and count it.",
+        discussion: """
+            Decodes every customer and every entry of the ledger. The file of SQLite is checked too. The store may be in \
+            use; the command writes nothing.
+
+            EXIT STATUS:
+              0  everything is readable
+              1  something is damaged; standard error says what
+              2  usage, input or output error
+
+            EXAMPLES:
+              legacy-receipts store check --store sqlite:purchases.sqlite
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    func run() async throws {
+        let (lines, problems) = try await StoreOpener.withExisting(store) { store in
+            var problems: [String] = []
+            if case .sqlite(let path) = try StoreURL(self.store) {
+                problems = try SQLiteTransactionStore.integrityProblems(ofFileAt: path)
+            }
+            var lines: [(String, Int64)] = []
+            for scope in try await store.scopes() {
+                let name = "\(scope.bundleId) \(scope.environment.rawValue)"
+                do {
+                    lines.append(("customers of \(name)", try await customers(of: scope, in: store)))
+                } catch let error as TransactionStoreError where error.code == .corrupt {
+                    problems.append("\(name): \(error)")
+                }
+            }
+            do {
+                lines.append(("ledger entries", try await ledgerEntries(in: store)))
+            } catch let error as TransactionStoreError where error.code == .corrupt {
+                problems.append("ledger: \(error)")
+            }
+            let counts = try await store.counts()
+            lines += [
+                ("transactions", counts.transactions), ("renewal infos", counts.renewalInfos),
+                ("app transactions", counts.appTransactions), ("receipts", counts.receipts),
+                ("notifications", counts.notifications),
+            ]
+            return (lines, problems)
+        }
+        try Terminal.output(lines.map { "\($0.0): \($0.1)\n" }.joined())
+        guard !problems.isEmpty else { return }
+        for problem in problems { Terminal.error(problem) }
+        throw ExitStatus.storeDamaged
+    }
+
+    private func customers(of scope: StoreScope, in store: any CompleteTransactionStore) async throws -> Int64 {
+        var count: Int64 = 0
+        var last: CustomerIdentity?
+        repeat {
+            let page = try await store.customers(in: scope, after: last, limit: 200)
+            count += Int64(page.count)
+            last = page.last?.identities.first
+        } while last != nil
+        return count
+    }
+
+    private func ledgerEntries(in store: any CompleteTransactionStore) async throws -> Int64 {
+        var count: Int64 = 0
+        // Removes nothing: no entry is that old. Says where the ledger begins.
+        var position = try await store.removeEntries(before: 0, evenUnread: false).position
+        while true {
+            let entries = try await store.changes(after: position, limit: 1_000)
+            guard let last = entries.last else { return count }
+            count += Int64(entries.count)
+            position = last.position
+        }
+    }
+}
