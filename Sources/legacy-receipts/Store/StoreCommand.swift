@@ -46,7 +46,7 @@ struct StoreBackupCommand: AsyncParsableCommand {
                     "--store takes sqlite:PATH. For PostgreSQL: pg_dump --format custom --file FILE URL")
             }
             try SQLiteTransactionStore.backUp(from: path, to: copy)
-            try Terminal.output("Wrote and checked \(copy).\n")
+            try Terminal.output("Wrote and checked \(copy).")
         } catch let error as TransactionStoreError {
             throw CommandFailure("The store cannot be backed up: \(error)")
         }
@@ -101,7 +101,7 @@ struct StoreCheckCommand: AsyncParsableCommand {
             ]
             return (lines, problems)
         }
-        try Terminal.output(lines.map { "\($0.0): \($0.1)\n" }.joined())
+        try Terminal.output(lines.map { "\($0.0): \($0.1)" }.joined(separator: "\n"))
         guard !problems.isEmpty else { return }
         for problem in problems { Terminal.error(problem) }
         throw ExitStatus.storeDamaged
