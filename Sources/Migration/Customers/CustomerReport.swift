@@ -2,7 +2,7 @@ internal import AppStoreModels
 public import ProductCatalog
 internal import Purchases
 
-/// What a store has about one customer, as rows of tables: those of an export, and those of ``CustomerTables``. It concludes
+/// What a store has about one customer, as rows of tables: those of an export, and those of `CustomerTables`. It concludes
 /// nothing.
 public struct CustomerReport: Sendable {
     /// A table with the rows about the customer.
