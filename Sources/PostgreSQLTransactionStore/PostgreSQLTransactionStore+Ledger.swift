@@ -22,6 +22,11 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             """)
     private static let lastPosition = Statement(
         name: "last_ledger_position", sql: "SELECT coalesce(max(position), 0) FROM ledger")
+    /// Also of entries that were erased. A position that another writer has taken and not committed counts, but nobody was given
+    /// it.
+    private static let lastTakenPosition = Statement(
+        name: "last_taken_ledger_position",
+        sql: "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM ledger_positions")
     private static let keepPosition = Statement(
         name: "keep_ledger_position",
         sql: """
@@ -87,7 +92,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
         try LedgerLimits.check(consumer: consumer)
         try await perform { session in
             try session.transaction {
-                let last = try session.run(Self.lastPosition).integer(0, 0, as: Int64.self)
+                let last = try session.run(Self.lastTakenPosition).integer(0, 0, as: Int64.self)
                 try LedgerLimits.check(position: position, last: last)
                 _ = try session.run(Self.keepPosition, [.bytes(Array(consumer.utf8)), .int8(position)])
             }

@@ -60,7 +60,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     private static let maximumAttempts = 16
 
     private let address: PostgreSQLAddress
-    private let schema: Schema
+    let schema: Schema
     private let pool: ConnectionPool
     private let queue: WriteQueue
     private let lookUps: CallQueue<CustomerReader.Question, CustomerReader.Answer>

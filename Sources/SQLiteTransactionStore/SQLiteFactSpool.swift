@@ -137,6 +137,8 @@ public final class SQLiteFactSpool: FactSpool {
             // With NORMAL, a power failure could undo a commit that was reported as durable (SQLite, "Write-Ahead
             // Logging", 4).
             try db.execute(sql: "PRAGMA synchronous = FULL")
+            // A customer that is erased leaves no bytes in free pages.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
         }
         do {
             let database = try DatabaseQueue(path: path, configuration: configuration)

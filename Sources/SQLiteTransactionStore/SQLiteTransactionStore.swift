@@ -187,6 +187,15 @@ public final class SQLiteTransactionStore: TransactionStore {
         }
     }
 
+    /// Moves the log into the file, as far as no reader needs it.
+    func emptyLog() async throws {
+        do {
+            try await pool().writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        } catch {
+            throw file.error(error)
+        }
+    }
+
     /// Makes the writing connection read-only, like a disk that became read-only; for tests, which may run as a user
     /// with all permissions.
     package func setReadOnly(_ isReadOnly: Bool) async throws {

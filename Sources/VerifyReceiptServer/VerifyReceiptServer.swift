@@ -31,6 +31,8 @@ public final class VerifyReceiptServer: Service {
         public var ports: [Int]
         /// The port for health and metrics.
         public var adminPort: Int?
+        /// The port of the look-up.
+        public var lookUpPort: Int?
     }
 
     let configuration: VerifyReceiptServerConfiguration
@@ -38,6 +40,7 @@ public final class VerifyReceiptServer: Service {
     let makeEndpoint: EndpointMaker
     let channels: [ListenerChannel]
     private let adminChannel: HTTP1Channel
+    private let lookUp: (responder: LookUpResponder, channel: HTTP1Channel)?
     private let readiness: Readiness
     private let hasMetricsBackend: Bool
     private let shadow: ShadowForwarder?
@@ -48,7 +51,7 @@ public final class VerifyReceiptServer: Service {
     private let frameworkLogger: Logger
     private let onListening: @Sendable (Addresses) -> Void
     private let bound = Mutex<[Int: Int]>([:])
-    /// By index; the admin listener has -1.
+    /// By index; the admin listener has -1, the look-up listener -2.
     private let sockets: [Int: ListeningSocket]
 
     /// - Parameters:
@@ -60,13 +63,14 @@ public final class VerifyReceiptServer: Service {
     ///   - metricsFactory: the backend of swift-metrics that gets every number of `/metrics` too; counters and durations at
     ///     once, the others every ten seconds.
     ///   - observer: receives each answered request.
+    ///   - lookUpAnswers: answers on the look-up listener; without them there is none.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - onListening: called once when every socket accepts connections.
     /// - Throws: `ReceiptError` for a certificate of the trust policy, or an error that names a TLS file.
     public init(
         configuration: VerifyReceiptServerConfiguration, store: (any TransactionStore)?,
         spool: (any FactSpool)? = nil, logger: Logger, metricsFactory: any MetricsFactory = MetricsSystem.factory,
-        observer: (any AnswerObserving)? = nil,
+        observer: (any AnswerObserving)? = nil, lookUpAnswers: (any LookUpAnswers)? = nil,
         clock: (@Sendable () -> Int64)? = nil, onListening: @escaping @Sendable (Addresses) -> Void = { _ in }
     ) throws {
         let metrics = ServerMetrics(backend: metricsFactory)
@@ -98,7 +102,7 @@ public final class VerifyReceiptServer: Service {
         self.logger = logger
         self.onListening = onListening
         sockets = Dictionary(
-            uniqueKeysWithValues: (-1..<configuration.listeners.count).map { ($0, ListeningSocket()) })
+            uniqueKeysWithValues: (-2..<configuration.listeners.count).map { ($0, ListeningSocket()) })
         var frameworkLogger = logger
         frameworkLogger.logLevel = max(logger.logLevel, .notice)
         self.frameworkLogger = frameworkLogger
@@ -115,6 +119,22 @@ public final class VerifyReceiptServer: Service {
             responder: { request, writer, channel in try await admin.respond(request, writer, channel) },
             configuration: .init(
                 additionalChannelHandlers: [RequestTimeouts(timeouts: state.timeouts, metrics: state.metrics)]))
+        lookUp = configuration.lookUp.flatMap { listener in
+            lookUpAnswers.map { Self.lookUp(listener, $0, configuration.limits, state) }
+        }
+    }
+
+    private static func lookUp(
+        _ listener: VerifyReceiptServerConfiguration.LookUpListener, _ answers: any LookUpAnswers,
+        _ limits: VerifyReceiptServerConfiguration.Limits, _ state: ServerState
+    ) -> (responder: LookUpResponder, channel: HTTP1Channel) {
+        let responder = LookUpResponder(
+            answers, tokens: listener.tokens, maximumBody: limits.bodyBytes, state: state)
+        let channel = HTTP1Channel(
+            responder: { request, writer, channel in try await responder.respond(request, writer, channel) },
+            configuration: .init(
+                additionalChannelHandlers: [RequestTimeouts(timeouts: state.timeouts, metrics: state.metrics)]))
+        return (responder, channel)
     }
 
     /// Serves until graceful shutdown.
@@ -141,6 +161,16 @@ public final class VerifyReceiptServer: Service {
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: frameworkLogger)
             services.append(named("\(admin.host):\(admin.port)", -1, drain: .zero, server))
         }
+        if let lookUp, let listener = configuration.lookUp {
+            let hardLimit = MaximumAvailableConnections(Self.maximumLookUpConnections, logger: frameworkLogger)
+            let server = Server(
+                childChannelSetup: lookUp.channel,
+                configuration: ServerConfiguration(
+                    address: .hostname(listener.host, port: listener.port), availableConnectionsDelegate: hardLimit),
+                onServerRunning: { [weak self] in await self?.isListening(-2, $0) },
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: frameworkLogger)
+            services.append(named("\(listener.host):\(listener.port)", -2, drain: .zero, server))
+        }
         // After the listeners, which it hears of.
         if let shadow { services.append(shadow) }
         services.append(listening)
@@ -162,6 +192,9 @@ public final class VerifyReceiptServer: Service {
         defer { measuring.cancel() }
         try await stopping.run(ServiceGroup(configuration: group))
     }
+
+    /// Of people who look something up, not of apps.
+    private static let maximumLookUpConnections = 64
 
     /// Records for a backend what `/metrics` reads when it is asked.
     private func measure() async {
@@ -241,22 +274,29 @@ public final class VerifyReceiptServer: Service {
         await sockets[index]?.isOpen(channel)
         let ports = bound.withLock { bound -> [Int: Int]? in
             bound[index] = channel.localAddress?.port ?? 0
-            return bound.count == channels.count + (configuration.admin == nil ? 0 : 1) ? bound : nil
+            let others = (configuration.admin == nil ? 0 : 1) + (lookUp == nil ? 0 : 1)
+            return bound.count == channels.count + others ? bound : nil
         }
         // Report the ports only if all sockets are open.
         guard let ports else { return }
-        for index in Array(channels.indices) + [-1] {
+        for index in Array(channels.indices) + [-1, -2] {
             guard let port = ports[index] else { continue }
-            let listener = index < 0 ? nil : configuration.listeners[index]
+            let (host, role) =
+                switch index {
+                case -1: (configuration.admin?.host, "admin")
+                case -2: (configuration.lookUp?.host, "look-up")
+                default: (configuration.listeners[index].host, configuration.listeners[index].role.rawValue)
+                }
             logger.notice(
                 "listening",
                 metadata: [
-                    "host": "\(listener?.host ?? configuration.admin?.host ?? "")", "port": .stringConvertible(port),
-                    "role": "\(listener?.role.rawValue ?? "admin")",
-                    "tls": .stringConvertible(listener?.tls != nil),
+                    "host": "\(host ?? "")", "port": .stringConvertible(port), "role": "\(role)",
+                    "tls": .stringConvertible(index >= 0 && configuration.listeners[index].tls != nil),
                 ])
         }
-        onListening(Addresses(ports: channels.indices.compactMap { ports[$0] }, adminPort: ports[-1]))
+        onListening(
+            Addresses(
+                ports: channels.indices.compactMap { ports[$0] }, adminPort: ports[-1], lookUpPort: ports[-2]))
     }
 
     /// The text that `/metrics` shows.
@@ -279,6 +319,7 @@ extension VerifyReceiptServer {
             let certificates = ListenerMatching(from: configuration.listeners, to: new.listeners).certificates
             let prepared = try certificates.map { (channels[$0.index], try TLSSetup.configuration($0.tls)) }
             for (channel, tls) in prepared { try channel.replace(tls) }
+            if let lookUp, let tokens = new.lookUp?.tokens { lookUp.responder.replace(tokens) }
             state.replace(
                 with: .init(endpoint: endpoint, sandboxHosts: new.sandboxHosts, notifications: notifications))
         } catch {
@@ -322,6 +363,8 @@ extension VerifyReceiptServer {
         var names: [String] = []
         if ListenerMatching(from: configuration.listeners, to: new.listeners).differs { names.append("listeners") }
         if new.admin != configuration.admin { names.append("admin") }
+        let hasSameLookUp = new.lookUp?.hasAddress(of: configuration.lookUp) ?? (configuration.lookUp == nil)
+        if !hasSameLookUp { names.append("look-up") }
         if new.trustedProxies != configuration.trustedProxies { names.append("trusted-proxies") }
         if new.limits != configuration.limits { names.append("limits") }
         if new.timeouts != configuration.timeouts { names.append("timeouts") }

@@ -56,11 +56,11 @@ struct MigrateIntoTests {
         let failed = try await folder.migrate(
             "dump.ndjson", "--into", "sqlite:store.sqlite", "--html", "none/report.html")
         #expect(failed.status == 2 && failed.error.contains("none/report.html cannot be written"), "\(failed)")
-        #expect(failed.output.contains("facts new to the store  6"), "\(failed)")
+        #expect(failed.output.contains("facts new to the store  12"), "\(failed)")
         let outcome = try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite", "--html", "report.html")
         #expect(outcome.status == 0 && outcome.output.hasSuffix("The numbers of the store are in report.html.\n"))
         let page = try folder.text("report.html")
-        #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains("sqlite:store.sqlite"))
+        #expect(page.hasPrefix("<!doctype html>") && page.contains("sqlite:store.sqlite"))
         let alone = try await folder.migrate("dump.ndjson", "--html", "report.html")
         #expect(alone.status == 2 && alone.error.contains("--html need --into"), "\(alone)")
     }

@@ -49,6 +49,9 @@ struct ForeignEngineTests {
         func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
             try await store.removeEntries(before: date, evenUnread: evenUnread)
         }
+        func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
+            try await store.erase(identities, in: scope)
+        }
         func scopes() async throws -> [StoreScope] { try await store.scopes() }
         func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
             try await store.customers(in: scope, after: identity, limit: limit)

@@ -32,6 +32,8 @@ actor MemoryPlace {
         let id: String
         var seatClaimId: String?
         let date = MemoryPlace.now
+        /// Keeps its position, and no reader gets it.
+        var isErased = false
     }
 
     private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
@@ -43,7 +45,7 @@ actor MemoryPlace {
     private var renewalInfos: [Filing: [Int64: FactRow]] = [:]
     private var appTransactions: [Int: [Int64: FactRow]] = [:]
     private var receipts: [Int: [KnownReceipt.Form: KnownReceipt]] = [:]
-    private var notifications: Set<[UInt8]> = []
+    private var notifications: [[UInt8]: (scope: StoreScope, body: [UInt8])] = [:]
     private var ledger: [Entry] = []
     private var histories: [TransactionKey: LedgerHistory] = [:]
     /// What the terms of non-renewing subscriptions rest on, by customer; nil for a customer who never had one.
@@ -83,11 +85,13 @@ actor MemoryPlace {
     }
 
     private func apply(_ set: FactSet, _ result: inout AppliedFacts) throws {
-        if let notification = set.notification,
-            !notifications.insert(Array(notification.notificationUUID.utf8)).inserted
-        {
-            result.repeatedNotifications += 1
-            return
+        if let notification = set.notification {
+            let id = Array(notification.notificationUUID.utf8)
+            guard notifications[id] == nil else {
+                result.repeatedNotifications += 1
+                return
+            }
+            notifications[id] = (set.scope, notification.body)
         }
         guard !set.identities.isEmpty else { return }
         let customer = customer(of: set.identities.map { PlacedIdentity(scope: set.scope, identity: $0) })
@@ -207,6 +211,50 @@ actor MemoryPlace {
             number: history.number + 1, event: history.event.rawValue, wasPurchased: history.wasPurchased)
     }
 
+    // MARK: Erasure
+
+    func erase(_ asked: [CustomerIdentity], in scope: StoreScope) -> ErasedRows {
+        var erased = ErasedRows()
+        let found = Set(asked.compactMap { customers[PlacedIdentity(scope: scope, identity: $0)] })
+        let owned = found.flatMap { identities[$0] ?? [] }
+        let all = Set(asked.filter(\.isMeaningful)).union(owned.map(\.identity))
+        for identity in all where identity.kind == .originalTransactionId {
+            let filing = Filing(scope: scope, original: identity.value)
+            let known = transactions.removeValue(forKey: filing) ?? [:]
+            erased.transactions += Int64(known.values.reduce(0) { $0 + $1.count })
+            erased.renewalInfos += Int64(renewalInfos.removeValue(forKey: filing)?.count ?? 0)
+            for id in known.keys { histories[TransactionKey(scope: scope, id: id)] = nil }
+            for place in ledger.indices where ledger[place].filing == filing && !ledger[place].isErased {
+                ledger[place].isErased = true
+                erased.ledgerEntries += 1
+                if let claim = ledger[place].seatClaimId {
+                    unclaimedSeats.remove([scope.bundleId, scope.environment.rawValue, claim])
+                }
+            }
+        }
+        for customer in found {
+            erased.appTransactions += Int64(appTransactions.removeValue(forKey: customer)?.count ?? 0)
+            erased.receipts += Int64(receipts.removeValue(forKey: customer)?.count ?? 0)
+            erased.identities += Int64(identities.removeValue(forKey: customer)?.count ?? 0)
+            termBases[customer] = nil
+        }
+        for identity in owned { customers[identity] = nil }
+        for identity in all {
+            let claims = users.removeValue(forKey: PlacedIdentity(scope: scope, identity: identity))
+            erased.userClaims += Int64(claims?.count ?? 0)
+        }
+        for (key, receipt) in verified where receipt.scope == scope && !all.isDisjoint(with: receipt.identities) {
+            verified[key] = nil
+            erased.verifiedReceipts += 1
+        }
+        let mentioned = MentionedIdentities(all)
+        for (id, known) in notifications where known.scope == scope && mentioned.areNamed(in: known.body) {
+            notifications[id] = nil
+            erased.notifications += 1
+        }
+        return erased
+    }
+
     // MARK: Reading
 
     func customer(_ asked: [CustomerIdentity], in scope: StoreScope) throws -> Customer? {
@@ -246,7 +294,7 @@ actor MemoryPlace {
         return assembler.joinedTransactions()
     }
 
-    func hasProcessed(notificationUUID: String) -> Bool { notifications.contains(Array(notificationUUID.utf8)) }
+    func hasProcessed(notificationUUID: String) -> Bool { notifications[Array(notificationUUID.utf8)] != nil }
 
     func counts() -> StoreCounts {
         StoreCounts(
@@ -327,17 +375,18 @@ actor MemoryPlace {
         // The position of an entry is its place, from 1.
         let start = Int(max(0, min(position, Int64(ledger.count))))
         var known: [Filing: [StoredTransaction]] = [:]
-        return try ledger[start...].prefix(LedgerLimits.entries(limit)).enumerated().map { offset, entry in
+        let entries = ledger.enumerated().dropFirst(start).lazy.filter { !$0.element.isErased }
+        return try entries.prefix(LedgerLimits.entries(limit)).map { place, entry in
             let transactions = try known[entry.filing] ?? resolved(entry.filing)
             known[entry.filing] = transactions
             guard let transaction = transactions.first(where: { $0.payload.transactionId == entry.id }) else {
                 throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
             }
-            let before = ledger[..<(start + offset)].last {
-                $0.filing.scope == entry.filing.scope && $0.id == entry.id && $0.event.isState
+            let before = ledger[..<place].last {
+                $0.filing.scope == entry.filing.scope && $0.id == entry.id && $0.event.isState && !$0.isErased
             }
             return LedgerEntry(
-                position: Int64(start + offset + 1), event: entry.event, stateBefore: before?.event,
+                position: Int64(place + 1), event: entry.event, stateBefore: before?.event,
                 scope: entry.filing.scope,
                 transactionId: entry.id, transaction: transaction, seatClaimId: entry.seatClaimId,
                 recordedDate: entry.date)
@@ -483,6 +532,10 @@ actor MemoryStore: CompleteTransactionStore {
 
     func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
         try await opened.removeEntries(before: date, evenUnread: evenUnread)
+    }
+
+    func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
+        try await opened.erase(identities, in: scope)
     }
 
     func scopes() async throws -> [StoreScope] { try await opened.scopes() }

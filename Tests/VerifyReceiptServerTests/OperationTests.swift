@@ -107,6 +107,7 @@ extension ServerTests {
                 Set(paths.keys) == [
                     "/verifyReceipt", "/WebObjects/MZFinance.woa/wa/verifyReceipt", "/sandbox/verifyReceipt",
                     "/notifications/v1", "/notifications/v2",
+                    "/v1/customers/{id}", "/v1/customers/{id}/entitlements", "/v1/inspect",
                 ])
         }
 

@@ -59,7 +59,10 @@ public struct CustomerReport: Sendable {
     ///   - search: where the reports come from.
     ///   - reports: one for each match.
     ///   - date: the moment of the reports, in milliseconds since 1970-01-01T00:00:00Z.
-    public static func json(_ search: CustomerSearch, _ reports: [CustomerReport], date: Int64) -> [UInt8] {
+    ///   - tables: the names of the tables to write; nil for all.
+    public static func json(
+        _ search: CustomerSearch, _ reports: [CustomerReport], date: Int64, tables: Set<String>? = nil
+    ) -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 1 << 16)
         writer.beginObject()
         writer.member("version", 1)
@@ -68,20 +71,20 @@ public struct CustomerReport: Sendable {
         writer.member("isComplete", search.isComplete)
         writer.key("matches")
         writer.beginArray()
-        for report in reports { report.write(to: &writer) }
+        for report in reports { report.write(tables, to: &writer) }
         writer.endArray()
         writer.endObject()
         writer.newline()
         return writer.finish()
     }
 
-    private func write(to writer: inout JSONWriter) {
+    private func write(_ tables: Set<String>?, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("kinds")
         writer.beginArray()
         for kind in kinds { writer.string(kind.rawValue) }
         writer.endArray()
-        for section in sections {
+        for section in sections where tables?.contains(section.table.name) ?? true {
             writer.key(section.table.name)
             writer.beginArray()
             for row in section.rows {

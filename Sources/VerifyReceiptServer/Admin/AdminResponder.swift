@@ -9,7 +9,7 @@ import NIOCore
 /// | `/livez` | 200 while the process answers at all |
 /// | `/readyz` | 200 if requests can be answered; 503 during shutdown, while the store cannot be read and answers need it, or while neither the store nor the spool accepts receipts and the answer is 21005. The text describes the problem of the store |
 /// | `/metrics` | Prometheus text; the server tests for it whether the store accepts writes |
-/// | `/openapi.json` | the description of the verifyReceipt listeners, from the file of this folder |
+/// | `/openapi.json` | the description of all listeners but this one, from the file of this folder |
 struct AdminResponder: Sendable {
     let state: ServerState
     let readiness: Readiness

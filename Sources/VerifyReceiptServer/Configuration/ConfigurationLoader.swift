@@ -59,6 +59,7 @@ struct ConfigurationLoader {
         configuration.admin =
             values.boolean("admin.enabled")
             ? .init(host: values.text("admin.host") ?? "127.0.0.1", port: values.integer("admin.port")) : nil
+        configuration.lookUp = lookUp()
         let store = values.text("store.url")
         configuration.storeURL = store == "none" ? nil : store
         if let url = configuration.storeURL {
@@ -68,6 +69,9 @@ struct ConfigurationLoader {
                 let reason = (error as? TransactionStoreError)?.message ?? "is not the address of a store"
                 values.note("store.url", reason)
             }
+        }
+        if configuration.lookUp != nil, configuration.storeURL == nil {
+            values.note("look-up.enabled", "there is no store to look customers up in")
         }
         configuration.spool = spool(storeURL: configuration.storeURL)
         configuration.limits = limits()
@@ -112,6 +116,26 @@ extension ConfigurationLoader {
         }
         return [listener]
     }
+
+    /// Without a token everybody who reaches the socket could read about customers.
+    mutating func lookUp() -> VerifyReceiptServerConfiguration.LookUpListener? {
+        guard values.boolean("look-up.enabled") else { return nil }
+        let key = "look-up.token-files"
+        let place = values.place(of: key)
+        let tokens = values.texts(key).flatMap { lines(ofSecretFile: $0, key: key, place: place) }.map(\.text)
+        if values.texts(key).isEmpty { values.note(key, "is missing: requests need a bearer token from a file") }
+        if tokens.contains(where: { $0.utf8.count < Self.minimumTokenBytes }) {
+            problems.append(
+                .init(
+                    key: key, place: place,
+                    "a token has fewer than \(Self.minimumTokenBytes) characters; make one with: openssl rand -hex 32"))
+        }
+        return .init(
+            host: values.text("look-up.host") ?? "127.0.0.1", port: values.integer("look-up.port"),
+            tokens: tokens.map { SharedSecret($0) })
+    }
+
+    private static let minimumTokenBytes = 32
 
     mutating func check(_ tls: VerifyReceiptServerConfiguration.TLSFiles?) {
         guard let tls else { return }
@@ -308,6 +332,16 @@ extension ConfigurationLoader {
 
     /// One secret per line; blank lines do not count.
     private mutating func secrets(path: String, key: String, place: String?) -> [String] {
+        lines(ofSecretFile: path, key: key, place: place).map { line in
+            if let problem = Self.problem(ofForm: line.text) { warnings.append("\(path):\(line.number): \(problem)") }
+            return line.text
+        }
+    }
+
+    /// The lines of a file that are not empty, with their numbers from 1.
+    private mutating func lines(
+        ofSecretFile path: String, key: String, place: String?
+    ) -> [(number: Int, text: String)] {
         do {
             let data = try BoundedFile.read(path, maximumSize: 1 << 16)
             guard let text = String(bytes: data, encoding: .utf8) else {
@@ -320,10 +354,9 @@ extension ConfigurationLoader {
             let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
                 $0.trimmingCharacters(in: .whitespaces)
             }
-            for (index, line) in lines.enumerated() where !line.isEmpty {
-                if let problem = Self.problem(ofForm: line) { warnings.append("\(path):\(index + 1): \(problem)") }
+            let secrets = lines.enumerated().filter { !$0.element.isEmpty }.map {
+                (number: $0.offset + 1, text: $0.element)
             }
-            let secrets = lines.filter { !$0.isEmpty }
             if secrets.isEmpty { problems.append(.init(key: key, place: place, "\(path) holds no secret")) }
             return secrets
         } catch {

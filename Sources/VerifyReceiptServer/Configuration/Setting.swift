@@ -63,6 +63,10 @@ package struct Setting: Sendable {
         Setting("admin.enabled", .boolean, "true"),
         Setting("admin.host", .text, "127.0.0.1"),
         Setting("admin.port", .integer(0...65_535), "9090"),
+        Setting("look-up.enabled", .boolean, "false"),
+        Setting("look-up.host", .text, "127.0.0.1"),
+        Setting("look-up.port", .integer(0...65_535), "9091"),
+        Setting("look-up.token-files", .paths),
     ]
 
     /// Seconds.

@@ -156,8 +156,28 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public init() {}
     }
 
+    /// The listener that looks customers up and inspects documents.
+    public struct LookUpListener: Sendable, Hashable {
+        /// Only this machine reaches the standard address.
+        public var host: String
+        public var port: Int
+        /// Each is accepted as bearer token; there is at least one.
+        public var tokens: [SharedSecret]
+
+        public init(host: String = "127.0.0.1", port: Int = 9091, tokens: [SharedSecret]) {
+            self.host = host
+            self.port = port
+            self.tokens = tokens
+        }
+
+        /// Whether both have the same address.
+        func hasAddress(of other: Self?) -> Bool { host == other?.host && port == other?.port }
+    }
+
     public var listeners = [Listener()]
     public var admin: AdminListener? = AdminListener()
+    /// Nil for no look-up.
+    public var lookUp: LookUpListener?
     /// Host names under which a listener with the role ``Role/both`` answers as sandbox on every path; lower case.
     public var sandboxHosts = ["sandbox.itunes.apple.com"]
     /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` names the client.

@@ -24,6 +24,8 @@ final class ServerMetrics: Sendable {
     let refreshes: LabeledCounter
     /// By result.
     let reloads: LabeledCounter
+    /// By HTTP status.
+    let lookUps: LabeledCounter
     /// By kind of difference.
     private let shadowFields: LabeledCounter
     /// By who grants.
@@ -82,6 +84,8 @@ final class ServerMetrics: Sendable {
             prefix + "app_store_refreshes_total", "App Store queries about a customer, by outcome.", labels: "outcome")
         reloads = registry.counters(
             prefix + "configuration_reloads_total", "Reloads of the configuration by result.", labels: "result")
+        lookUps = registry.counters(
+            prefix + "look_ups_total", "Responses of the look-up listener by HTTP status.", labels: "code")
         shadowFields = registry.counters(
             prefix + "shadow_fields_total", "Fields of replies that shadow mode compared, by kind of difference.",
             labels: "kind")

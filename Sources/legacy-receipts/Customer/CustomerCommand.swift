@@ -7,7 +7,7 @@ import TransactionStore
 struct CustomerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "customer",
-        abstract: "Look a customer up by any id, and show what the store has about them.",
+        abstract: "Look a customer up by any id, show what the store has about them, or remove it.",
         discussion: """
             Finds the customers with an id, in all apps and environments of the store: a transaction id, an original \
             transaction id, a web order line item id, an app account token, an appTransactionId, the SHA-256 of a receipt \
@@ -20,6 +20,10 @@ struct CustomerCommand: AsyncParsableCommand {
 
             If the id belongs to several customers, all are shown, each with the kinds of id by which it was found.
 
+            --erase says what the store has about one customer, and with --yes removes it: statements, receipts, users, \
+            entries of the ledger. Documents that arrive later, for example a receipt that the customer's app sends, are \
+            stored again. Stop servers that have a spool first, and name their spools.
+
             EXIT STATUS:
               0  at least one customer
               1  no customer has the id
@@ -29,6 +33,7 @@ struct CustomerCommand: AsyncParsableCommand {
               legacy-receipts customer 1000000831360853 --store sqlite:purchases.sqlite
               legacy-receipts customer user-4711 --store postgres://db/receipts \\
                 --catalog products.yaml --at 2026-01-01 --json
+              legacy-receipts customer user-4711 --store sqlite:purchases.sqlite --erase --yes
             """)
 
     @Argument(help: ArgumentHelp("Any id of the customer.", valueName: "id"))
@@ -51,11 +56,27 @@ struct CustomerCommand: AsyncParsableCommand {
     @Flag(help: "Print everything as JSON.")
     var json = false
 
+    @Flag(help: "Remove everything about the customer; without --yes, only say what there is.")
+    var erase = false
+
+    @Flag(help: "With --erase: really remove it.")
+    var yes = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --erase: the spool of a server that is stopped. Repeatable.", valueName: "file"), completion: .file())
+    var spool: [String] = []
+
     func validate() throws {
         guard !id.isEmpty else { throw ValidationError("The id is empty.") }
+        guard erase || (!yes && spool.isEmpty) else { throw ValidationError("--yes and --spool need --erase.") }
+        guard !erase || (!json && catalog.isEmpty && at == nil) else {
+            throw ValidationError("--erase takes no --json, --catalog and --at: look the customer up first.")
+        }
     }
 
     func run() async throws {
+        if erase { return try await eraseCustomer() }
         let date = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
         let products = try CatalogArguments.catalog(catalog)
         let search = try await StoreOpener.withExisting(store) { [id] in try await CustomerSearch(for: id, in: $0) }
@@ -68,5 +89,19 @@ struct CustomerCommand: AsyncParsableCommand {
         guard reports.isEmpty else { return }
         Terminal.error(CustomerText.notFound(search))
         throw ExitStatus.noCustomer
+    }
+
+    private func eraseCustomer() async throws {
+        let text: String? = try await StoreOpener.withExisting(store) { store in
+            let search = try await CustomerSearch(for: id, in: store)
+            guard !search.matches.isEmpty || !search.unknownPurchases.isEmpty else {
+                Terminal.error(CustomerText.notFound(search))
+                return nil
+            }
+            let erasure = try CustomerErasure(search)
+            return yes ? try await erasure.run(store, spools: spool) : erasure.plan
+        }
+        guard let text else { throw ExitStatus.noCustomer }
+        try Terminal.output(text)
     }
 }

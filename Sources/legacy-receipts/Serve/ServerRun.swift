@@ -31,7 +31,8 @@ struct ServerRun {
         let server: VerifyReceiptServer
         do {
             server = try VerifyReceiptServer(
-                configuration: configuration, store: store, spool: spool, logger: logger, clock: clock)
+                configuration: configuration, store: store, spool: spool, logger: logger,
+                lookUpAnswers: store.map { StoreLookUp(store: $0) }, clock: clock)
         } catch {
             throw CommandFailure("The server cannot start: \(error)")
         }
@@ -99,7 +100,7 @@ struct ServerRun {
         try? await spool.close()
     }
 
-    private func open(_ configuration: VerifyReceiptServerConfiguration) throws -> (any TransactionStore)? {
+    private func open(_ configuration: VerifyReceiptServerConfiguration) throws -> (any CompleteTransactionStore)? {
         guard let url = configuration.storeURL else { return nil }
         do {
             return try StoreOpener.open(url, deadline: configuration.timeouts.store)

@@ -1,0 +1,152 @@
+public import Purchases
+public import TransactionStore
+
+extension PostgreSQLTransactionStore: CustomerEraser {
+    /// See `CustomerEraser`. Writers of the scope wait meanwhile. The server overwrites the bytes of the rows when it vacuums the
+    /// tables (PostgreSQL manual, "Routine Vacuuming"), and keeps them in its write-ahead log as long as it is configured to.
+    public func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
+        let asked = Set(identities.filter(\.isMeaningful)).sorted()
+        return try await perform { [schema] session in
+            let scopeId = try ScopeIds(session).find([scope])[0]
+            return try Erasure(session: session, lockClass: schema.lockClass, scopeId: scopeId).run(asked)
+        }
+    }
+}
+
+/// Removes the rows of customers of one scope.
+private struct Erasure {
+    let session: PostgreSQLSession
+    let lockClass: Int32
+    let scopeId: Int32
+
+    private static let lockScope = Statement(
+        name: "lock_scope_to_erase", sql: "SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
+    private static let findIdentities = Statement(
+        name: "find_identities_to_erase",
+        sql: """
+            WITH members AS MATERIALIZED (
+                SELECT DISTINCT known.customer
+                FROM unnest($2::int2[], $3::bytea[]) AS given (kind, value)
+                JOIN identities AS known
+                    ON known.scope = $1::int4 AND known.kind = given.kind AND known.value = given.value
+            )
+            SELECT i.id, i.customer, i.kind, i.value FROM members JOIN identities AS i USING (customer)
+            """)
+    private static let deleteEntries = Statement(
+        name: "erase_ledger_entries",
+        sql: """
+            WITH gone AS (
+                DELETE FROM ledger AS l USING (
+                    SELECT DISTINCT purchase, transaction_id FROM transactions WHERE purchase = ANY ($1::int8[])
+                ) AS t
+                WHERE l.transaction_id = t.transaction_id AND l.scope = $2::int4 AND l.purchase = t.purchase
+                RETURNING 1
+            ) SELECT count(*) FROM gone
+            """)
+    private static let deleteTransactions = erasing("transactions", by: "purchase")
+    private static let deleteRenewalInfos = erasing("renewal_infos", by: "purchase")
+    private static let deleteTerms = erasing("term_bases", by: "purchase")
+    private static let deleteAppTransactions = erasing("app_transactions", by: "customer")
+    private static let deleteReceipts = erasing("receipts", by: "customer")
+    private static let deleteIdentities = erasing("identities", by: "customer")
+    private static let deleteVerified = erasing("verified_receipts", by: "key", "bytea")
+    private static let deleteNotifications = erasing("notifications", by: "notification_uuid", "bytea")
+    private static let deleteClaims = Statement(
+        name: "erase_user_claims",
+        sql: """
+            WITH gone AS (
+                DELETE FROM user_claims AS u USING unnest($2::int2[], $3::bytea[]) AS given (kind, value)
+                WHERE u.scope = $1::int4 AND u.kind = given.kind AND u.value = given.value
+                RETURNING 1
+            ) SELECT count(*) FROM gone
+            """)
+    private static let listVerified = listing("verified_receipts", "key", "identities")
+    private static let listNotifications = listing("notifications", "notification_uuid", "body")
+
+    /// How many rows are read at a time.
+    private static let pageSize: Int32 = 2_000
+
+    private static func erasing(_ table: String, by column: String, _ type: String = "int8") -> Statement {
+        Statement(
+            name: "erase_\(table)",
+            sql: """
+                WITH gone AS (DELETE FROM \(table) WHERE \(column) = ANY ($1::\(type)[]) RETURNING 1)
+                SELECT count(*) FROM gone
+                """)
+    }
+
+    /// All rows, in the order of their keys, which have an index.
+    private static func listing(_ table: String, _ key: String, _ value: String) -> Statement {
+        Statement(
+            name: "list_\(table)_to_erase",
+            sql: """
+                SELECT \(key), scope, \(value) FROM \(table) WHERE \(key) > $1::bytea ORDER BY \(key) LIMIT $2::int4
+                """)
+    }
+
+    func run(_ asked: [CustomerIdentity]) throws -> ErasedRows {
+        try session.transaction {
+            // Writers hold the lock shared, so none of them adds to a customer that is being removed.
+            try session.run(Self.lockScope, [.int4(lockClass), .int4(scopeId)])
+            var erased = ErasedRows()
+            var (purchases, customers, all) = ([Int64](), Set<Int64>(), Set(asked))
+            let rows = try session.run(Self.findIdentities, [.int4(scopeId)] + Self.parameters(asked))
+            for row in 0..<rows.count {
+                let number = Int(try rows.integer(row, 2, as: Int16.self))
+                guard let kind = CustomerIdentity.Kind(rawValue: number) else {
+                    throw TransactionStoreError(.corrupt, "a customer has an identity of an unknown kind")
+                }
+                all.insert(CustomerIdentity(kind, try rows.text(row, 3)))
+                customers.insert(try rows.integer(row, 1))
+                if kind == .originalTransactionId { purchases.append(try rows.integer(row, 0)) }
+            }
+            let ofPurchases = Parameter.int8s(purchases)
+            let ofCustomers = Parameter.int8s(customers.sorted())
+            // First: the entries are found by the ids of the transactions.
+            erased.ledgerEntries = try delete(Self.deleteEntries, [ofPurchases, .int4(scopeId)])
+            erased.transactions = try delete(Self.deleteTransactions, [ofPurchases])
+            erased.renewalInfos = try delete(Self.deleteRenewalInfos, [ofPurchases])
+            _ = try delete(Self.deleteTerms, [ofPurchases])
+            erased.appTransactions = try delete(Self.deleteAppTransactions, [ofCustomers])
+            erased.receipts = try delete(Self.deleteReceipts, [ofCustomers])
+            erased.identities = try delete(Self.deleteIdentities, [ofCustomers])
+            erased.userClaims = try delete(Self.deleteClaims, [.int4(scopeId)] + Self.parameters(all.sorted()))
+            erased.verifiedReceipts = try delete(Self.deleteVerified, listedBy: Self.listVerified) { identities in
+                try !all.isDisjoint(with: StoredIdentities.decode(identities))
+            }
+            let mentioned = MentionedIdentities(all)
+            erased.notifications = try delete(Self.deleteNotifications, listedBy: Self.listNotifications) { body in
+                mentioned.areNamed(in: body)
+            }
+            return erased
+        }
+    }
+
+    private static func parameters(_ identities: [CustomerIdentity]) -> [Parameter] {
+        [
+            .int2s(identities.map { Int16(truncatingIfNeeded: $0.kind.rawValue) }),
+            .byteStrings(identities.map { Array($0.value.utf8) }),
+        ]
+    }
+
+    private func delete(_ statement: Statement, _ parameters: [Parameter]) throws -> Int64 {
+        try session.run(statement, parameters).integer(0, 0)
+    }
+
+    /// Deletes the rows of the scope whose values satisfy a condition.
+    private func delete(
+        _ statement: Statement, listedBy list: Statement, where isMeant: ([UInt8]) throws -> Bool
+    ) throws -> Int64 {
+        var keys: [[UInt8]] = []
+        var last: [UInt8] = []
+        while true {
+            let rows = try session.run(list, [.bytes(last), .int4(Self.pageSize)])
+            guard rows.count > 0 else { break }
+            for row in 0..<rows.count where try rows.integer(row, 1, as: Int32.self) == scopeId {
+                if try isMeant(rows.bytes(row, 2)) { keys.append(try rows.bytes(row, 0)) }
+            }
+            last = try rows.bytes(rows.count - 1, 0)
+        }
+        return try delete(statement, [.byteStrings(keys)])
+    }
+}

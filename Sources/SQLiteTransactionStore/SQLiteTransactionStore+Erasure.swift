@@ -1,0 +1,166 @@
+import GRDB
+public import Purchases
+public import TransactionStore
+
+extension SQLiteTransactionStore: CustomerEraser {
+    /// See `CustomerEraser`. The bytes of the rows are overwritten in the file, and the log is emptied unless a reader needs it;
+    /// then it is overwritten by later writes. Values that were replaced earlier can remain in free pages: a copy by
+    /// ``backUp(from:to:)`` has none of them.
+    public func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
+        let erased = try await write { db in
+            // For the writing connection only, which is used by one call at a time.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
+            defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
+            guard let scopeId = try Self.scopeId(scope, db) else { return ErasedRows() }
+            return try Erasure(db: db, scopeId: scopeId).run(identities.filter(\.isMeaningful))
+        }
+        try await emptyLog()
+        return erased
+    }
+}
+
+/// Removes the rows of customers of one scope.
+private struct Erasure {
+    let db: Database
+    let scopeId: Int64
+
+    func run(_ asked: [CustomerIdentity]) throws -> ErasedRows {
+        var erased = ErasedRows()
+        let customers = try customers(of: asked)
+        let all = try Set(asked).union(customers.flatMap { try identities(of: $0) })
+        let originals = all.filter { $0.kind == .originalTransactionId }.map(\.value)
+        try keepPositions(of: originals)
+        let ofPurchase = "WHERE scope_id = ?1 AND original_transaction_id = ?2"
+        // First: the entries are found by the ids of the transactions.
+        erased.ledgerEntries = try delete(
+            """
+            DELETE FROM ledger \(ofPurchase)
+                AND transaction_id IN (SELECT transaction_id FROM transactions \(ofPurchase))
+            """, originals)
+        erased.transactions = try delete("DELETE FROM transactions \(ofPurchase)", originals)
+        erased.renewalInfos = try delete("DELETE FROM renewal_infos \(ofPurchase)", originals)
+        _ = try delete("DELETE FROM term_bases \(ofPurchase)", originals)
+        for customer in customers {
+            erased.appTransactions += try delete(from: "app_transactions", customer)
+            erased.receipts += try delete(from: "receipts", customer)
+            erased.identities += try delete(from: "identities", customer)
+        }
+        erased.userClaims = try deleteClaims(all)
+        erased.verifiedReceipts = try deleteVerifiedReceipts(all)
+        erased.notifications = try deleteNotifications(all)
+        return erased
+    }
+
+    private func customers(of asked: [CustomerIdentity]) throws -> Set<Int64> {
+        let find = try SQLStatement(
+            db, "SELECT customer_id FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
+        var found: Set<Int64> = []
+        for identity in asked {
+            try find.bind(1, scopeId)
+            try find.bind(2, Int64(identity.kind.rawValue))
+            try find.bind(3, identity.value)
+            if let customer = try find.integer() { found.insert(customer) }
+        }
+        return found
+    }
+
+    private func identities(of customer: Int64) throws -> [CustomerIdentity] {
+        let list = try SQLStatement(db, "SELECT kind, value FROM identities WHERE customer_id = ?1")
+        try list.bind(1, customer)
+        var found: [CustomerIdentity] = []
+        try list.forEachRow { row in
+            guard let kind = Int(exactly: row.integer(0)).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
+                throw TransactionStoreError(.corrupt, "A customer has an identity of an unknown kind.")
+            }
+            found.append(CustomerIdentity(kind, row.text(1)))
+        }
+        return found
+    }
+
+    /// SQLite numbers a new row after the last one. If the last entry of the ledger goes, an entry without any scope keeps its
+    /// position, which no reader gets.
+    private func keepPositions(of originals: [String]) throws {
+        let last = try SQLStatement(
+            db,
+            """
+            SELECT position FROM ledger
+            WHERE position = (SELECT MAX(position) FROM ledger) AND scope_id = ?1 AND original_transaction_id = ?2
+            """)
+        let keep = try SQLStatement(
+            db,
+            """
+            INSERT INTO ledger (position, scope_id, transaction_id, number, event, original_transaction_id, recorded_at)
+            SELECT ?1 + 1, 0, CAST(?1 + 1 AS TEXT), 0, 1, '', \(SQLiteTransactionStore.now)
+            """)
+        for original in originals {
+            try last.bind(1, scopeId)
+            try last.bind(2, original)
+            guard let position = try last.integer() else { continue }
+            try keep.bind(1, position)
+            try keep.run()
+            return
+        }
+    }
+
+    private func delete(_ sql: String, _ originals: [String]) throws -> Int64 {
+        let delete = try SQLStatement(db, sql)
+        var count: Int64 = 0
+        for original in originals {
+            try delete.bind(1, scopeId)
+            try delete.bind(2, original)
+            count += Int64(try delete.run())
+        }
+        return count
+    }
+
+    private func delete(from table: StaticString, _ customer: Int64) throws -> Int64 {
+        let delete = try SQLStatement(db, "DELETE FROM \(table) WHERE customer_id = ?1")
+        try delete.bind(1, customer)
+        return Int64(try delete.run())
+    }
+
+    private func deleteClaims(_ identities: Set<CustomerIdentity>) throws -> Int64 {
+        let delete = try SQLStatement(db, "DELETE FROM user_claims WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
+        var count: Int64 = 0
+        for identity in identities {
+            try delete.bind(1, scopeId)
+            try delete.bind(2, Int64(identity.kind.rawValue))
+            try delete.bind(3, identity.value)
+            count += Int64(try delete.run())
+        }
+        return count
+    }
+
+    private func deleteVerifiedReceipts(_ identities: Set<CustomerIdentity>) throws -> Int64 {
+        let list = try SQLStatement(db, "SELECT key, identities FROM verified_receipts WHERE scope_id = ?1")
+        try list.bind(1, scopeId)
+        var keys: [[UInt8]] = []
+        try list.forEachRow { row in
+            guard try !identities.isDisjoint(with: StoredIdentities.decode(row.bytes(1))) else { return }
+            keys.append(Array(row.bytes(0)))
+        }
+        let delete = try SQLStatement(db, "DELETE FROM verified_receipts WHERE key = ?1")
+        for key in keys {
+            try delete.bind(1, key)
+            try delete.run()
+        }
+        return Int64(keys.count)
+    }
+
+    private func deleteNotifications(_ identities: Set<CustomerIdentity>) throws -> Int64 {
+        let mentioned = MentionedIdentities(identities)
+        let list = try SQLStatement(db, "SELECT notification_uuid, body FROM notifications WHERE scope_id = ?1")
+        try list.bind(1, scopeId)
+        var ids: [String] = []
+        try list.forEachRow { row in
+            guard mentioned.areNamed(in: Array(row.bytes(1))) else { return }
+            ids.append(row.text(0))
+        }
+        let delete = try SQLStatement(db, "DELETE FROM notifications WHERE notification_uuid = ?1")
+        for id in ids {
+            try delete.bind(1, id)
+            try delete.run()
+        }
+        return Int64(ids.count)
+    }
+}

@@ -1,0 +1,129 @@
+import AppStoreModels
+import Foundation
+import Purchases
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    private static let token = "0b1c2d3e-4f50-4a6b-8c7d-9e0f1a2b3c4d"
+
+    /// Two purchases of one customer, with everything else that a document states.
+    private static func everything(in scope: StoreScope = Samples.scope) -> [FactSet] {
+        [
+            Samples.set(
+                Samples.fact("1"),
+                Samples.fact("2", original: "2") { $0.type = .nonRenewingSubscription },
+                scope: scope, identities: [CustomerIdentity(.appAccountToken, token)],
+                renewals: [Samples.renewal("1")], app: Samples.app("1.0"), receipt: Samples.receipt("receipt", at: 1))
+        ]
+    }
+
+    private static func notification(_ uuid: String, body: String) -> FactSet {
+        let notification = ProcessedNotification(
+            notificationUUID: uuid, notificationType: "NEW", subtype: nil, signedDate: Samples.june,
+            body: Array(body.utf8))
+        return FactSet(scope: Samples.scope, notification: notification)
+    }
+
+    private static func step(_ original: String, _ number: UInt8) -> MigrationStep {
+        MigrationStep(
+            users: [
+                UserClaim(scope: Samples.scope, identity: Samples.original(original), userId: "user", carried: "{}")
+            ],
+            receipts: [
+                VerifiedReceipt(
+                    key: [UInt8](repeating: number, count: 32), scope: Samples.scope, form: .app,
+                    identities: [Samples.original(original)])
+            ])
+    }
+
+    static let erasure: [StoreRule] = [
+        StoreRule(opened: "an erased customer leaves nothing, and others keep everything") { store in
+            let other = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
+            for scope in [Samples.scope, other] { _ = try await store.apply(everything(in: scope)) }
+            _ = try await store.apply([Samples.set(Samples.fact("10"), receipt: Samples.receipt("other", at: 1))])
+            for (original, number) in [("1", UInt8(1)), ("10", 10)] {
+                _ = try await store.apply(step(original, number))
+            }
+            let before = try await store.counts()
+            let erased = try await store.erase([Samples.original("2")], in: Samples.scope)
+            var expected = ErasedRows()
+            expected.identities = 3
+            expected.transactions = 2
+            expected.renewalInfos = 1
+            expected.appTransactions = 1
+            expected.receipts = 1
+            expected.ledgerEntries = 2
+            expected.userClaims = 1
+            expected.verifiedReceipts = 1
+            try expect(erased, equals: expected)
+            for identity in [Samples.original("1"), Samples.original("2"), CustomerIdentity(.appAccountToken, token)] {
+                try await expect(store.customer([identity], in: Samples.scope) == nil)
+            }
+            try await expect(store.users(of: [Samples.original("1")], in: Samples.scope).isEmpty)
+            try await expect(store.identities(of: .transactionId("2"), limit: 10).map(\.scope), equals: [other])
+            let keys = [[UInt8](repeating: 1, count: 32), [UInt8](repeating: 10, count: 32)]
+            try await expect(store.verifiedReceipts(keys).map(\.key), equals: [keys[1]])
+            try await expect(
+                store.users(of: [Samples.original("10")], in: Samples.scope).map(\.userId), equals: ["user"])
+            try await expect(store.customer(original: "10")?.newestAppReceipt?.bytes, equals: Array("other".utf8))
+            try await expect(store.customer(original: "1", in: other)?.transactions.count, equals: 2)
+            let after = try await store.counts()
+            try expect(after.transactions, equals: before.transactions - 2)
+            try expect(after.customers, equals: before.customers - 1)
+            let entries = try await LedgerAudit.check(store)
+            try expect(entries.count { $0.scope == Samples.scope }, equals: 1)
+            try expect(entries.count { $0.scope == other }, equals: 2)
+            try await expect(store.erase([Samples.original("2")], in: Samples.scope), equals: ErasedRows())
+        },
+        StoreRule(opened: "the positions of erased entries are not used again, and consumers go on") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
+            let last = try require(try await store.changes(after: 0, limit: 10).last)
+            for original in ["2", "1"] { _ = try await store.erase([Samples.original(original)], in: Samples.scope) }
+            try await expect(store.changes(after: 0, limit: 10).isEmpty)
+            // A consumer that has read the entries before they were erased.
+            try await store.acknowledge(last.position, by: "shop")
+            _ = try await store.apply([Samples.set(Samples.fact("3"))])
+            let next = try await store.changes(after: last.position, limit: 1)
+            try expect(LedgerAudit.text(next), equals: "3 purchased")
+            try await expect(LedgerAudit.check(store).count, equals: 1)
+        },
+        StoreRule(opened: "an erased customer is learned again from later documents, as if new") { store in
+            _ = try await store.apply(everything())
+            _ = try await store.erase([CustomerIdentity(.appAccountToken, token)], in: Samples.scope)
+            _ = try await store.apply(everything())
+            let customer = try require(try await store.customer(original: "1"))
+            try expect(customer.transactions.count, equals: 2)
+            try expect(customer.newestAppReceipt != nil && customer.appTransaction != nil)
+            try await expect(Set(LedgerAudit.check(store).map(\.event)), equals: [.purchased])
+        },
+        StoreRule(opened: "a notification that names an erased identity is erased, in a JWS too") { store in
+            let nested = #"{"appAccountToken":"\#(token.uppercased())"}"#
+            let encoded = Data(nested.utf8).base64EncodedString().filter { $0 != "=" }
+                .replacing("+", with: "-").replacing("/", with: "_")
+            let bodies = [
+                #"{"data":{"signedTransactionInfo":"eyJhIjoxfQ.\#(encoded).c2ln"}}"#,
+                #"{"transaction_id":1}"#, #"{"transaction_id":"11","text":"x1"}"#, "{}",
+            ]
+            _ = try await store.apply(everything())
+            for (number, body) in bodies.enumerated() {
+                _ = try await store.apply([notification("uuid-\(number)", body: body)])
+            }
+            let erased = try await store.erase([Samples.original("1")], in: Samples.scope)
+            try expect(erased.notifications, equals: 2)
+            for number in bodies.indices {
+                try await expect(
+                    store.hasProcessed(notificationUUID: "uuid-\(number)"), equals: number > 1, "\(number)")
+            }
+        },
+        StoreRule(opened: "erasing nobody changes nothing") { store in
+            _ = try await store.apply(everything())
+            try await expect(store.erase([], in: Samples.scope), equals: ErasedRows())
+            try await expect(store.erase([Samples.original("9")], in: Samples.scope), equals: ErasedRows())
+            let unknown = StoreScope(environment: .production, bundleId: "unknown")
+            try await expect(store.erase([Samples.original("1")], in: unknown), equals: ErasedRows())
+            try await expect(store.customer(original: "1")?.transactions.count, equals: 2)
+        },
+    ]
+}

@@ -1,0 +1,27 @@
+public import VerifyReceipt
+
+/// What the look-up listener answers with: customers of the store, and inspected documents. All answers are JSON.
+///
+/// The listener bounds the number of calls and the time that a client waits for one; a call that is given up goes on.
+public protocol LookUpAnswers: Sendable {
+    /// Everything about the customers with an id; nil if there is none.
+    /// - Parameters:
+    ///   - id: any id that a customer is found by, at most 1,024 bytes.
+    ///   - date: the moment of statuses, entitlements and offers, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - endpoint: has the catalogs of the apps.
+    /// - Throws: `TransactionStoreError`.
+    func customers(with id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws -> [UInt8]?
+
+    /// The entitlements of the customers with an id; nil if there is none.
+    /// - Parameters: as for ``customers(with:at:_:)``.
+    /// - Throws: `TransactionStoreError`.
+    func entitlements(ofCustomersWith id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws
+        -> [UInt8]?
+
+    /// What a document is, and the result of each check.
+    /// - Parameters:
+    ///   - document: a receipt, a JWS, a notification, a request or a reply, in any form.
+    ///   - endpoint: has the trust policy.
+    /// - Throws: what the trust policy's certificates throw.
+    func inspection(of document: [UInt8], _ endpoint: EndpointConfiguration) async throws -> [UInt8]
+}

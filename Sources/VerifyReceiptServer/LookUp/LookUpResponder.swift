@@ -1,0 +1,227 @@
+import AppStoreSync
+import AppStoreTrust
+import CoreMetrics
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import LegacyReceipts
+import Logging
+import NIOCore
+import Synchronization
+import TransactionStore
+
+/// Answers on the look-up listener. Every request needs the bearer token (RFC 6750, 2.1).
+///
+/// | path | answer |
+/// |---|---|
+/// | `GET /v1/customers/{id}` | the customers with an id, as `customer --json` prints them; 404 if there is none |
+/// | `GET /v1/customers/{id}/entitlements` | their entitlements |
+/// | `POST /v1/inspect` | what the body is, as `inspect --json` prints it |
+final class LookUpResponder: Sendable {
+    /// How many questions are worked on at once. A question that is given up counts until it ends.
+    static let maximumQuestions = 8
+    /// How long a client waits for an answer.
+    static let patience = Duration.seconds(30)
+    static let maximumIdBytes = 1_024
+
+    private let answers: any LookUpAnswers
+    private let tokens: Mutex<[SharedSecret]>
+    private let maximumBody: Int
+    private let questions = Mutex(0)
+    private let responses: LabeledCounter
+    private let logger: Logger
+    private let state: ServerState
+
+    init(_ answers: any LookUpAnswers, tokens: [SharedSecret], maximumBody: Int, state: ServerState) {
+        self.answers = answers
+        self.tokens = Mutex(tokens)
+        self.maximumBody = maximumBody
+        responses = state.metrics.lookUps
+        logger = state.logger
+        self.state = state
+    }
+
+    /// Accepts these tokens from now on.
+    func replace(_ new: [SharedSecret]) { tokens.withLock { $0 = new } }
+
+    private enum Question {
+        case customers(String, at: Int64)
+        case entitlements(String, at: Int64)
+        case inspection([UInt8])
+
+        /// For the log. An id names a person, so its digest stands for it.
+        var name: String {
+            switch self {
+            case .customers(let id, _), .entitlements(let id, _): Fingerprint(of: Array(id.utf8)).description
+            case .inspection(let document): Fingerprint(of: document).description
+            }
+        }
+    }
+
+    /// An answer without a result.
+    private struct Refusal: Error {
+        let status: HTTPResponse.Status
+        let reason: String
+        var fields: HTTPFields = [:]
+    }
+
+    func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+        let start = ContinuousClock.now
+        var name: String?
+        let status: HTTPResponse.Status
+        var fields: HTTPFields = [:]
+        let body: [UInt8]
+        do throws(Refusal) {
+            try checkToken(request)
+            let question = try await question(request)
+            name = question.name
+            body = try await answer(question)
+            status = .ok
+        } catch {
+            status = error.status
+            fields = error.fields
+            body = Array(#"{"error":"\#(error.reason)"}\#n"#.utf8)
+        }
+        responses.add(String(status.code))
+        logger.info(
+            "look-up",
+            metadata: [
+                "route": "\(Self.route(request))", "status": .stringConvertible(status.code),
+                "sha256": "\(name.map { String($0.prefix(12)) } ?? "")",
+                "milliseconds": .stringConvertible((ContinuousClock.now - start) / .milliseconds(1)),
+            ])
+        var head = HTTPResponse(status: status, headerFields: fields)
+        head.headerFields[.contentType] = "application/json"
+        head.headerFields[.contentLength] = String(body.count)
+        head.headerFields[.cacheControl] = "no-store"
+        head.headerFields[.xContentTypeOptions] = "nosniff"
+        head.headerFields[.date] = state.httpDate()
+        guard request.method != .head else { return try await writer.writeResponse(head) }
+        try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// The token is compared in constant time, and before anything else is read.
+    private func checkToken(_ request: Request) throws(Refusal) {
+        let given = request.headers[.authorization] ?? ""
+        let parts = given.split(separator: " ", maxSplits: 1)
+        let isBearer = parts.count == 2 && parts[0].lowercased() == "bearer"
+        let known = tokens.withLock { $0 }
+        guard isBearer, SharedSecret.matches(String(parts[1]), anyOf: [known]) else {
+            let challenge = given.isEmpty ? "Bearer" : #"Bearer error="invalid_token""#
+            throw Refusal(
+                status: .unauthorized, reason: "the bearer token is missing or wrong",
+                fields: [.wwwAuthenticate: challenge])
+        }
+    }
+
+    /// For metrics and the log: without the id.
+    private static func route(_ request: Request) -> String {
+        let parts = path(request)
+        switch (parts.count, parts.first, parts.dropFirst().first) {
+        case (2, "v1", "inspect"): return "inspect"
+        case (3, "v1", "customers"): return "customers"
+        case (4, "v1", "customers") where parts[3] == "entitlements": return "entitlements"
+        default: return "unknown"
+        }
+    }
+
+    private static func path(_ request: Request) -> [Substring] {
+        let path = request.head.path.map { $0.prefix { $0 != "?" } } ?? ""
+        guard path.hasPrefix("/") else { return [] }
+        return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    }
+
+    private func question(_ request: Request) async throws(Refusal) -> Question {
+        let route = Self.route(request)
+        let isReading = request.method == .get || request.method == .head
+        switch route {
+        case "inspect":
+            guard request.method == .post else { throw Self.wrongMethod("POST") }
+            return .inspection(try await body(request))
+        case "customers", "entitlements":
+            guard isReading else { throw Self.wrongMethod("GET, HEAD") }
+            guard let id = String(Self.path(request)[2]).removingPercentEncoding, !id.isEmpty,
+                id.utf8.count <= Self.maximumIdBytes
+            else {
+                throw Refusal(status: .badRequest, reason: "the id has 1 to \(Self.maximumIdBytes) bytes of UTF-8")
+            }
+            let date = try Self.date(request) ?? state.clock()
+            return route == "customers" ? .customers(id, at: date) : .entitlements(id, at: date)
+        default: throw Refusal(status: .notFound, reason: "there is no such path")
+        }
+    }
+
+    private static func wrongMethod(_ allowed: String) -> Refusal {
+        Refusal(status: .methodNotAllowed, reason: "use \(allowed)", fields: [.allow: allowed])
+    }
+
+    /// `at`, in milliseconds since 1970.
+    private static func date(_ request: Request) throws(Refusal) -> Int64? {
+        guard let path = request.head.path, let mark = path.firstIndex(of: "?") else { return nil }
+        let pairs = path[path.index(after: mark)...].split(separator: "&")
+        guard let pair = pairs.first, pairs.count == 1, pair.hasPrefix("at="), let date = Int64(pair.dropFirst(3)),
+            (0...253_402_300_799_999).contains(date)
+        else {
+            throw Refusal(
+                status: .badRequest, reason: "the only parameter is at, in milliseconds since 1970")
+        }
+        return date
+    }
+
+    private func body(_ request: Request) async throws(Refusal) -> [UInt8] {
+        let tooLarge = Refusal(status: .contentTooLarge, reason: "the document has more than \(maximumBody) bytes")
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > maximumBody { throw tooLarge }
+        do {
+            let buffer = try await request.body.collect(upTo: maximumBody)
+            return Array(buffer.readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw tooLarge
+        } catch {
+            throw Refusal(status: .badRequest, reason: "the document did not arrive")
+        }
+    }
+
+    private func answer(_ question: Question) async throws(Refusal) -> [UInt8] {
+        let isTaken = questions.withLock { count in
+            guard count < Self.maximumQuestions else { return false }
+            count += 1
+            return true
+        }
+        guard isTaken else { throw Self.unavailable("too many questions at once") }
+        let endpoint = state.current.endpoint.configuration
+        let task = Task { [answers, self] () -> Result<[UInt8]?, any Error> in
+            defer { questions.withLock { $0 -= 1 } }
+            do {
+                switch question {
+                case .customers(let id, let date):
+                    return .success(try await answers.customers(with: id, at: date, endpoint))
+                case .entitlements(let id, let date):
+                    return .success(try await answers.entitlements(ofCustomersWith: id, at: date, endpoint))
+                case .inspection(let document):
+                    return .success(try await answers.inspection(of: document, endpoint))
+                }
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch await withTimeout(Self.patience, waitingFor: task) {
+        case .success(let bytes?): return bytes
+        case .success(nil): throw Refusal(status: .notFound, reason: "no customer has the id")
+        case .failure(let error as TransactionStoreError):
+            logger.warning("a look-up failed", metadata: ["error": "\(error)"])
+            throw Self.unavailable("the store cannot be read: \(error.code.rawValue)")
+        case .failure(let error):
+            logger.error("a look-up failed", metadata: ["error": "\(error)"])
+            throw Refusal(status: .internalServerError, reason: "the question cannot be answered; the log says why")
+        case nil: throw Self.unavailable("the answer takes too long")
+        }
+    }
+
+    private static func unavailable(_ reason: String) -> Refusal {
+        Refusal(status: .serviceUnavailable, reason: reason, fields: [.retryAfter: "1"])
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let retryAfter = HTTPField.Name("Retry-After") ?? .date
+}

@@ -1,0 +1,99 @@
+import AppStoreModels
+import ArgumentParser
+import Foundation
+import Migration
+import Purchases
+import SQLiteTransactionStore
+import TransactionStore
+
+/// Removes the customer that was found by an id from a store and from the spool of a server.
+struct CustomerErasure {
+    private let scope: StoreScope
+    private let identities: [CustomerIdentity]
+    private let contents: String
+
+    /// - Throws: ``CommandFailure`` if the id is of several customers.
+    init(_ search: CustomerSearch) throws {
+        let places =
+            search.matches.map { ($0.customer.scope, $0.customer.identities) }
+            + search.unknownPurchases.map { ($0.scope, [$0.identity]) }
+        guard let first = places.first, search.isComplete,
+            search.matches.count <= 1, places.allSatisfy({ $0.0 == first.0 })
+        else {
+            let names = search.matches.prefix(20).map { match in
+                let ids = match.customer.identities.filter { $0.kind == .originalTransactionId }.map(\.value)
+                return "\n  \(match.customer.scope.bundleId) \(match.customer.scope.environment.rawValue) "
+                    + Printable.text(ids.first ?? match.customer.identities.first?.value ?? "")
+            }
+            throw CommandFailure(
+                """
+                The id belongs to several customers, and --erase removes one. Name each by an original transaction id: \
+                \(names.joined())
+                """)
+        }
+        scope = first.0
+        identities = Set(places.flatMap(\.1)).sorted()
+        let customer = search.matches.first?.customer
+        contents = """
+            \(scope.bundleId), \(scope.environment.rawValue): ids \(identities.count), transactions \
+            \(customer?.transactions.count ?? 0), renewal infos \(customer?.renewalInfos.count ?? 0)
+            """
+    }
+
+    /// What would be removed.
+    var plan: String {
+        """
+        \(contents)
+        Nothing was removed. The same command with --yes removes all of it, with receipts, users and entries of the \
+        ledger. It cannot be undone.
+        """
+    }
+
+    /// Removes from the spools first: a server would write their entries into the store later.
+    /// - Parameter spools: the files, which no server may have open.
+    /// - Returns: what was removed.
+    /// - Throws: `TransactionStoreError`, ``CommandFailure``.
+    func run(_ store: any CompleteTransactionStore, spools: [String]) async throws -> String {
+        var lines: [String] = []
+        for spool in spools { lines.append(try await erase(fromSpool: spool)) }
+        let rows = try await store.erase(identities, in: scope)
+        let counts = [
+            ("ids", rows.identities), ("transactions", rows.transactions), ("renewal infos", rows.renewalInfos),
+            ("app transactions", rows.appTransactions), ("receipts", rows.receipts),
+            ("notifications", rows.notifications), ("ledger entries", rows.ledgerEntries), ("users", rows.userClaims),
+            ("verified receipts", rows.verifiedReceipts),
+        ]
+        lines.append("Removed from the store: " + counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + ".")
+        return lines.joined(separator: "\n")
+    }
+
+    private func erase(fromSpool path: String) async throws -> String {
+        guard FileManager.default.fileExists(atPath: path) else { throw CommandFailure("There is no spool \(path).") }
+        let spool = try SQLiteFactSpool.open(path: path, maximumBytes: .max)
+        do {
+            let wanted = Set(identities)
+            var (last, removed, unreadable) = (Int64(0), 0, 0)
+            while true {
+                let entries = try await spool.oldest(after: last, maximumCount: 100, maximumBytes: 16 << 20)
+                guard let end = entries.last else { break }
+                last = end.id
+                var ids: [Int64] = []
+                for entry in entries {
+                    switch entry.facts {
+                    case .success(let set):
+                        if set.scope == scope, !wanted.isDisjoint(with: set.identities) { ids.append(entry.id) }
+                    case .failure: unreadable += 1
+                    }
+                }
+                if !ids.isEmpty { try await spool.remove(ids) }
+                removed += ids.count
+            }
+            try await spool.close()
+            let rest = unreadable == 0 ? "" : " Entries that cannot be read and stay: \(unreadable)."
+            return "Removed from \(Printable.text(path)): documents \(removed).\(rest)"
+        } catch {
+            try? await spool.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import AppStoreModels
+import Foundation
+import Purchases
+import SQLiteTransactionStore
+import TestSupport
+import Testing
+import TransactionStore
+
+@Suite("customer --erase", .timeLimit(.minutes(10)))
+struct CustomerErasureTests {
+    private static let id = "770000123456789"
+
+    private func customer(_ arguments: String..., in folder: Folder) async throws -> Outcome {
+        try await Command.run(["customer", "--store", "sqlite:store.sqlite"] + arguments, in: folder)
+    }
+
+    /// A store with the usual customers, and one with an id that is found in its bytes.
+    private func folder() async throws -> Folder {
+        let folder = try Folder()
+        let set = StoredPurchases.set([StoredPurchases.fact(Self.id, original: Self.id, 0, 1)])
+        try await StoredPurchases.makeStore(StoredPurchases.sets + [set], in: folder)
+        return folder
+    }
+
+    private func files(with text: String, in folder: Folder) throws -> [String] {
+        try folder.names("").filter { name in
+            Data(try folder.bytes(name)).range(of: Data(text.utf8)) != nil
+        }
+    }
+
+    @Test("Without --yes it says what there is, and removes nothing")
+    func plan() async throws {
+        let folder = try await folder()
+        let outcome = try await customer(Self.id, "--erase", in: folder)
+        #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+        #expect(outcome.output.contains("ids 1, transactions 1, renewal infos 1\nNothing was removed."), "\(outcome)")
+        #expect(try await customer(Self.id, in: folder).status == 0)
+    }
+
+    @Test("With --yes nothing of the customer is left, not even in the bytes of the files, and others keep everything")
+    func erased() async throws {
+        let folder = try await folder()
+        #expect(try !files(with: Self.id, in: folder).isEmpty)
+        let others = try await customer("201", "--json", "--at", "2023-03-20", in: folder).output
+        let outcome = try await customer(Self.id, "--erase", "--yes", in: folder)
+        #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+        #expect(outcome.output.hasPrefix("Removed from the store: ids 1, transactions 1, "), "\(outcome)")
+        #expect(outcome.output.contains("ledger entries 1"), "\(outcome)")
+        #expect(try files(with: Self.id, in: folder) == [])
+        #expect(try await customer(Self.id, in: folder).status == 1)
+        #expect(try await customer("201", "--json", "--at", "2023-03-20", in: folder).output == others)
+        #expect(try await customer(Self.id, "--erase", "--yes", in: folder).status == 1)
+        let check = try await Command.run(["store", "check", "--store", "sqlite:store.sqlite"], in: folder)
+        #expect(check.status == 0, "\(check)")
+    }
+
+    @Test("The documents of the customer leave the spool too, and those of others stay")
+    func spool() async throws {
+        let folder = try await folder()
+        let path = folder.file("spool.sqlite")
+        let waiting = try SQLiteFactSpool.open(path: path, maximumBytes: 1 << 20)
+        for (id, month) in [(Self.id, Int64(2)), ("880000123456789", 1)] {
+            try await waiting.append(StoredPurchases.set([StoredPurchases.fact(id, original: id, 0, month)]))
+        }
+        try await waiting.close()
+        let outcome = try await customer(Self.id, "--erase", "--yes", "--spool", "spool.sqlite", in: folder)
+        #expect(outcome.status == 0 && outcome.output.contains("Removed from spool.sqlite: documents 1."), "\(outcome)")
+        #expect(try files(with: Self.id, in: folder) == [])
+        let opened = try SQLiteFactSpool.open(path: path, maximumBytes: 1 << 20)
+        #expect(opened.state.entries == 1)
+        try await opened.close()
+    }
+
+    @Test("A spool that a server uses, or that is missing, stops it before anything is removed")
+    func spoolInUse() async throws {
+        let folder = try await folder()
+        let waiting = try SQLiteFactSpool.open(path: folder.file("spool.sqlite"), maximumBytes: 1 << 20)
+        for name in ["spool.sqlite", "none.sqlite"] {
+            let outcome = try await customer(Self.id, "--erase", "--yes", "--spool", name, in: folder)
+            #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome)")
+        }
+        try await waiting.close()
+        #expect(try await customer(Self.id, in: folder).status == 0)
+    }
+
+    @Test("An id of several customers removes none of them and names each")
+    func several() async throws {
+        let folder = try Folder()
+        let sets = ["770000123456789", "880000123456789"].map { id in
+            let scope = StoreScope(
+                environment: id.hasPrefix("7") ? .production : .sandbox, bundleId: StoredPurchases.bundleId)
+            return FactSet(scope: scope, transactions: [StoredPurchases.fact("55", original: id, 0, 1)])
+        }
+        try await StoredPurchases.makeStore(sets, in: folder)
+        let outcome = try await customer("55", "--erase", "--yes", in: folder)
+        #expect(outcome.status == 2, "\(outcome)")
+        for id in ["770000123456789", "880000123456789"] {
+            #expect(outcome.error.contains(id), "\(outcome)")
+            #expect(try await customer(id, in: folder).status == 0)
+        }
+    }
+
+    @Test("Options that mean nothing together are refused")
+    func usage() async throws {
+        let folder = try await folder()
+        for arguments in [["--yes"], ["--spool", "a"], ["--erase", "--json"]] {
+            let outcome = try await Command.run(
+                ["customer", "--store", "sqlite:store.sqlite", Self.id] + arguments, in: folder)
+            #expect(outcome.status == 2 && outcome.error.contains("--erase"), "\(outcome)")
+        }
+    }
+}

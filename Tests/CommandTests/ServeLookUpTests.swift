@@ -1,0 +1,50 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("serve: look-up", .timeLimit(.minutes(10)), .enabled(if: Command.hasProgram("curl"), "curl is missing"))
+struct ServeLookUpTests {
+    @Test("The answers are those of the commands customer and inspect")
+    func sameAsCommands() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        try folder.write("token", String(repeating: "k", count: 40).utf8)
+        try folder.write("receipt", Forged.ndjson(1))
+        let outcome = try await Command.shell(
+            """
+            "$COMMAND" serve --port 0 --store sqlite:store.sqlite --set admin.enabled=false --set look-up.enabled=true \\
+                --set look-up.port=0 --set look-up.token-files=token --set trust.roots=root.der 2>log &
+            server=$!
+            tries=0
+            until grep -q '"look-up"' log; do
+                tries=$((tries + 1))
+                [ $tries -lt 300 ] || break
+                sleep 0.1
+            done
+            port=$(sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log)
+            ask() { curl -sS -H "Authorization: Bearer $(cat token)" "$@"; }
+            ask "http://127.0.0.1:$port/v1/customers/201?at=1679270400000" >customer
+            ask "http://127.0.0.1:$port/v1/customers/201/entitlements?at=1679270400000" >entitlements
+            ask --data-binary @receipt "http://127.0.0.1:$port/v1/inspect" >inspection
+            curl -sS -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/v1/customers/201" >status
+            kill -TERM $server
+            wait $server
+            "$COMMAND" customer 201 --store sqlite:store.sqlite --at 2023-03-20 --json >customer.expected
+            "$COMMAND" inspect receipt --json --trust-root root.der >inspection.expected
+            """, in: folder)
+        #expect(outcome.error.isEmpty, "\(outcome) \(try folder.text("log"))")
+        for name in ["customer", "inspection"] {
+            let answer = try folder.text(name)
+            #expect(try !answer.isEmpty && answer == folder.text("\(name).expected"), "\(name)")
+        }
+        let whole = try #require(
+            try JSONSerialization.jsonObject(with: Data(folder.bytes("customer"))) as? [String: Any])
+        let part = try #require(
+            try JSONSerialization.jsonObject(with: Data(folder.bytes("entitlements"))) as? [String: Any])
+        let expected = try #require((whole["matches"] as? [[String: Any]])?.first)
+        let found = try #require((part["matches"] as? [[String: Any]])?.first)
+        #expect(Set(found.keys) == ["kinds", "entitlements"])
+        #expect((found["entitlements"] as? NSArray) == (expected["entitlements"] as? NSArray))
+        #expect(try folder.text("status") == "401")
+    }
+}

@@ -1,0 +1,209 @@
+import AppStoreTrust
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import TransactionStore
+import VerifyReceipt
+import VerifyReceiptServer
+
+/// Answers with what it was asked.
+private final class EchoedLookUp: LookUpAnswers {
+    let error: (any Error)?
+    let hangs: Bool
+    let asked = Mutex(0)
+
+    init(error: (any Error)? = nil, hangs: Bool = false) { (self.error, self.hangs) = (error, hangs) }
+
+    private func answer(_ text: String) async throws -> [UInt8] {
+        asked.withLock { $0 += 1 }
+        if let error { throw error }
+        if hangs { try await Task.sleep(for: .seconds(600)) }
+        return Array("\"\(text)\"".utf8)
+    }
+
+    func customers(with id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws -> [UInt8]? {
+        id == "none" ? nil : try await answer("customers \(id) \(date)")
+    }
+    func entitlements(
+        ofCustomersWith id: String, at date: Int64, _ endpoint: EndpointConfiguration
+    ) async throws -> [UInt8]? { try await answer("entitlements \(id) \(date)") }
+    func inspection(of document: [UInt8], _ endpoint: EndpointConfiguration) async throws -> [UInt8] {
+        try await answer("inspection \(String(decoding: document, as: UTF8.self))")
+    }
+}
+
+extension ServerTests {
+    @Suite("Look-up listener") struct LookUpTests {
+        private static let token = String(repeating: "t0ken", count: 8)
+
+        private static func run(
+            _ answers: EchoedLookUp = EchoedLookUp(), _ body: @Sendable (TestServer, Int) async throws -> Void
+        ) async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.lookUp = .init(port: 0, tokens: [SharedSecret(token)])
+                $0.limits.bodyBytes = 1_000
+            }
+            let now: @Sendable () -> Int64 = { 1_700_000_000_000 }
+            try await TestServer.run(configuration, lookUpAnswers: answers, clock: now) { server in
+                try await body(server, try #require(server.addresses.lookUpPort))
+            }
+        }
+
+        private static func ask(
+            _ port: Int, _ path: String, method: String = "GET", token: String? = Self.token, body: String? = nil
+        ) async throws -> HTTPText {
+            var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"]
+            if let token { lines.append("Authorization: Bearer \(token)") }
+            if let body { lines.append("Content-Length: \(body.utf8.count)") }
+            let request = lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
+            return try await Wire.ask(port, request)
+        }
+
+        @Test("Customers, entitlements and documents are answered, each with its moment")
+        func answers() async throws {
+            try await Self.run { _, port in
+                let customer = try await Self.ask(port, "/v1/customers/user%2F%C3%A4?at=5")
+                #expect(customer.status == 200 && customer.body == "\"customers user/ä 5\"", "\(customer)")
+                #expect(customer.headers["content-type"] == "application/json")
+                #expect(customer.headers["cache-control"] == "no-store")
+                let entitlements = try await Self.ask(port, "/v1/customers/7/entitlements")
+                #expect(entitlements.body == "\"entitlements 7 1700000000000\"")
+                let inspection = try await Self.ask(port, "/v1/inspect", method: "POST", body: "document")
+                #expect(inspection.body == "\"inspection document\"")
+                #expect(try await Self.ask(port, "/v1/customers/none").status == 404)
+            }
+        }
+
+        @Test("Without the token nothing is answered, and nobody is asked")
+        func unauthorized() async throws {
+            let answers = EchoedLookUp()
+            try await Self.run(answers) { server, port in
+                for token in [nil, "", "wrong", Self.token + "x", String(Self.token.dropLast())] {
+                    let answer = try await Self.ask(port, "/v1/customers/7", token: token)
+                    #expect(answer.status == 401)
+                    #expect(answer.headers["www-authenticate"]?.hasPrefix("Bearer") == true)
+                    let unknown = try await Self.ask(port, "/", token: token)
+                    #expect(unknown.status == 401)
+                }
+                #expect(answers.asked.withLock { $0 } == 0)
+                #expect(server.server.metricsText.contains(#"legacy_receipts_look_ups_total{code="401"} 10"#))
+            }
+        }
+
+        @Test("The look-up is on no other listener, and nothing else is on this one")
+        func ownListener() async throws {
+            try await Self.run { server, port in
+                for other in [server.port, server.adminPort] {
+                    let answer = try await Self.ask(other, "/v1/customers/7")
+                    #expect(answer.status == 404)
+                }
+                for path in ["/verifyReceipt", "/metrics", "/v1/customers", "/v1/customers/7/x", "/v1/inspect/"] {
+                    let answer = try await Self.ask(port, path)
+                    #expect(answer.status == 404, "\(path)")
+                }
+            }
+        }
+
+        @Test("Bad questions are told what is wrong")
+        func mistakes() async throws {
+            try await Self.run { _, port in
+                let long = String(repeating: "1", count: 1_025)
+                for (path, method, status) in [
+                    ("/v1/customers/", "GET", 400), ("/v1/customers/%FF", "GET", 400),
+                    ("/v1/customers/\(long)", "GET", 400),
+                    ("/v1/customers/7?at=x", "GET", 400), ("/v1/customers/7?at=-1", "GET", 400),
+                    ("/v1/customers/7?to=1", "GET", 400), ("/v1/customers/7", "DELETE", 405),
+                    ("/v1/inspect", "GET", 405),
+                ] {
+                    let answer = try await Self.ask(port, path, method: method)
+                    #expect(answer.status == status, "\(path)")
+                    #expect(answer.body.hasPrefix(#"{"error":""#), "\(path)")
+                }
+                let body = String(repeating: "x", count: 1_001)
+                #expect(try await Self.ask(port, "/v1/inspect", method: "POST", body: body).status == 413)
+            }
+        }
+
+        @Test("A store that fails is 503 with its kind of trouble, any other failure 500 without a word of it")
+        func failures() async throws {
+            let store = TransactionStoreError(.unavailable, "the message has an address")
+            try await Self.run(EchoedLookUp(error: store)) { _, port in
+                let answer = try await Self.ask(port, "/v1/customers/7")
+                #expect(answer.status == 503 && answer.headers["retry-after"] == "1", "\(answer)")
+                #expect(answer.body.contains("unavailable") && !answer.body.contains("address"))
+            }
+            try await Self.run(EchoedLookUp(error: TestFailure("secret"))) { _, port in
+                let answer = try await Self.ask(port, "/v1/customers/7")
+                #expect(answer.status == 500 && !answer.body.contains("secret"), "\(answer)")
+            }
+        }
+
+        @Test("Questions that hang keep only their own places: the next one is refused at once")
+        func hanging() async throws {
+            let answers = EchoedLookUp(hangs: true)
+            try await Self.run(answers) { _, port in
+                let waiting = try (0..<8).map { _ in
+                    let wire = try Wire(port: port)
+                    wire.send(
+                        "GET /v1/customers/7 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(Self.token)\r\n\r\n"
+                    )
+                    return wire
+                }
+                while answers.asked.withLock({ $0 }) < 8 { try await Task.sleep(for: .milliseconds(10)) }
+                let answer = try await Self.ask(port, "/v1/customers/7")
+                #expect(answer.status == 503 && answer.body.contains("too many"), "\(answer)")
+                for wire in waiting { wire.close() }
+            }
+        }
+
+        @Test("The log has neither ids nor tokens, and a digest of the question")
+        func log() async throws {
+            try await Self.run { server, port in
+                _ = try await Self.ask(port, "/v1/customers/user-4711")
+                _ = try await Self.ask(port, "/v1/customers/user-4711", token: "not-the-token")
+                let text = server.log.text
+                #expect(text.contains("look-up") && text.contains("customers"))
+                for secret in ["user-4711", Self.token, "not-the-token"] {
+                    #expect(!text.contains(secret), "\(secret)")
+                }
+            }
+        }
+
+        @Test("A reload replaces the tokens")
+        func reload() async throws {
+            try await Self.run { server, port in
+                let new = String(repeating: "n", count: 40)
+                let remaining = try server.server.reload(
+                    .testing { $0.lookUp = .init(port: 0, tokens: [SharedSecret(new)]) })
+                #expect(!remaining.contains("look-up"))
+                #expect(try await Self.ask(port, "/v1/customers/7").status == 401)
+                #expect(try await Self.ask(port, "/v1/customers/7", token: new).status == 200)
+            }
+        }
+
+        @Test("A configuration without a token, with a short one, or without a store is refused")
+        func configuration() throws {
+            let folder = try TemporaryFolder()
+            try Data("abc\n".utf8).write(to: URL(fileURLWithPath: folder.path + "/short"))
+            try Data((Self.token + "\n").utf8).write(to: URL(fileURLWithPath: folder.path + "/good"))
+            func load(_ lines: String) throws -> VerifyReceiptServerConfiguration {
+                let file = folder.path + "/serve.yaml"
+                try Data(lines.utf8).write(to: URL(fileURLWithPath: file))
+                return try ConfigurationSources(file: file).load()
+            }
+            for (lines, problem) in [
+                ("look-up: {enabled: true}", "look-up.token-files"),
+                ("look-up: {enabled: true, token-files: [short]}", "fewer than 32"),
+                ("look-up: {enabled: true, token-files: [none]}", "cannot be read"),
+                ("look-up: {enabled: true, token-files: [good]}\nstore: {url: none}", "no store"),
+            ] {
+                let error = #expect(throws: ConfigurationError.self) { try load(lines) }
+                #expect("\(error.map { "\($0)" } ?? "")".contains(problem), "\(lines)")
+            }
+            let configuration = try load("look-up: {enabled: true, port: 1234, token-files: [good]}")
+            #expect(configuration.lookUp == .init(port: 1234, tokens: [SharedSecret(Self.token)]))
+            #expect(try load("log: {level: info}").lookUp == nil)
+        }
+    }
+}
