@@ -49,6 +49,12 @@ struct ForeignEngineTests {
         func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
             try await store.removeEntries(before: date, evenUnread: evenUnread)
         }
+        func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {
+            try await store.openConsumptionTasks(after: task, limit: limit)
+        }
+        func closeConsumptionTasks(_ uuids: [String], as outcome: ConsumptionTask.Outcome) async throws -> Int {
+            try await store.closeConsumptionTasks(uuids, as: outcome)
+        }
         func scopes() async throws -> [StoreScope] { try await store.scopes() }
         func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
             try await store.customers(in: scope, after: identity, limit: limit)

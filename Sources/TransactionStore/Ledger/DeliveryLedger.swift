@@ -194,3 +194,4 @@ public enum LedgerLimits {
 
 /// What every engine is.
 public typealias CompleteTransactionStore = TransactionStore & DeliveryLedger & CustomerDirectory & MigrationStore
+    & ConsumptionTasks
