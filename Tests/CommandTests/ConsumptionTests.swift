@@ -111,6 +111,67 @@ struct ConsumptionTests {
         #expect(unknown.status == 2 && unknown.error.contains("The ledger has no consumer nobody."), "\(unknown)")
     }
 
+    @Test("pending --rules shows the answer of the first rule whose conditions all hold")
+    func rules() async throws {
+        let folder = try Folder()
+        try await makeStore(in: folder)
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        let first = try #require(try await store.changes(after: 0, limit: 10).first { $0.transactionId == "1" })
+        try await store.acknowledge(first.position, by: "shop")
+        try await store.close()
+        func preferences(_ conditions: String...) async throws -> [String: String] {
+            let rules = conditions.enumerated().map {
+                """
+                {"when": \($1), "answer": {"deliveryStatus": "DELIVERED", "sampleContentProvided": true,
+                    "refundPreference": "\($0 == 0 ? "DECLINE" : "GRANT_FULL")"}}
+                """
+            }
+            try folder.write("rules.json", "{\"rules\": [\(rules.joined(separator: ","))]}".utf8)
+            let outcome = try await run(
+                "--pending", "--json", "--consumer", "shop", "--rules", "rules.json", in: folder)
+            let tasks = try #require(try outcome.object()["tasks"] as? [[String: Any]], "\(outcome)")
+            var found: [String: String] = [:]
+            for task in tasks { found[task["transactionId"] as? String ?? ""] = task["refundPreference"] as? String }
+            return found
+        }
+        let all = ["1": "DECLINE", "3": "DECLINE", "100": "DECLINE"]
+        #expect(try await preferences("{}") == all)
+        #expect(try await preferences("{\"consumptionRequestReason\": \"\(Self.reason)\"}") == all)
+        #expect(try await preferences("{\"consumptionRequestReason\": \"LEGAL\"}") == [:])
+        #expect(
+            try await preferences("{\"type\": \"Consumable\"}", "{}")
+                == ["1": "DECLINE", "3": "DECLINE", "100": "GRANT_FULL"])
+        #expect(try await preferences("{\"productId\": \"premium\"}") == ["100": "DECLINE"])
+        #expect(try await preferences("{\"productId\": \"prem*\"}") == ["100": "DECLINE"])
+        #expect(try await preferences("{\"productId\": \"prem\"}") == [:])
+        #expect(try await preferences("{\"isDelivered\": true}") == ["1": "DECLINE"])
+        #expect(try await preferences("{\"isDelivered\": false}") == ["3": "DECLINE", "100": "DECLINE"])
+        #expect(try await preferences("{\"minimumRefunds\": 1}") == ["1": "DECLINE", "3": "DECLINE"])
+        #expect(try await preferences("{\"minimumRefunds\": 2}") == [:])
+        #expect(try await preferences("{\"type\": \"Consumable\", \"isDelivered\": false}") == ["3": "DECLINE"])
+        let text = try await run("--pending", "--consumer", "shop", "--rules", "rules.json", in: folder).output
+        #expect(text.contains("rule") && text.contains("rules[0]  DECLINE"), "\(text)")
+    }
+
+    @Test("The rules that the documentation shows are rules", arguments: ["MIGRATION.md", "Documentation/AppStore.md"])
+    func documentedRules(document: String) async throws {
+        let folder = try Folder()
+        try await makeStore(in: folder)
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        try await store.acknowledge(1, by: "shop")
+        try await store.close()
+        var repository = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { repository.deleteLastPathComponent() }
+        let text = try String(contentsOf: repository.appending(path: document), encoding: .utf8)
+        let rules = text.components(separatedBy: "```").filter { $0.hasPrefix("json\n{\"rules\"") }
+        #expect(rules.count == 1)
+        for block in rules {
+            try folder.write("rules.json", block.dropFirst(5).utf8)
+            let outcome = try await run("--pending", "--consumer", "shop", "--rules", "rules.json", in: folder)
+            #expect(outcome.status == 0 && outcome.output.contains("rules["), "\(outcome)")
+        }
+    }
+
     @Test("dismiss removes a request from the list for good, and says which are not open")
     func dismiss() async throws {
         let folder = try Folder()
@@ -122,6 +183,26 @@ struct ConsumptionTests {
         #expect(try await run("--pending", "--at", Self.at, in: folder).output.hasSuffix(" a\n"))
         _ = try await run("dismiss", "a", in: folder)
         #expect(try await run("--pending", in: folder).output == "No open consumption requests.\n")
+    }
+
+    @Test("dismiss --missed-before removes only requests whose deadline passed before the date")
+    func dismissMissed() async throws {
+        let folder = try Folder()
+        try await makeStore(in: folder)
+        for (date, expected) in [("2023-01-16T07:00:00Z", 0), (Self.at, 1), (Self.at, 0)] {
+            let outcome = try await run("dismiss", "--missed-before", date, in: folder)
+            #expect(outcome.status == 0 && outcome.output == "Dismissed: \(expected)\n", "\(outcome)")
+        }
+        let left = try await run("--pending", "--json", in: folder)
+        let tasks = try #require(try left.object()["tasks"] as? [[String: Any]], "\(left)")
+        #expect(tasks.map { $0["notificationUUID"] as? String } == ["b", "a"])
+        let future = try await run("dismiss", "--missed-before", "9000-01-01", in: folder)
+        #expect(future.status == 2 && future.error.contains("takes a date in the past"), "\(future)")
+        for arguments in [["dismiss"], ["dismiss", "b", "--missed-before", Self.at]] {
+            let outcome = try await Command.run(
+                ["app-store", "consumption"] + arguments + ["--store", "sqlite:store.sqlite"], in: folder)
+            #expect(outcome.status == 2 && outcome.error.contains("Give the UUIDs of requests, or --missed-before."))
+        }
     }
 
     @Test("pending of a store that is not there is an error and makes none")

@@ -13,7 +13,7 @@ struct UsageTests {
             ["app-store", "notification-history"], ["app-store", "test-notification"],
             ["app-store", "set-account-token"], ["app-store", "consumption"], ["app-store", "extend"],
             ["app-store", "consumption", "send"], ["app-store", "consumption", "pending"],
-            ["app-store", "consumption", "dismiss"],
+            ["app-store", "consumption", "answer"], ["app-store", "consumption", "dismiss"],
             ["app-store", "extend-all"], ["app-store", "extend-all-status"], ["app-store", "finish"],
             ["export"], ["report"], ["customer"], ["store"], ["store", "check"], ["store", "backup"], ["enrich"],
             ["offers"], ["ledger"], ["ledger", "read"],

@@ -13,7 +13,8 @@ struct AppStoreConsumptionCommands: AsyncParsableCommand {
             the answer within 12 hours. The store keeps each request as an open task.
 
             With an id, the command sends the answer about this transaction. The subcommands list the open requests of a \
-            store, and dismiss those that you do not answer. --pending is the same as pending.
+            store, answer them by your rules, and dismiss those that you do not answer. --pending is the same as pending, \
+            and --answer the same as answer.
 
             \(AppStoreCommand.exitStatus)
 
@@ -26,7 +27,8 @@ struct AppStoreConsumptionCommands: AsyncParsableCommand {
             \(AppStoreCommand.keyArguments)
             """,
         subcommands: [
-            AppStoreConsumptionCommand.self, ConsumptionPendingCommand.self, ConsumptionDismissCommand.self,
+            AppStoreConsumptionCommand.self, ConsumptionPendingCommand.self, ConsumptionAnswerCommand.self,
+            ConsumptionDismissCommand.self,
         ],
         defaultSubcommand: AppStoreConsumptionCommand.self)
 
@@ -52,7 +54,8 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
 
             For each request: the transaction, Apple's reason, whether a consumer of the ledger has acknowledged the purchase \
             (--consumer), the elapsed part of the period at the time of the request, and what the customer's purchases in \
-            the app cost and how much of it was refunded, as far as the documents in the store state prices. --json has more.
+            the app cost and how much of it was refunded, as far as the documents in the store state prices; with --rules also \
+            the refund preference of your rules. --json has more.
 
             EXIT STATUS:
               0  the list was printed
@@ -71,6 +74,11 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
     var consumer: String?
 
     @Option(
+        help: ArgumentHelp("Your rules (JSON): shows the answer that they give.", valueName: "file"),
+        completion: .file())
+    var rules: String?
+
+    @Option(
         help: ArgumentHelp(
             "The point in time that decides what is missed, for example 2024-03-15T10:20:30Z (default: now).",
             valueName: "date"), transform: DateArguments.milliseconds)
@@ -81,11 +89,12 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
 
     func run() async throws {
         let date = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+        let rules = try self.rules.map { try ConsumptionRules(file: $0, consumer: consumer) }
         let cases = try await StoreOpener.withExisting(store) { [consumer] in
             try await ConsumptionCase.all(in: $0, consumer: consumer)
         }
-        guard json else { return try Terminal.output(ConsumptionCaseText.text(cases, at: date)) }
-        let tasks = JSONValue.array(cases.map { ConsumptionCaseText.json($0, at: date) })
+        guard json else { return try Terminal.output(ConsumptionCaseText.text(cases, rules, at: date)) }
+        let tasks = JSONValue.array(cases.map { ConsumptionCaseText.json($0, rules, at: date) })
         try Terminal.output(AppStoreAnswer.line(.object(JSONObject(members: [.init(key: "tasks", value: tasks)]))))
     }
 }
@@ -96,7 +105,8 @@ struct ConsumptionDismissCommand: AsyncParsableCommand {
         abstract: "Remove consumption requests from the list without an answer.",
         discussion: """
             For requests that you do not answer, for example because the customer did not consent, and for missed ones. \
-            The store keeps that they were dismissed. Nothing is sent to Apple.
+            The store keeps that they were dismissed. Nothing is sent to Apple. --missed-before dismisses all requests \
+            whose deadline passed before a date, for example those that a backfill found.
 
             EXIT STATUS:
               0  every request was open and is dismissed
@@ -107,20 +117,54 @@ struct ConsumptionDismissCommand: AsyncParsableCommand {
               legacy-receipts app-store consumption dismiss \\
                 002e14d5-51f5-4503-b5a8-c3a1af68eb20 \\
                 --store sqlite:purchases.sqlite
+              legacy-receipts app-store consumption dismiss \\
+                --missed-before 2026-01-01 --store sqlite:purchases.sqlite
             """)
 
     @Argument(help: ArgumentHelp("The UUIDs of the notifications, as pending shows them.", valueName: "uuid"))
-    var uuids: [String]
+    var uuids: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Dismiss all requests whose deadline passed before this date.", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var missedBefore: Int64?
 
     @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
     var store: String
 
+    func validate() throws {
+        guard uuids.isEmpty != (missedBefore == nil) else {
+            throw ValidationError("Give the UUIDs of requests, or --missed-before.")
+        }
+        guard let missedBefore else { return }
+        guard Double(missedBefore) <= Date().timeIntervalSince1970 * 1_000 else {
+            throw ValidationError("--missed-before takes a date in the past.")
+        }
+    }
+
     func run() async throws {
+        if let missedBefore { return try await dismiss(missedBefore: missedBefore) }
         let uuids = Set(uuids.map { $0.lowercased() }).sorted()
         let dismissed = try await StoreOpener.withExisting(store) {
             try await $0.closeConsumptionTasks(uuids, as: .dismissed)
         }
         try Terminal.output("Dismissed: \(dismissed); not open: \(uuids.count - dismissed)")
         guard dismissed == uuids.count else { throw ExitStatus.notOpen }
+    }
+
+    private func dismiss(missedBefore date: Int64) async throws {
+        let dismissed = try await StoreOpener.withExisting(store) { store in
+            var dismissed = 0
+            var last: ConsumptionTask?
+            while true {
+                // The soonest deadlines come first.
+                let page = try await store.openConsumptionTasks(after: last, limit: 1_000)
+                let missed = page.filter { $0.deadline < date }
+                guard !missed.isEmpty else { return dismissed }
+                dismissed += try await store.closeConsumptionTasks(missed.map(\.notificationUUID), as: .dismissed)
+                last = page.last
+            }
+        }
+        try Terminal.output("Dismissed: \(dismissed)")
     }
 }

@@ -100,7 +100,7 @@ struct ConsumptionCase {
 /// The cases of `app-store consumption pending` as text and JSON.
 enum ConsumptionCaseText {
     /// The members of one case. Names are Apple's where Apple has one.
-    static func json(_ one: ConsumptionCase, at date: Int64) -> JSONValue {
+    static func json(_ one: ConsumptionCase, _ rules: ConsumptionRules?, at date: Int64) -> JSONValue {
         var members: [JSONObject.Member] = []
         func add(_ name: String, _ value: JSONValue?) {
             if let value { members.append(.init(key: name, value: value)) }
@@ -129,6 +129,11 @@ enum ConsumptionCaseText {
         add("lifetimePurchased", amounts(one.lifetimePurchased))
         add("lifetimeRefunded", amounts(one.lifetimeRefunded))
         add("refunds", .integer(Int64(one.refunds)))
+        if let (place, rule) = rules?.rule(for: one) {
+            add("rule", .integer(Int64(place)))
+            add("deliveryStatus", .string(rule.deliveryStatus.rawValue))
+            add("refundPreference", rule.refundPreference.map { .string($0.rawValue) })
+        }
         return .object(JSONObject(members: members))
     }
 
@@ -139,12 +144,14 @@ enum ConsumptionCaseText {
     }
 
     /// One line for each case.
-    static func text(_ cases: [ConsumptionCase], at date: Int64) -> String {
+    static func text(_ cases: [ConsumptionCase], _ rules: ConsumptionRules?, at date: Int64) -> String {
         guard !cases.isEmpty else { return "No open consumption requests." }
-        let header = [
-            "state", "deadline", "transactionId", "productId", "type", "reason", "delivered", "elapsed", "purchased",
-            "refunded", "notificationUUID",
-        ]
+        let header =
+            [
+                "state", "deadline", "transactionId", "productId", "type", "reason", "delivered", "elapsed",
+                "purchased",
+                "refunded", "notificationUUID",
+            ] + (rules == nil ? [] : ["rule", "preference"])
         let rows = cases.map { one in
             [
                 one.isMissed(at: date) ? "MISSED" : "open", DateText.iso(min(one.task.deadline, maximumDate)),
@@ -152,7 +159,7 @@ enum ConsumptionCaseText {
                 one.task.reason ?? "-", one.isDelivered.map { $0 ? "yes" : "no" } ?? "-",
                 one.elapsedPercentage.map { "\($0) %" } ?? "-", money(one.lifetimePurchased),
                 money(one.lifetimeRefunded), one.task.notificationUUID,
-            ].map { Printable.text($0) }
+            ].map { Printable.text($0) } + preference(of: one, rules)
         }
         var lines = TextTable.lines([header] + rows)
         let missed = cases.count { $0.isMissed(at: date) }
@@ -163,6 +170,13 @@ enum ConsumptionCaseText {
             ]
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// The place of the rule that holds, and its refund preference.
+    private static func preference(of one: ConsumptionCase, _ rules: ConsumptionRules?) -> [String] {
+        guard let rules else { return [] }
+        guard let (place, rule) = rules.rule(for: one) else { return ["-", "-"] }
+        return ["rules[\(place)]", rule.refundPreference?.rawValue ?? "-"]
     }
 
     /// The end of the year 9999, which dates as text go up to.
