@@ -10,7 +10,11 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                 EXISTS (
                     SELECT FROM ledger AS u
                     WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event = 3)::int4,
-                coalesce(l.seat_claim_id, ''::bytea), l.recorded_at
+                coalesce(l.seat_claim_id, ''::bytea), l.recorded_at,
+                coalesce((
+                    SELECT b.event FROM ledger AS b
+                    WHERE b.transaction_id = l.transaction_id AND b.scope = l.scope AND b.number < l.number AND b.event <= 4
+                    ORDER BY b.number DESC LIMIT 1), 0)::int2
             FROM (SELECT * FROM ledger WHERE position > $1::int8 ORDER BY position LIMIT $2::int4) AS l
             JOIN scopes AS s ON s.id = l.scope
             JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id
@@ -65,7 +69,9 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                 else { throw TransactionStoreError(.corrupt, "the ledger has an entry that cannot be read") }
                 entries.append(
                     LedgerEntry(
-                        position: position, event: event, scope: scope, transactionId: id,
+                        position: position, event: event,
+                        stateBefore: .init(rawValue: Int64(try rows.integer(start, 14, as: Int16.self))), scope: scope,
+                        transactionId: id,
                         transaction: transaction,
                         seatClaimId: event == .seatUnclaimed ? try rows.text(start, 12) : nil,
                         recordedDate: try rows.integer(start, 13)))
@@ -176,8 +182,8 @@ extension PostgreSQLTransactionStore {
     private static let keepRemoval = Statement(
         name: "keep_ledger_removal",
         sql: "UPDATE ledger_removal SET position = greatest(position, $1::int8) RETURNING position")
-    /// What `LedgerHistory` and the reader need stays: whether a transaction was ever `purchased` or `upgraded`, its last state,
-    /// its last number, and the seats. Number 0 stays, since the writer recognizes by it that a transaction has entries.
+    /// What `LedgerHistory` and the reader need stays: whether a transaction was ever `purchased` or `upgraded`, its last state
+    /// among the removed entries, which is the state before the next one, its last number, and the seats. Number 0 stays, since the writer recognizes by it that a transaction has entries.
     private static let deleteSuperseded = Statement(
         name: "delete_superseded_ledger_entries",
         sql: """
@@ -189,7 +195,7 @@ extension PostgreSQLTransactionStore {
                 AND (l.event > 4 OR EXISTS (
                     SELECT FROM ledger AS k
                     WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number
-                        AND k.event <= 4))
+                        AND k.event <= 4 AND k.position <= $3::int8))
             """)
 
     public func consumers() async throws -> [LedgerConsumer] { try await perform { try Self.consumers($0) } }
@@ -242,7 +248,7 @@ extension PostgreSQLTransactionStore {
         while start < removal.position {
             let range = (start, min(start + LedgerLimits.removedAtOnce, removal.position))
             try await perform { session in
-                _ = try session.run(Self.deleteSuperseded, [.int8(range.0), .int8(range.1)])
+                _ = try session.run(Self.deleteSuperseded, [.int8(range.0), .int8(range.1), .int8(removal.position)])
             }
             start = range.1
         }

@@ -14,6 +14,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
         let wasUpgraded: Bool
         let seatClaimId: String
         let recordedDate: Int64
+        /// The number of the event; 0 if there is none.
+        let stateBefore: Int64
     }
 
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
@@ -34,7 +36,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
                     throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
                 }
                 return LedgerEntry(
-                    position: row.position, event: event, scope: row.scope, transactionId: row.id,
+                    position: row.position, event: event, stateBefore: .init(rawValue: row.stateBefore),
+                    scope: row.scope, transactionId: row.id,
                     transaction: transaction, seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil,
                     recordedDate: row.recordedDate)
             }
@@ -50,7 +53,12 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 EXISTS (
                     SELECT 1 FROM ledger u
                     WHERE u.scope_id = l.scope_id AND u.transaction_id = l.transaction_id AND u.event = 3),
-                l.seat_claim_id, l.recorded_at
+                l.seat_claim_id, l.recorded_at,
+                COALESCE((
+                    SELECT b.event FROM ledger b
+                    WHERE b.scope_id = l.scope_id AND b.transaction_id = l.transaction_id AND b.number < l.number
+                        AND b.event <= 4
+                    ORDER BY b.number DESC LIMIT 1), 0)
             FROM ledger l CROSS JOIN scopes s ON s.id = l.scope_id
             WHERE l.position > ?1 ORDER BY l.position LIMIT ?2
             """)
@@ -63,7 +71,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 Row(
                     position: $0.integer(0), event: $0.integer(1), scope: scope, scopeId: $0.integer(4),
                     original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0,
-                    seatClaimId: $0.text(8), recordedDate: $0.integer(9)))
+                    seatClaimId: $0.text(8), recordedDate: $0.integer(9),
+                    stateBefore: $0.integer(10)))
         }
         return rows
     }
@@ -190,6 +199,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 let delete = try SQLStatement(db, Self.deleteSuperseded)
                 try delete.bind(1, range.0)
                 try delete.bind(2, range.1)
+                try delete.bind(3, removal.position)
                 try delete.run()
             }
             start = end
@@ -207,8 +217,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
         return max(removed, try SQLStatement(db, "SELECT MAX(position) FROM ledger").integer() ?? 0)
     }
 
-    /// What `LedgerHistory` and the reader need stays: whether a transaction was ever `purchased` or `upgraded`, its last state,
-    /// its last number, and the seats. Number 0 stays, since the writer recognizes by it that a transaction has entries. The last entry of all stays too, so that SQLite gives no position twice.
+    /// What `LedgerHistory` and the reader need stays: whether a transaction was ever `purchased` or `upgraded`, its last state
+    /// among the removed entries, which is the state before the next one, its last number, and the seats. Number 0 stays, since the writer recognizes by it that a transaction has entries. The last entry of all stays too, so that SQLite gives no position twice.
     private static let deleteSuperseded = """
         DELETE FROM ledger
         WHERE position > ?1 AND position <= ?2 AND event NOT IN (1, 3, 6) AND number > 0
@@ -218,7 +228,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
             AND (event > 4 OR EXISTS (
                 SELECT 1 FROM ledger k
                 WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id
-                    AND k.number > ledger.number AND k.event <= 4))
+                    AND k.number > ledger.number AND k.event <= 4 AND k.position <= ?3))
         """
 
     /// The time in milliseconds since 1970. One value per step of a statement (SQLite, "Date And Time Functions").

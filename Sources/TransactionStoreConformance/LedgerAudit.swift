@@ -19,6 +19,11 @@ package enum LedgerAudit {
         try expect(Set(seats).count, equals: seats.count, "a seat was unclaimed twice")
         try expect(entries.allSatisfy { ($0.event == .seatUnclaimed) == ($0.seatClaimId != nil) })
         for (key, all) in Dictionary(grouping: entries, by: Key.init) {
+            var state: LedgerEntry.Event?
+            for entry in all {
+                try expect(entry.stateBefore, equals: state, "\(key.id): the state before \(entry.event.name)")
+                state = entry.stateAfter
+            }
             let history = all.filter(\.event.isState)
             try expect(all.first?.event.isState == true, "\(key.id): the first entry is no state")
             try expect(history.count { $0.event == .purchased } <= 1, "\(key.id) was granted twice")
@@ -26,9 +31,8 @@ package enum LedgerAudit {
             let granted = history.firstIndex { $0.event == .purchased } ?? .max
             let reinstated = history.firstIndex { $0.event == .reinstated } ?? .max
             try expect(granted <= reinstated)
-            let state = history.last?.event == .reinstated ? .purchased : history.last?.event
             try expect(
-                state, equals: history.last?.transaction.deliveryState,
+                state == .reinstated ? .purchased : state, equals: history.last?.transaction.deliveryState,
                 "\(key.id): the last entry does not match the facts")
         }
         return entries

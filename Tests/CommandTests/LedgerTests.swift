@@ -46,8 +46,10 @@ struct LedgerTests {
             words(rest) == [
                 "102 purchased", "200 purchased", "201 purchased", "300 purchased", "400 purchased", "100 revoked",
             ])
+        #expect(rest.last?["before"] as? String == "purchased" && rest.last?["after"] as? String == "revoked")
         let all = try entries(try await ledger("read", in: folder))
         #expect(words(all).count == 8)
+        #expect(all.first?["before"] == nil && all.first?["after"] as? String == "purchased")
         let after = try entries(try await ledger("read", "--after", "\(position)", in: folder))
         #expect(words(after) == words(rest))
     }

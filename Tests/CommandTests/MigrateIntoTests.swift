@@ -31,7 +31,10 @@ struct MigrateIntoTests {
 
                 Merged in sqlite:store.sqlite.
                 The store has the quarantined records and the reasons; migrate --retry reads them again.
-                Next: legacy-receipts export --store sqlite:store.sqlite
+                Next:
+                  legacy-receipts report --store sqlite:store.sqlite
+                  legacy-receipts enrich --store sqlite:store.sqlite --bundle-id ID --dry-run
+                  legacy-receipts export --store sqlite:store.sqlite
 
                 """, "\(first.output)")
         #expect(!folder.names("").contains("migrated"))
@@ -44,6 +47,22 @@ struct MigrateIntoTests {
         #expect(users.count == 24)
         let conflicts = try folder.lines("tables/conflicts.ndjson")
         #expect(conflicts.allSatisfy { ($0["userIds"] as? [String])?.count == 2 })
+    }
+
+    @Test("--html writes the page of report at the end; where it cannot be written, the migration stays")
+    func page() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(3))
+        let failed = try await folder.migrate(
+            "dump.ndjson", "--into", "sqlite:store.sqlite", "--html", "none/report.html")
+        #expect(failed.status == 2 && failed.error.contains("none/report.html cannot be written"), "\(failed)")
+        #expect(failed.output.contains("facts new to the store  6"), "\(failed)")
+        let outcome = try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite", "--html", "report.html")
+        #expect(outcome.status == 0 && outcome.output.hasSuffix("The numbers of the store are in report.html.\n"))
+        let page = try folder.text("report.html")
+        #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains("sqlite:store.sqlite"))
+        let alone = try await folder.migrate("dump.ndjson", "--html", "report.html")
+        #expect(alone.status == 2 && alone.error.contains("--html need --into"), "\(alone)")
     }
 
     @Test("Ctrl-C keeps what is done and says how to go on")

@@ -1,5 +1,7 @@
 import Foundation
 import GRDB
+import PostgreSQLTransactionStore
+import TestDatabase
 import TestSupport
 import Testing
 
@@ -52,11 +54,7 @@ struct StoreCommandTests {
         let mode = try FileManager.default.attributesOfItem(atPath: folder.file("copy.sqlite"))[.posixPermissions]
         #expect(mode as? Int == 0o600)
         #expect(!folder.names("").contains { $0.contains(".new-") })
-        for name in ["store", "copy"] {
-            let exported = try await Command.run(
-                ["export", "--store", "sqlite:\(name).sqlite", "--to", name, "--at", "2026-01-01"], in: folder)
-            #expect(exported.status == 0, "\(exported)")
-        }
+        for name in ["store", "copy"] { try await export("sqlite:\(name).sqlite", to: name, in: folder) }
         #expect(folder.names("store") == folder.names("copy"))
         for name in folder.names("store") {
             #expect(try folder.bytes("store/\(name)") == folder.bytes("copy/\(name)"), "\(name)")
@@ -91,7 +89,82 @@ struct StoreCommandTests {
         let other = try await store("backup", "--store", "sqlite:text", "--to", "new.sqlite", in: folder)
         #expect(other.status == 2, "\(other)")
         #expect(!folder.names("").contains { $0.hasPrefix("new.sqlite") })
-        let server = try await store("backup", "--store", "postgres://db/shop", "--to", "new.sqlite", in: folder)
-        #expect(server.status == 2 && server.error.contains("pg_dump"), "\(server)")
+        let url = "postgres://user:hush@127.0.0.1:1/x?connect_timeout=2"
+        let server = try await store("backup", "--store", url, "--to", "new.dump", in: folder)
+        #expect(server.status == 2 && !server.error.contains("hush"), "\(server)")
+        #expect(!folder.names("").contains { $0.hasPrefix("new.dump") })
+    }
+
+    @Test("stats counts what is there and names the consumers that have unread entries")
+    func stats() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        for (name, position) in [("slow", "1"), ("shop", "7")] {
+            let done = try await Command.run(
+                [
+                    "ledger", "acknowledge", "--store", "sqlite:store.sqlite", "--consumer", name, "--position",
+                    position,
+                ], in: folder)
+            #expect(done.status == 0, "\(done)")
+        }
+        let outcome = try await store("stats", "--store", "sqlite:store.sqlite", in: folder)
+        #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+        let lines = Set(outcome.output.split(separator: "\n"))
+        #expect(
+            lines.isSuperset(of: [
+                "app: \(StoredPurchases.bundleId), Production", "transactions: 7",
+                "ledger consumer shop: has read everything, position 7",
+                "ledger consumer slow: has unread entries, position 1",
+            ]), "\(outcome.output)")
+        let json = try await store("stats", "--store", "sqlite:store.sqlite", "--json", in: folder)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        #expect(object["transactions"] as? Int == 7)
+        let consumers = try #require(object["ledgerConsumers"] as? [[String: Any]])
+        #expect(consumers.map { $0["hasUnread"] as? Bool } == [false, true])
+    }
+
+    @Test(
+        "backup of PostgreSQL is a dump from which pg_restore makes the same store",
+        .enabled(if: PostgreSQLServer.shared != nil, "LEGACY_RECEIPTS_POSTGRES is not set"))
+    func backupOfPostgreSQL() async throws {
+        let folder = try Folder()
+        let server = try #require(PostgreSQLServer.shared)
+        // A name that is a pattern of pg_dump, beside a schema that the pattern matches.
+        let (schema, other) = ("Backup*\(UUID().uuidString)", "Backup_other")
+        let url = server.url + (server.url.contains("?") ? "&" : "?") + "schema=\(schema)"
+        func drop() throws {
+            try server.sql(
+                "SET client_min_messages TO error; DROP SCHEMA IF EXISTS \"\(schema)\", \"\(other)\" CASCADE")
+        }
+        try drop()
+        defer { try? drop() }
+        try server.sql("CREATE SCHEMA \"\(other)\"; CREATE TABLE \"\(other)\".theirs (id int4)")
+        let loaded = try await PostgreSQLTransactionStore.open(url: url)
+        for set in StoredPurchases.sets { _ = try await loaded.apply([set]) }
+        try await loaded.close()
+        let outcome = try await store("backup", "--store", url, "--to", "copy.dump", in: folder)
+        #expect(outcome.status == 0 && outcome.output == "Wrote and checked copy.dump.\n", "\(outcome)")
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.file("copy.dump"))[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        #expect(!folder.names("").contains { $0.contains(".new-") })
+        try await export(url, to: "before", in: folder)
+        try drop()
+        let restored = try await Command.shell(
+            "pg_restore --exit-on-error --no-owner --dbname '\(server.url)' copy.dump", in: folder)
+        #expect(restored.status == 0, "\(restored)")
+        try await export(url, to: "after", in: folder)
+        for name in folder.names("before") {
+            #expect(try folder.bytes("before/\(name)") == folder.bytes("after/\(name)"), "\(name)")
+        }
+        #expect(try server.sql("SELECT to_regnamespace('\"\(other)\"') IS NULL") == "t")
+        let again = try await store("backup", "--store", url, "--to", "copy.dump", in: folder)
+        #expect(again.status == 2 && again.error.contains("never replaces"), "\(again)")
+    }
+
+    private func export(_ store: String, to name: String, in folder: Folder) async throws {
+        let outcome = try await Command.run(
+            ["export", "--store", store, "--to", name, "--at", "2026-01-01"], in: folder)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(!folder.names(name).isEmpty)
     }
 }

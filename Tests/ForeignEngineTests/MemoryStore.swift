@@ -335,8 +335,12 @@ actor MemoryPlace {
             guard let transaction = transactions.first(where: { $0.payload.transactionId == entry.id }) else {
                 throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
             }
+            let before = ledger[..<(start + offset)].last {
+                $0.filing.scope == entry.filing.scope && $0.id == entry.id && $0.event.isState
+            }
             return LedgerEntry(
-                position: Int64(start + offset + 1), event: entry.event, scope: entry.filing.scope,
+                position: Int64(start + offset + 1), event: entry.event, stateBefore: before?.event,
+                scope: entry.filing.scope,
                 transactionId: entry.id, transaction: transaction, seatClaimId: entry.seatClaimId,
                 recordedDate: entry.date)
         }

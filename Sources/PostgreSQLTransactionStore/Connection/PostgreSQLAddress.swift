@@ -39,7 +39,7 @@ struct PostgreSQLAddress: Sendable {
             }
             return count
         }
-        secrets = stated.filter { $0.keyword.hasSuffix("password") && !$0.value.isEmpty }.map(\.value)
+        secrets = stated.filter { Self.isSecret($0) && !$0.value.isEmpty }.map(\.value)
         description = Self.describe(stated)
         let defaults = Self.defaults + [("connect_timeout", String(connectTimeout))]
         for (keyword, value) in defaults where !stated.contains(where: { $0.keyword == keyword }) {
@@ -76,6 +76,28 @@ struct PostgreSQLAddress: Sendable {
         }
         return result
     }
+
+    /// The options as the connection string of another program of PostgreSQL, without the secrets, since any user of the machine
+    /// can read the arguments of a program.
+    var connectionString: String {
+        options.filter { !Self.isSecret($0) }.map { option in
+            let value = option.value.map { $0 == "'" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
+            return "\(option.keyword)='\(value)'"
+        }.joined(separator: " ")
+    }
+
+    /// The secrets as the environment of such a program.
+    /// - Throws: `TransactionStoreError` `invalidURL` for a secret without a variable.
+    func secretEnvironment() throws -> [String: String] {
+        try options.filter(Self.isSecret).reduce(into: [:]) { result, option in
+            guard option.keyword == "password" else {
+                throw Self.invalid("\(option.keyword) cannot be given to another program; use a service file")
+            }
+            result["PGPASSWORD"] = option.value
+        }
+    }
+
+    private static func isSecret(_ option: Option) -> Bool { option.keyword.hasSuffix("password") }
 
     private static func invalid(_ reason: String) -> TransactionStoreError {
         TransactionStoreError(.invalidURL, "not a PostgreSQL URL: \(reason)")

@@ -24,6 +24,7 @@ struct Schema: Sendable {
     static var version: Int32 { migrations.last?.version ?? 0 }
 
     let name: String
+    private let quotedName: String
     /// Separates the advisory locks of this schema from others in the database. A collision would only make writers
     /// wait for each other.
     let lockClass: Int32
@@ -31,10 +32,7 @@ struct Schema: Sendable {
 
     /// - Throws: `TransactionStoreError` `invalidURL` if PostgreSQL does not allow a schema of that name.
     init(name: String, timeouts: PostgreSQLTimeouts) throws {
-        guard !name.isEmpty, name.utf8.count <= 63, !name.utf8.contains(0), !name.hasPrefix("pg_") else {
-            throw TransactionStoreError(
-                .invalidURL, "a schema name has 1 to 63 bytes and does not begin with pg_")
-        }
+        quotedName = try Self.quoted(name)
         self.name = name
         self.timeouts = timeouts
         // FNV-1a, 32 bits.
@@ -42,8 +40,14 @@ struct Schema: Sendable {
         lockClass = Int32(bitPattern: hash)
     }
 
-    private var quotedName: String {
-        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    /// The name as SQL and the patterns of `pg_dump` read it.
+    /// - Throws: `TransactionStoreError` `invalidURL` if PostgreSQL does not allow a schema of that name.
+    static func quoted(_ name: String) throws -> String {
+        guard !name.isEmpty, name.utf8.count <= 63, !name.utf8.contains(0), !name.hasPrefix("pg_") else {
+            throw TransactionStoreError(
+                .invalidURL, "a schema name has 1 to 63 bytes and does not begin with pg_")
+        }
+        return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 
     /// Prepares a new session: settings, and the schema at the version of this program.

@@ -134,6 +134,8 @@ public struct LedgerEntry: Sendable {
     /// Greater than that of every entry before it. Numbers may be left out.
     public let position: Int64
     public let event: Event
+    /// What the transaction was before the entry: the last event of it that is a state (``Event/isState``); nil if it had none.
+    public let stateBefore: Event?
     public let scope: StoreScope
     public let transactionId: String
     /// The transaction as the store knows it when the entry is read, which may be more than when it was written.
@@ -145,23 +147,29 @@ public struct LedgerEntry: Sendable {
     /// of the upgrade of the store.
     public let recordedDate: Int64
 
+    /// What the transaction is after the entry. An event that is no state leaves it as it was.
+    public var stateAfter: Event? { event.isState ? event : stateBefore }
+
     /// An entry for an engine to give.
     /// - Parameters:
     ///   - position: greater than that of every entry before it.
     ///   - event: what the transaction came to be.
+    ///   - stateBefore: the last event before this entry that is a state, also if its entry was removed since.
     ///   - scope: the app and the environment of the transaction.
     ///   - transactionId: the id of the transaction.
     ///   - transaction: the transaction as ``CustomerAssembler`` makes it of what the engine knows now.
     ///   - seatClaimId: the claim that ended, of an entry ``Event/seatUnclaimed``.
     ///   - recordedDate: when the entry was written, in milliseconds since 1970.
     public init(
-        position: Int64, event: Event, scope: StoreScope, transactionId: String, transaction: StoredTransaction,
+        position: Int64, event: Event, stateBefore: Event?, scope: StoreScope, transactionId: String,
+        transaction: StoredTransaction,
         seatClaimId: String? = nil, recordedDate: Int64
     ) {
         self.recordedDate = recordedDate
         self.seatClaimId = seatClaimId
         self.position = position
         self.event = event
+        self.stateBefore = stateBefore
         self.scope = scope
         self.transactionId = transactionId
         self.transaction = transaction

@@ -127,6 +127,23 @@ extension StoreConformance {
             _ = try await store.apply([Samples.set(Samples.fact("6"))])
             try await expect(next(), equals: "6 purchased")
         },
+        StoreRule(opened: "an entry has the state before it, also if that entry was removed") { store in
+            func revoked(_ revision: Int64) -> FactSet {
+                Samples.set(signed("1", revision) { $0.revocationDate = Samples.june })
+            }
+            for set in [Samples.set(signed("1", 0)), revoked(1)] { _ = try await store.apply([set]) }
+            _ = try await store.removeEntries(before: .max, evenUnread: true)
+            let position = try await store.removeEntries(before: 0, evenUnread: true).position
+            for set in [Samples.set(signed("1", 2)), revoked(3)] { _ = try await store.apply([set]) }
+            let entries = try await store.changes(after: position, limit: 10)
+            try expect(entries.map(\.stateBefore), equals: [.revoked, .reinstated])
+            try expect(entries.map(\.stateAfter), equals: [.reinstated, .revoked])
+            // Between the two.
+            _ = try await store.acknowledge(entries[0].position, by: "shop")
+            _ = try await store.removeEntries(before: .max, evenUnread: false)
+            let rest = try await store.changes(after: entries[0].position, limit: 10)
+            try expect(rest.map(\.stateBefore), equals: [.reinstated])
+        },
         StoreRule(opened: "consumers are listed by name, with their holders, until they are removed") { store in
             try await expect(store.consumers().isEmpty)
             _ = try await store.apply([Samples.set(Samples.fact("1"))])

@@ -48,6 +48,8 @@ enum LedgerLines {
         writer.beginObject()
         writer.member("position", entry.position)
         writer.member("event", entry.event.name)
+        writer.member("before", entry.stateBefore?.name)
+        writer.member("after", entry.stateAfter?.name)
         writer.member("recordedDate", entry.recordedDate)
         writer.member("bundleId", entry.scope.bundleId)
         writer.member("environment", entry.scope.environment.rawValue)

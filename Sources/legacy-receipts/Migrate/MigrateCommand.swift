@@ -49,7 +49,7 @@ struct MigrateCommand: AsyncParsableCommand {
               legacy-receipts migrate dump.ndjson.gz \\
                 --environment Production --bundle-id com.example.app
               legacy-receipts migrate dump.csv --into sqlite:purchases.sqlite \\
-                --user-column account_id --carry country
+                --user-column account_id --carry country --html report.html
               legacy-receipts migrate sqlite:app.db --query 'SELECT * FROM receipts' \\
                 --key id --into sqlite:purchases.sqlite
               legacy-receipts migrate --retry --into sqlite:purchases.sqlite --max-size 20000000
@@ -184,6 +184,12 @@ struct MigrateCommand: AsyncParsableCommand {
         help: ArgumentHelp("With --into: a column or member to keep beside the user. Repeatable.", valueName: "name"))
     var carry: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "With --into: a page with the numbers of the store, as report writes it.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var html: String?
+
     @Flag(help: "With --into: migrate the quarantined records of the store again, and nothing else.")
     var retry = false
 
@@ -214,8 +220,8 @@ struct MigrateCommand: AsyncParsableCommand {
             }
         }
         if into == nil {
-            guard userColumn == nil, carry.isEmpty, !retry, !startOver else {
-                throw ValidationError("--user-column, --carry, --retry and --start-over need --into.")
+            guard userColumn == nil, carry.isEmpty, !retry, !startOver, html == nil else {
+                throw ValidationError("--user-column, --carry, --retry, --start-over and --html need --into.")
             }
         } else if store != nil {
             throw ValidationError("Give --into or --store, not both.")
@@ -244,7 +250,7 @@ struct MigrateCommand: AsyncParsableCommand {
         if let limit, let expectedRecords, expectedRecords > limit {
             throw ValidationError("--expect-records is larger than --limit.")
         }
-        for path in inputs + [output] where path.isEmpty {
+        for path in inputs + [output] + (html.map { [$0] } ?? []) where path.isEmpty {
             throw ValidationError("A path is empty.")
         }
     }
@@ -331,13 +337,21 @@ struct MigrateCommand: AsyncParsableCommand {
                         ? try await migration.retry(opened, progress: { reporter.report($0) })
                         : try await migration.run(inputs: inputs, into: opened, progress: { reporter.report($0) })
                 }
+                reporter.finish()
+                try Terminal.output(SummaryText.text(summary, store: name) + limitText(summary.records))
+                if let html {
+                    let date = Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+                    let report = try await interruption.run {
+                        try await ReportFile(html, of: opened, named: name, catalog: options.catalog, date: date)
+                    }
+                    try report.write()
+                    try Terminal.output("The numbers of the store are in \(Printable.text(html)).")
+                }
                 try await opened.close()
             } catch {
                 try? await opened.close()
                 throw error
             }
-            reporter.finish()
-            try Terminal.output(SummaryText.text(summary, store: name) + limitText(summary.records))
         } catch {
             if let signal = interruption.signal {
                 Terminal.error(

@@ -42,7 +42,12 @@ enum SummaryText {
             lines.append("The store has the quarantined records and the reasons; migrate --retry reads them again.")
         }
         if records.recordsRead == 0 { lines.append("There were no records to read.") }
-        lines.append("Next: legacy-receipts export --store \(Printable.text(store))")
+        let address = Printable.text(store)
+        lines += [
+            "Next:", "  legacy-receipts report --store \(address)",
+            "  legacy-receipts enrich --store \(address) --bundle-id ID --dry-run",
+            "  legacy-receipts export --store \(address)",
+        ]
         return lines.joined(separator: "\n")
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Migration
+import ProductCatalog
 import TransactionStore
 
 struct ReportCommand: AsyncParsableCommand {
@@ -51,11 +52,11 @@ struct ReportCommand: AsyncParsableCommand {
         let now = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
         let catalog = try CatalogArguments.catalog(catalog)
         let interruption = Interruption()
-        let report: StoreReport
+        let file: ReportFile
         do {
-            report = try await interruption.run { [store] in
+            file = try await interruption.run { [store, html] in
                 try await StoreOpener.withExisting(store) {
-                    try await StoreReport($0, catalog: catalog, date: now)
+                    try await ReportFile(html, of: $0, named: "\(StoreURL(store))", catalog: catalog, date: now)
                 }
             }
         } catch {
@@ -65,15 +66,44 @@ struct ReportCommand: AsyncParsableCommand {
             }
             throw error
         }
-        let page = try ReportPage(report: report, store: "\(try StoreURL(store))").html()
-        do {
-            // Atomically: an earlier report stays until this one is complete.
-            try Data(page.utf8).write(to: URL(filePath: html), options: .atomic)
-        } catch {
-            throw CommandFailure("\(html) cannot be written: \(error.localizedDescription)")
-        }
+        try file.write()
+        let report = file.report
         try Terminal.output(
             "\(report.customers) customers, \(report.transactions) transactions, \(report.subscriptions) subscriptions."
                 + "\nWritten to \(html), as of \(DateText.iso(now)).")
+    }
+}
+
+/// The page with the numbers of a store, and where it is written.
+struct ReportFile {
+    let report: StoreReport
+    private let path: String
+    private let store: String
+
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - store: is read as a whole.
+    ///   - name: the address of the store, without a password.
+    ///   - catalog: adds types, groups, levels and durations.
+    ///   - date: of the statuses, in milliseconds since 1970.
+    /// - Throws: `TransactionStoreError`.
+    init(
+        _ path: String, of store: any CompleteTransactionStore, named name: String, catalog: ProductCatalog?,
+        date: Int64
+    ) async throws {
+        report = try await StoreReport(store, catalog: catalog, date: date)
+        self.path = path
+        self.store = name
+    }
+
+    /// - Throws: ``CommandFailure`` if the file cannot be written.
+    func write() throws {
+        let page = try ReportPage(report: report, store: store).html()
+        do {
+            // Atomically: an earlier report stays until this one is complete.
+            try Data(page.utf8).write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw CommandFailure("\(path) cannot be written: \(error.localizedDescription)")
+        }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PostgreSQLTransactionStore
 import Purchases
 import SQLiteTransactionStore
 import TransactionStore
@@ -6,23 +7,27 @@ import TransactionStore
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Check a store, or back it up while it is in use.",
+        abstract: "Count what is in a store, check it, or back it up while it is in use.",
         discussion: """
             EXAMPLES:
+              legacy-receipts store stats --store postgres://db/receipts
               legacy-receipts store check --store postgres://db/receipts
               legacy-receipts store backup --store sqlite:purchases.sqlite \\
                 --to purchases-2026-01-31.sqlite
             """,
-        subcommands: [StoreCheckCommand.self, StoreBackupCommand.self])
+        subcommands: [StoreStatsCommand.self, StoreCheckCommand.self, StoreBackupCommand.self])
 }
 
 struct StoreBackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy a SQLite store while it is in use.",
+        abstract: "Copy a store into a file while it is in use.",
         discussion: """
             The copy has everything that was committed before the command began. It is checked, and gets its name at the \
-            end. An existing file is never replaced. For PostgreSQL, use pg_dump.
+            end. An existing file is never replaced.
+
+            The copy of a SQLite store is a store. That of a PostgreSQL store is a dump of its schema by pg_dump, in the \
+            custom format; pg_restore makes the store again. Both must be in PATH, of the server's version or newer.
 
             EXIT STATUS:
               0  the backup is written
@@ -31,9 +36,12 @@ struct StoreBackupCommand: AsyncParsableCommand {
             EXAMPLES:
               legacy-receipts store backup --store sqlite:purchases.sqlite \\
                 --to purchases-2026-01-31.sqlite
+              legacy-receipts store backup --store postgres://db/receipts \
+                --to receipts-2026-01-31.dump
+              pg_restore --no-owner --dbname postgres://db/new receipts-2026-01-31.dump
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH", valueName: "url"))
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
     var store: String
 
     @Option(name: .customLong("to"), help: ArgumentHelp("The new file.", valueName: "file"), completion: .file())
@@ -41,15 +49,44 @@ struct StoreBackupCommand: AsyncParsableCommand {
 
     func run() async throws {
         do {
-            guard case .sqlite(let path) = try StoreURL(store) else {
-                throw ValidationError(
-                    "--store takes sqlite:PATH. For PostgreSQL: pg_dump --format custom --file FILE URL")
+            switch try StoreURL(store) {
+            case .sqlite(let path): try SQLiteTransactionStore.backUp(from: path, to: copy)
+            case .postgreSQL(let url): try await PostgreSQLTransactionStore.backUp(from: url, to: copy)
             }
-            try SQLiteTransactionStore.backUp(from: path, to: copy)
             try Terminal.output("Wrote and checked \(copy).")
         } catch let error as TransactionStoreError {
             throw CommandFailure("The store cannot be backed up: \(error)")
         }
+    }
+}
+
+struct StoreStatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "Count what is in a store.",
+        discussion: """
+            Prints the apps with their environments, the number of customers, transactions, receipts and notifications, \
+            and how far each consumer of the ledger is. A consumer with unread entries has to catch up, or no longer \
+            exists. The store may be in use; the command writes nothing.
+
+            EXIT STATUS:
+              0  done
+              2  usage, input or output error
+
+            EXAMPLES:
+              legacy-receipts store stats --store sqlite:purchases.sqlite
+              legacy-receipts store stats --store postgres://db/receipts --json
+            """)
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Flag(help: "One JSON object instead of text.")
+    var json = false
+
+    func run() async throws {
+        let stats = try await StoreOpener.withExisting(store) { try await StoreStats(of: $0) }
+        if json { try Terminal.output(stats.json) } else { try Terminal.output(stats.text) }
     }
 }
 
@@ -93,12 +130,7 @@ struct StoreCheckCommand: AsyncParsableCommand {
             } catch let error as TransactionStoreError where error.code == .corrupt {
                 problems.append("ledger: \(error)")
             }
-            let counts = try await store.counts()
-            lines += [
-                ("transactions", counts.transactions), ("renewal infos", counts.renewalInfos),
-                ("app transactions", counts.appTransactions), ("receipts", counts.receipts),
-                ("notifications", counts.notifications),
-            ]
+            lines += try await store.counts().lines
             return (lines, problems)
         }
         try Terminal.output(lines.map { "\($0.0): \($0.1)" }.joined(separator: "\n"))
