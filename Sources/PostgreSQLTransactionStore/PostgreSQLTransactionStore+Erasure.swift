@@ -51,6 +51,15 @@ private struct Erasure {
     private static let deleteIdentities = erasing("identities", by: "customer")
     private static let deleteVerified = erasing("verified_receipts", by: "key", "bytea")
     private static let deleteNotifications = erasing("notifications", by: "notification_uuid", "bytea")
+    private static let deleteTasks = Statement(
+        name: "erase_consumption_requests",
+        sql: """
+            WITH gone AS (
+                DELETE FROM consumption_requests AS c USING unnest($2::bytea[]) AS given (id)
+                WHERE c.scope = $1::int4 AND c.original_transaction_id = given.id
+                RETURNING 1
+            ) SELECT count(*) FROM gone
+            """)
     private static let deleteClaims = Statement(
         name: "erase_user_claims",
         sql: """
@@ -107,6 +116,8 @@ private struct Erasure {
             erased.transactions = try delete(Self.deleteTransactions, [ofPurchases])
             erased.renewalInfos = try delete(Self.deleteRenewalInfos, [ofPurchases])
             _ = try delete(Self.deleteTerms, [ofPurchases])
+            let originals = all.filter { $0.kind == .originalTransactionId }.map { Array($0.value.utf8) }
+            erased.consumptionTasks = try delete(Self.deleteTasks, [.int4(scopeId), .byteStrings(originals)])
             erased.appTransactions = try delete(Self.deleteAppTransactions, [ofCustomers])
             erased.receipts = try delete(Self.deleteReceipts, [ofCustomers])
             erased.identities = try delete(Self.deleteIdentities, [ofCustomers])

@@ -95,6 +95,7 @@ final class FactWriter {
             try writer.record(set.unclaimedSeatIds, of: transaction, scopeId)
         }
         if let event = NotifiedEvent(of: set) { try NotifiedEventWriter(db).record(event, scopeId) }
+        if let task = ConsumptionTask(of: set) { try ConsumptionTaskWriter(db).open(task, scopeId) }
         for fact in set.renewalInfos { try apply(fact, scopeId, &result) }
         if let fact = set.appTransaction { try apply(fact, customerId, &result) }
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }

@@ -34,8 +34,27 @@ enum SQLiteSchema {
             try db.execute(sql: version6(now: now))
         }
         migrator.registerMigration("7") { db in try db.execute(sql: version7) }
+        migrator.registerMigration("9") { db in try db.execute(sql: version9) }
         return migrator
     }
+
+    /// The requests for consumption information (`ConsumptionTask`), open while they have no outcome. Dates are in milliseconds
+    /// since 1970.
+    private static let version9 = """
+        CREATE TABLE consumption_requests (
+            notification_uuid TEXT PRIMARY KEY,
+            scope_id INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            transaction_id TEXT NOT NULL,
+            reason TEXT,
+            requested_at INTEGER NOT NULL,
+            outcome INTEGER,
+            closed_at INTEGER
+        ) WITHOUT ROWID;
+        CREATE INDEX consumption_requests_open ON consumption_requests (requested_at, notification_uuid)
+        WHERE outcome IS NULL;
+        CREATE INDEX consumption_requests_by_purchase ON consumption_requests (scope_id, original_transaction_id);
+        """
 
     /// The references of a customer (`CustomerReference`). A payload has the web order line item id as Apple's JSON member.
     private static let version7 = """

@@ -9,6 +9,7 @@ public protocol CustomerEraser: Sendable {
     /// - the statements about their transactions, subscriptions and app, and their receipts,
     /// - the entries of the ledger about their transactions, also those that a consumer has not read. Positions are not used
     ///   again, and no consumer gets an error,
+    /// - requests for consumption information about them,
     /// - the caller's users of their purchases (``UserClaim``), and which receipts were verified,
     /// - processed notifications whose text names one of their identities. Of other notifications, the store keeps only the id,
     ///   the type and the date.
@@ -33,6 +34,7 @@ public struct ErasedRows: Hashable, Sendable {
     public var receipts: Int64 = 0
     public var notifications: Int64 = 0
     public var ledgerEntries: Int64 = 0
+    public var consumptionTasks: Int64 = 0
     public var userClaims: Int64 = 0
     public var verifiedReceipts: Int64 = 0
 

@@ -43,7 +43,9 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
         }
     }
 
-    private static func parse() async throws -> any ParsableCommand { try parseAsRoot() }
+    private static func parse() async throws -> any ParsableCommand {
+        try parseAsRoot(AppStoreConsumptionCommands.withSubcommand(Array(CommandLine.arguments.dropFirst())))
+    }
 
     /// Prints the error that ended the command. Help and version are not errors.
     private static func report(_ error: any Error) -> ExitCode {

@@ -13,6 +13,8 @@ enum ExitStatus {
     static let noCustomer = ExitCode(1)
     /// `store check`: something in the store is damaged.
     static let storeDamaged = ExitCode(1)
+    /// `app-store consumption dismiss`: some requests are not open.
+    static let notOpen = ExitCode(1)
     /// `inspect`: a document that is not genuine, not signed, or belongs to another app or device.
     static let notGenuine = ExitCode(1)
     /// `app-store`: the App Store refused the request.

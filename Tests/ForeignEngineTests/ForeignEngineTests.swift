@@ -52,6 +52,12 @@ struct ForeignEngineTests {
         func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
             try await store.erase(identities, in: scope)
         }
+        func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {
+            try await store.openConsumptionTasks(after: task, limit: limit)
+        }
+        func closeConsumptionTasks(_ uuids: [String], as outcome: ConsumptionTask.Outcome) async throws -> Int {
+            try await store.closeConsumptionTasks(uuids, as: outcome)
+        }
         func scopes() async throws -> [StoreScope] { try await store.scopes() }
         func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
             try await store.customers(in: scope, after: identity, limit: limit)

@@ -60,6 +60,7 @@ actor MemoryPlace {
     private var verified: [[UInt8]: VerifiedReceipt] = [:]
     private var quarantined: [[UInt8]: QuarantinedRecord] = [:]
     private var checkpoints: [String: MigrationCheckpoint] = [:]
+    private var consumptionTasks: [(task: ConsumptionTask, outcome: ConsumptionTask.Outcome?)] = []
 
     // MARK: Writing
 
@@ -114,6 +115,7 @@ actor MemoryPlace {
             let filing = Filing(scope: set.scope, original: event.originalTransactionId)
             try append(Entry(event: event.event, filing: filing, id: event.transactionId))
         }
+        if let task = ConsumptionTask(of: set) { consumptionTasks.append((task, nil)) }
         for fact in set.renewalInfos {
             let filing = Filing(scope: set.scope, original: fact.payload.originalTransactionId ?? "")
             _ = result.count(FactRow(fact), &renewalInfos[filing, default: [:]])
@@ -220,6 +222,11 @@ actor MemoryPlace {
         let all = Set(asked.filter(\.isMeaningful)).union(owned.map(\.identity))
         for identity in all where identity.kind == .originalTransactionId {
             let filing = Filing(scope: scope, original: identity.value)
+            let tasks = consumptionTasks.count
+            consumptionTasks.removeAll {
+                $0.task.scope == scope && $0.task.originalTransactionId == identity.value
+            }
+            erased.consumptionTasks += Int64(tasks - consumptionTasks.count)
             let known = transactions.removeValue(forKey: filing) ?? [:]
             erased.transactions += Int64(known.values.reduce(0) { $0 + $1.count })
             erased.renewalInfos += Int64(renewalInfos.removeValue(forKey: filing)?.count ?? 0)
@@ -447,6 +454,38 @@ actor MemoryPlace {
         removed = removal.position
         return removal
     }
+
+    // MARK: Consumption requests
+
+    func openConsumptionTasks(after last: ConsumptionTask?, limit: Int) -> [ConsumptionTask] {
+        func isBefore(_ left: ConsumptionTask, _ right: ConsumptionTask) -> Bool {
+            if left.requestedDate != right.requestedDate { return left.requestedDate < right.requestedDate }
+            return left.notificationUUID.utf8.lexicographicallyPrecedes(right.notificationUUID.utf8)
+        }
+        let open = consumptionTasks.filter { $0.outcome == nil }.map(\.task).sorted(by: isBefore)
+        let next = open.filter { task in last.map { isBefore($0, task) } ?? true }
+        return next.prefix(ConsumptionTask.tasks(limit)).map { task in
+            let place = ledger.firstIndex {
+                $0.event == .purchased && $0.id == task.transactionId && $0.filing.scope == task.scope
+            }
+            return ConsumptionTask(
+                notificationUUID: task.notificationUUID, scope: task.scope,
+                originalTransactionId: task.originalTransactionId, transactionId: task.transactionId,
+                reason: task.reason, requestedDate: task.requestedDate,
+                purchasedPosition: place.map { Int64($0 + 1) })
+        }
+    }
+
+    func closeConsumptionTasks(_ uuids: [String], as outcome: ConsumptionTask.Outcome) -> Int {
+        let uuids = Set(uuids)
+        var closed = 0
+        for place in consumptionTasks.indices
+        where consumptionTasks[place].outcome == nil && uuids.contains(consumptionTasks[place].task.notificationUUID) {
+            consumptionTasks[place].outcome = outcome
+            closed += 1
+        }
+        return closed
+    }
 }
 
 extension AppliedFacts {
@@ -536,6 +575,14 @@ actor MemoryStore: CompleteTransactionStore {
 
     func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
         try await opened.erase(identities, in: scope)
+    }
+
+    func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {
+        try await opened.openConsumptionTasks(after: task, limit: limit)
+    }
+
+    func closeConsumptionTasks(_ uuids: [String], as outcome: ConsumptionTask.Outcome) async throws -> Int {
+        try await opened.closeConsumptionTasks(uuids, as: outcome)
     }
 
     func scopes() async throws -> [StoreScope] { try await opened.scopes() }

@@ -17,7 +17,7 @@ struct Schema: Sendable {
         Migration(version: 1, sql: initial), Migration(version: 2, sql: ledger, fill: LedgerFiller.fill),
         Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
         Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
-        Migration(version: 7, sql: references),
+        Migration(version: 7, sql: references), Migration(version: 9, sql: consumptionRequests),
     ]
 
     /// The version that this program reads and writes.
@@ -195,6 +195,24 @@ struct Schema: Sendable {
             checks int4 NOT NULL
         );
         INSERT INTO readiness VALUES (1, 0)
+        """
+
+    /// The requests for consumption information (`ConsumptionTask`), open while they have no outcome. Dates are in milliseconds
+    /// since 1970.
+    private static let consumptionRequests = """
+        CREATE TABLE consumption_requests (
+            notification_uuid bytea PRIMARY KEY,
+            scope int4 NOT NULL,
+            original_transaction_id bytea NOT NULL,
+            transaction_id bytea NOT NULL,
+            reason bytea,
+            requested_at int8 NOT NULL,
+            outcome int2,
+            closed_at int8
+        );
+        CREATE INDEX consumption_requests_open ON consumption_requests (requested_at, notification_uuid)
+        WHERE outcome IS NULL;
+        CREATE INDEX consumption_requests_purchase ON consumption_requests (scope, original_transaction_id)
         """
 
     /// The references of a customer (`CustomerReference`). A payload has the web order line item id as Apple's JSON member.

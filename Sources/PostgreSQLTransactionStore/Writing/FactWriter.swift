@@ -212,6 +212,8 @@ struct FactWriter {
         }
         try write(batch, appTransactions, .appTransactions, owners.customers, owners.isNewCustomer, &changed)
         try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer, &changed)
+        let tasks = batch.sets.compactMap { ConsumptionTask(of: $0.set) }
+        if !tasks.isEmpty { try ConsumptionTaskWriter(session: session).open(tasks) }
         // Last of all: a writer that appends to the ledger blocks the others until the end of its transaction.
         let hasSeats = batch.sets.contains { !$0.set.unclaimedSeatIds.isEmpty }
         let notified = batch.sets.compactMap { each in NotifiedEvent(of: each.set).map { (each.set.scope, $0) } }

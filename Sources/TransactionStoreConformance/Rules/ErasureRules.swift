@@ -117,6 +117,16 @@ extension StoreConformance {
                     store.hasProcessed(notificationUUID: "uuid-\(number)"), equals: number > 1, "\(number)")
             }
         },
+        StoreRule(opened: "requests for consumption information about an erased customer are erased") { store in
+            let sets = [Samples.consumptionRequest("a", of: "1"), Samples.consumptionRequest("b", of: "2")]
+            _ = try await store.apply(sets)
+            try await expect(store.erase([Samples.original("1")], in: Samples.scope).consumptionTasks, equals: 1)
+            try await expect(
+                store.openConsumptionTasks(after: nil, limit: 10).map(\.notificationUUID), equals: ["b"])
+            // The request itself is not forgotten: sent again, it opens nothing.
+            _ = try await store.apply([sets[0]])
+            try await expect(store.openConsumptionTasks(after: nil, limit: 10).count, equals: 1)
+        },
         StoreRule(opened: "erasing nobody changes nothing") { store in
             _ = try await store.apply(everything())
             try await expect(store.erase([], in: Samples.scope), equals: ErasedRows())

@@ -6,16 +6,17 @@ extension StoreConformance {
     private typealias Samples = StoreSamples
 
     /// The set of a notification about one transaction.
-    private static func notified(
+    static func notified(
         _ uuid: String, _ type: String, _ subtype: String? = nil, _ id: String, source: FactSource = .notificationV2,
-        at revision: Int64 = 0, _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+        at revision: Int64 = 0, body: String = "{}",
+        _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
     ) -> FactSet {
         FactSet(
             scope: Samples.scope,
             transactions: [Samples.fact(id, source: source, at: Samples.june + revision, configure)],
             notification: ProcessedNotification(
-                notificationUUID: uuid, notificationType: type, subtype: subtype, signedDate: Samples.june,
-                body: Array("{}".utf8)))
+                notificationUUID: uuid, notificationType: type, subtype: subtype, signedDate: Samples.june + revision,
+                body: Array(body.utf8)))
     }
 
     static let notifiedEvents: [StoreRule] = [

@@ -99,6 +99,24 @@ public enum StoreSamples {
             body: Array("{}".utf8))
     }
 
+    /// The facts of a notification CONSUMPTION_REQUEST about a transaction.
+    /// - Parameters:
+    ///   - uuid: of the notification.
+    ///   - id: the transaction id.
+    ///   - delay: after ``june``, in milliseconds, when the notification was signed.
+    ///   - reason: Apple's `consumptionRequestReason`.
+    public static func consumptionRequest(
+        _ uuid: String, of id: String, at delay: Int64 = 0, reason: String? = nil,
+        _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> FactSet {
+        let body = reason.map { "{\"data\":{\"consumptionRequestReason\":\"\($0)\"}}" } ?? "{}"
+        return set(
+            fact(id, source: .notificationV2, at: june + delay, configure),
+            notification: ProcessedNotification(
+                notificationUUID: uuid, notificationType: "CONSUMPTION_REQUEST", subtype: nil, signedDate: june + delay,
+                body: Array(body.utf8)))
+    }
+
     /// The identity with this original transaction id.
     public static func original(_ id: String) -> CustomerIdentity { CustomerIdentity(.originalTransactionId, id) }
 }

@@ -39,7 +39,7 @@ enum AccountTokenFile {
         var number = 0
         try FileLines.forEach(path) { line in
             number += 1
-            let fields = fields(number == 1 && line.hasPrefix("\u{FEFF}") ? line.dropFirst() : line[...])
+            let fields = FileLines.fields(number == 1 && line.hasPrefix("\u{FEFF}") ? line.dropFirst() : line[...])
             guard let isIdFirst = idFirst else {
                 idFirst = fields.first == "originalTransactionId"
                 guard Set(fields) == ["originalTransactionId", "appAccountToken"], fields.count == 2 else {
@@ -73,15 +73,6 @@ enum AccountTokenFile {
             throw CommandFailure("Nothing was sent, correct \(path):\n" + mistakes.joined(separator: "\n"))
         }
         return rows
-    }
-
-    /// The fields of a line without spaces around them, with or without quotes. Ids and UUIDs contain no comma.
-    private static func fields(_ line: Substring) -> [String] {
-        line.split(separator: ",", omittingEmptySubsequences: false).map { field in
-            let text = field.trimmingCharacters(in: .whitespaces)
-            return text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
-                ? String(text.dropFirst().dropLast()) : text
-        }
     }
 }
 
@@ -150,6 +141,15 @@ final class AccountTokenLog {
 
 /// Reads text files line by line, in bounded memory.
 enum FileLines {
+    /// The fields of a line without spaces around them, with or without quotes. Ids, UUIDs and numbers contain no comma.
+    static func fields(_ line: Substring) -> [String] {
+        line.split(separator: ",", omittingEmptySubsequences: false).map { field in
+            let text = field.trimmingCharacters(in: .whitespaces)
+            return text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
+                ? String(text.dropFirst().dropLast()) : text
+        }
+    }
+
     /// Bytes. An id and a UUID have at most 57.
     static let maximumLength = 1_000
 

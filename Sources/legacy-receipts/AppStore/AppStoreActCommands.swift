@@ -76,8 +76,8 @@ struct AppStoreExtendCommand: AsyncParsableCommand {
 
 struct AppStoreConsumptionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "consumption",
-        abstract: "Answer a CONSUMPTION_REQUEST: tell Apple how a purchase was used.",
+        commandName: "send",
+        abstract: "Send the answer about one transaction (default).",
         discussion: AppStoreCommand.discussion(
             """
             Send Consumption Information. When a customer asks Apple for a refund, Apple sends your server a notification \

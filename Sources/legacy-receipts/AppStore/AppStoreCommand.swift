@@ -21,7 +21,7 @@ struct AppStoreCommand: AsyncParsableCommand {
             AppStoreTransactionCommand.self, AppStoreHistoryCommand.self, AppStoreStatusesCommand.self,
             AppStoreRefundsCommand.self, AppStoreOrderCommand.self, AppStoreAppTransactionCommand.self,
             AppStoreNotificationHistoryCommand.self, AppStoreTestNotificationCommand.self,
-            AppStoreSetAccountTokenCommand.self, AppStoreConsumptionCommand.self, AppStoreExtendCommand.self,
+            AppStoreSetAccountTokenCommand.self, AppStoreConsumptionCommands.self, AppStoreExtendCommand.self,
             AppStoreExtendAllCommand.self, AppStoreExtendAllStatusCommand.self, AppStoreFinishCommand.self,
         ])
 

@@ -60,7 +60,8 @@ struct CustomerErasure {
         let counts = [
             ("ids", rows.identities), ("transactions", rows.transactions), ("renewal infos", rows.renewalInfos),
             ("app transactions", rows.appTransactions), ("receipts", rows.receipts),
-            ("notifications", rows.notifications), ("ledger entries", rows.ledgerEntries), ("users", rows.userClaims),
+            ("notifications", rows.notifications), ("ledger entries", rows.ledgerEntries),
+            ("consumption requests", rows.consumptionTasks), ("users", rows.userClaims),
             ("verified receipts", rows.verifiedReceipts),
         ]
         lines.append("Removed from the store: " + counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + ".")

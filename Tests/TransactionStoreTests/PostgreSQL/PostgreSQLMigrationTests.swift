@@ -23,8 +23,8 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of schema 1 to 6 is upgraded: it keeps what it holds, and takes a migration, and leases",
-        arguments: 1...6)
+        "A database of schema 1 to 7 is upgraded: it keeps what it holds, and takes a migration, leases and tasks",
+        arguments: 1...7)
     func upgrade(version: Int) async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()
@@ -48,8 +48,10 @@ struct PostgreSQLMigrationTests {
                 #expect(found == [Samples.original(id)])
             }
             #expect(try await new.identities(of: .userId("\u{0}2"), limit: 1).count == 1)
+            _ = try await new.apply([Samples.consumptionRequest("a", of: "1")])
+            #expect(try await new.openConsumptionTasks(after: nil, limit: 10).map(\.transactionId) == ["1"])
             try await new.close()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "7")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "9")
         }
     }
 

@@ -225,7 +225,8 @@ struct SQLiteUpgradeTests {
     }
 
     @Test(
-        "A file of schema 1 to 5 is upgraded: it keeps what it holds, takes a migration, and leases", arguments: 1...5)
+        "A file of schema 1 to 5 is upgraded: it keeps what it holds, takes a migration, leases and tasks",
+        arguments: 1...5)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
@@ -255,6 +256,8 @@ struct SQLiteUpgradeTests {
         #expect(try await store.users(of: identities, in: StoreSamples.scope) == step.users)
         #expect(try await store.quarantine(after: nil, limit: 10) == step.quarantined)
         #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded, 5 purchased")
+        _ = try await store.apply([StoreSamples.consumptionRequest("a", of: "5")])
+        #expect(try await store.openConsumptionTasks(after: nil, limit: 10).map(\.transactionId) == ["5"])
         try await store.close()
     }
 

@@ -1,0 +1,83 @@
+import GRDB
+import Purchases
+public import TransactionStore
+
+/// Opens the tasks of notifications, within the transaction that stores them.
+struct ConsumptionTaskWriter {
+    private let insert: SQLStatement
+
+    init(_ db: Database) throws {
+        insert = try SQLStatement(
+            db,
+            """
+            INSERT INTO consumption_requests
+                (notification_uuid, scope_id, original_transaction_id, transaction_id, reason, requested_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (notification_uuid) DO NOTHING
+            """)
+    }
+
+    func open(_ task: ConsumptionTask, _ scopeId: Int64) throws {
+        try insert.bind(1, task.notificationUUID)
+        try insert.bind(2, scopeId)
+        try insert.bind(3, task.originalTransactionId)
+        try insert.bind(4, task.transactionId)
+        try insert.bind(5, task.reason)
+        try insert.bind(6, task.requestedDate)
+        try insert.run()
+    }
+}
+
+extension SQLiteTransactionStore: ConsumptionTasks {
+    public func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {
+        try await read { db in
+            let find = try SQLStatement(
+                db,
+                """
+                SELECT c.notification_uuid, s.environment, s.bundle_id, c.original_transaction_id, c.transaction_id,
+                    c.reason, c.requested_at,
+                    (SELECT MIN(l.position) FROM ledger l
+                     WHERE l.scope_id = c.scope_id AND l.transaction_id = c.transaction_id
+                         AND l.event = \(LedgerEntry.Event.purchased.rawValue))
+                FROM consumption_requests c CROSS JOIN scopes s ON s.id = c.scope_id
+                WHERE c.outcome IS NULL AND (c.requested_at, c.notification_uuid) > (?1, ?2)
+                ORDER BY c.requested_at, c.notification_uuid LIMIT ?3
+                """)
+            try find.bind(1, task?.requestedDate ?? .min)
+            try find.bind(2, task?.notificationUUID ?? "")
+            try find.bind(3, Int64(ConsumptionTask.tasks(limit)))
+            var tasks: [ConsumptionTask] = []
+            try find.forEachRow {
+                // No reason is empty, and no position is 0.
+                let (reason, position) = ($0.text(5), $0.integer(7))
+                tasks.append(
+                    ConsumptionTask(
+                        notificationUUID: $0.text(0),
+                        scope: StoreScope(environment: .init(rawValue: $0.text(1)), bundleId: $0.text(2)),
+                        originalTransactionId: $0.text(3), transactionId: $0.text(4),
+                        reason: reason.isEmpty ? nil : reason, requestedDate: $0.integer(6),
+                        purchasedPosition: position == 0 ? nil : position))
+            }
+            return tasks
+        }
+    }
+
+    public func closeConsumptionTasks(
+        _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
+    ) async throws -> Int {
+        try await write { db in
+            let close = try SQLStatement(
+                db,
+                """
+                UPDATE consumption_requests SET outcome = ?2, closed_at = \(Self.now)
+                WHERE notification_uuid = ?1 AND outcome IS NULL
+                """)
+            var closed = 0
+            for uuid in notificationUUIDs {
+                try close.bind(1, uuid)
+                try close.bind(2, outcome.rawValue)
+                closed += try close.run()
+            }
+            return closed
+        }
+    }
+}

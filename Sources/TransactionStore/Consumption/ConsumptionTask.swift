@@ -1,0 +1,95 @@
+internal import AppStoreModels
+public import Purchases
+
+/// A request of the App Store for consumption information (CONSUMPTION_REQUEST), which the team has to answer or to dismiss.
+///
+/// Each notification is a task of its own: if the customer asks for a refund again, the App Store sends another notification.
+public struct ConsumptionTask: Hashable, Sendable {
+    /// How a task was closed. The numbers stand in databases: never change one.
+    public enum Outcome: Int64, Hashable, Sendable, CaseIterable {
+        /// The App Store accepted the information.
+        case answered = 1
+        /// The team decided not to answer, for example because the customer did not consent.
+        case dismissed = 2
+    }
+
+    /// How long the App Store waits for the answer, in milliseconds: 12 hours (App Store Server Notifications,
+    /// CONSUMPTION_REQUEST).
+    public static let answerTime: Int64 = 12 * 3_600_000
+
+    /// The UUID of the notification, in lower case. It identifies the task.
+    public let notificationUUID: String
+    /// The app and the environment.
+    public let scope: StoreScope
+    /// The original transaction id that the transaction is stored under.
+    public let originalTransactionId: String
+    /// The transaction that the customer wants a refund for.
+    public let transactionId: String
+    /// Apple's `consumptionRequestReason`, such as `UNINTENDED_PURCHASE`; nil if the notification states none.
+    public let reason: String?
+    /// When the App Store signed the notification, in milliseconds since 1970.
+    public let requestedDate: Int64
+    /// The position of the entry `purchased` of the transaction in the ledger: a consumer that acknowledged it has delivered the
+    /// content. Nil if the ledger has none.
+    public let purchasedPosition: Int64?
+
+    /// When the App Store stops waiting for the answer, in milliseconds since 1970.
+    public var deadline: Int64 {
+        let (date, overflow) = requestedDate.addingReportingOverflow(Self.answerTime)
+        return overflow ? .max : date
+    }
+
+    /// A task for an engine to return.
+    public init(
+        notificationUUID: String, scope: StoreScope, originalTransactionId: String, transactionId: String,
+        reason: String?, requestedDate: Int64, purchasedPosition: Int64?
+    ) {
+        self.notificationUUID = notificationUUID
+        self.scope = scope
+        self.originalTransactionId = originalTransactionId
+        self.transactionId = transactionId
+        self.reason = reason
+        self.requestedDate = requestedDate
+        self.purchasedPosition = purchasedPosition
+    }
+
+    /// The task that the notification of a set opens, without a position; nil if it is no CONSUMPTION_REQUEST with a signed
+    /// transaction.
+    public init?(of set: FactSet) {
+        guard let notification = set.notification, let event = NotifiedEvent(of: set),
+            event.event == .consumptionRequested
+        else { return nil }
+        let data = (try? JSONValue.parse(notification.body))?["data"]
+        let reason = data?["consumptionRequestReason"]?.string
+        self.init(
+            notificationUUID: notification.notificationUUID, scope: set.scope,
+            originalTransactionId: event.originalTransactionId, transactionId: event.transactionId,
+            reason: reason.flatMap { !$0.isEmpty && CustomerIdentity.isPlain($0) ? $0 : nil },
+            requestedDate: notification.signedDate, purchasedPosition: nil)
+    }
+
+    /// The number of tasks to read for `limit`: 1 to 1,000.
+    public static func tasks(_ limit: Int) -> Int { max(1, min(limit, 1_000)) }
+}
+
+/// Keeps the requests for consumption information until they are closed. Every engine implements it.
+///
+/// ``TransactionStore/apply(_:)`` opens the task (``ConsumptionTask/init(of:)``) in the database transaction that stores the
+/// notification. A task stays open after its deadline, so that a missed request can be seen.
+///
+/// Every method throws ``TransactionStoreError`` and nothing else.
+public protocol ConsumptionTasks: Sendable {
+    /// The next open tasks of all apps and environments, ordered by their date and then by the bytes of the UUID; empty at the end.
+    /// - Parameters:
+    ///   - task: the last task of the page before; nil to start at the beginning.
+    ///   - limit: 1 to 1,000. Other values are clamped to this range.
+    func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask]
+
+    /// Closes open tasks, and returns how many were open. Durable when it returns. A closed task keeps its outcome.
+    /// - Parameters:
+    ///   - notificationUUIDs: of the tasks. Unknown ones change nothing.
+    ///   - outcome: what became of the tasks.
+    func closeConsumptionTasks(
+        _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
+    ) async throws -> Int
+}

@@ -1,0 +1,200 @@
+import AppStoreModels
+import TransactionStore
+
+/// The team's rules for answers to consumption requests: the first rule whose conditions hold gives the answer.
+struct ConsumptionRules {
+    /// What a case must be. A condition that is nil always holds.
+    struct Conditions {
+        /// A product id; with `*` at the end, its beginning.
+        var productId: String?
+        var type: String?
+        var reason: String?
+        var isDelivered: Bool?
+        var minimumRefunds: Int64?
+
+        func hold(for one: ConsumptionCase) -> Bool {
+            if let productId {
+                guard let id = one.transaction?.productId else { return false }
+                let isBeginning = productId.hasSuffix("*")
+                guard isBeginning ? id.hasPrefix(productId.dropLast()) : id == productId else { return false }
+            }
+            if let type, one.transaction?.type?.rawValue != type { return false }
+            if let reason, one.task.reason != reason { return false }
+            if let isDelivered, one.isDelivered != isDelivered { return false }
+            if let minimumRefunds, Int64(one.refunds) < minimumRefunds { return false }
+            return true
+        }
+    }
+
+    struct Rule {
+        var conditions = Conditions()
+        let deliveryStatus: DeliveryStatus
+        let sampleContentProvided: Bool
+        let refundPreference: RefundPreference?
+        /// In milliunits of a percent.
+        let consumptionPercentage: Int32?
+    }
+
+    private static let maximumRules = 10_000
+
+    let rules: [Rule]
+
+    /// - Parameter consumer: the consumer of the ledger, which rules with `isDelivered` need.
+    /// - Throws: `CommandFailure` that names the rule that is wrong.
+    init(file path: String, consumer: String?) throws {
+        do {
+            try self.init(json: try InputFile.read(path))
+        } catch let mistake as Mistake {
+            throw CommandFailure("\(path): \(mistake.message)")
+        }
+        guard consumer != nil || !rules.contains(where: { $0.conditions.isDelivered != nil }) else {
+            throw CommandFailure("\(path) has a rule with isDelivered: name the consumer with --consumer.")
+        }
+    }
+
+    struct Mistake: Error {
+        let message: String
+    }
+
+    /// - Throws: ``Mistake``.
+    init(json: [UInt8]) throws {
+        guard let value = try? JSONValue.parse(json) else { throw Mistake(message: "This is not JSON.") }
+        let file = try Members(value, "the file", ["rules"])
+        guard let list = file.object["rules"]?.array, !list.isEmpty, list.count <= Self.maximumRules else {
+            throw Mistake(message: "rules: expected a list of 1 to \(Self.maximumRules) rules.")
+        }
+        rules = try list.enumerated().map { try Self.rule($1, "rules[\($0)]") }
+    }
+
+    private static func rule(_ value: JSONValue, _ place: String) throws -> Rule {
+        let rule = try Members(value, place, ["when", "answer"])
+        var conditions = Conditions()
+        if let value = rule.object["when"] {
+            let when = try Members(
+                value, "\(place).when",
+                ["productId", "type", "consumptionRequestReason", "isDelivered", "minimumRefunds"])
+            conditions.productId = try when.text("productId")
+            conditions.type = try when.known("type", as: ProductType.self)?.rawValue
+            conditions.reason = try when.known("consumptionRequestReason", as: ConsumptionRequestReason.self)?.rawValue
+            conditions.isDelivered = try when.boolean("isDelivered")
+            conditions.minimumRefunds = try when.integer("minimumRefunds", 0...Int64(Int32.max))
+        }
+        guard let value = rule.object["answer"] else { throw Mistake(message: "\(place): answer is missing.") }
+        let answer = try Members(
+            value, "\(place).answer",
+            ["deliveryStatus", "sampleContentProvided", "refundPreference", "consumptionPercentage"])
+        guard let status = try answer.known("deliveryStatus", as: DeliveryStatus.self) else {
+            throw Mistake(message: "\(place).answer: deliveryStatus is missing.")
+        }
+        guard let sample = try answer.boolean("sampleContentProvided") else {
+            throw Mistake(message: "\(place).answer: sampleContentProvided is missing.")
+        }
+        return Rule(
+            conditions: conditions, deliveryStatus: status, sampleContentProvided: sample,
+            refundPreference: try answer.known("refundPreference", as: RefundPreference.self),
+            consumptionPercentage: try answer.integer("consumptionPercentage", 0...100).map { Int32($0) * 1_000 })
+    }
+
+    /// The first rule whose conditions hold, with its place in the file; nil if there is none.
+    func rule(for one: ConsumptionCase) -> (place: Int, rule: Rule)? {
+        rules.enumerated().first { $0.element.conditions.hold(for: one) }.map { ($0.offset, $0.element) }
+    }
+
+    /// An object of the file whose members are all known.
+    private struct Members {
+        let object: JSONObject
+        let place: String
+
+        init(_ value: JSONValue, _ place: String, _ names: Set<String>) throws {
+            guard let object = value.object else { throw Mistake(message: "\(place): expected an object.") }
+            for member in object.members where !names.contains(member.key) {
+                throw Mistake(
+                    message: """
+                        \(place): unknown member '\(Printable.text(member.key))'. Known: \
+                        \(names.sorted().joined(separator: ", ")).
+                        """)
+            }
+            (self.object, self.place) = (object, place)
+        }
+
+        private func wrong(_ name: String, _ expected: String) -> Mistake {
+            Mistake(message: "\(place).\(name): expected \(expected).")
+        }
+
+        func text(_ name: String) throws -> String? {
+            guard let value = object[name] else { return nil }
+            guard let text = value.string, !text.isEmpty else { throw wrong(name, "a text") }
+            return text
+        }
+
+        func boolean(_ name: String) throws -> Bool? {
+            guard let value = object[name] else { return nil }
+            guard let isTrue = value.bool else { throw wrong(name, "true or false") }
+            return isTrue
+        }
+
+        func integer(_ name: String, _ range: ClosedRange<Int64>) throws -> Int64? {
+            guard let value = object[name] else { return nil }
+            guard let number = value.integer, range.contains(number) else {
+                throw wrong(name, "a number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+
+        func known<Value: OpenEnum>(_ name: String, as type: Value.Type) throws -> Value?
+        where Value.RawValue == String {
+            guard let text = try text(name) else { return nil }
+            let value = Value(rawValue: text)
+            guard value.isKnown else {
+                throw wrong(name, "one of \(Value.knownValues.map(\.rawValue).joined(separator: ", "))")
+            }
+            return value
+        }
+    }
+}
+
+/// Why a case gets no answer.
+struct ConsumptionProblem: Error {
+    /// One sentence.
+    let message: String
+}
+
+extension ConsumptionCase {
+    /// What the rules and the customer's consent say to send.
+    ///
+    /// - Parameters:
+    ///   - consent: the customer's, for this transaction; nil if the caller stated none.
+    ///   - rules: the team's rules.
+    /// - Throws: ``ConsumptionProblem``.
+    func answer(by rules: ConsumptionRules, with consent: ConsumptionConsent.Row?) throws -> ConsumptionRequest {
+        func problem(_ message: String) -> ConsumptionProblem { ConsumptionProblem(message: message) }
+        guard let consent else { throw problem("The file of consents has no row for the transaction.") }
+        guard consent.customerConsented else { throw problem("The customer did not consent.") }
+        guard let transaction else { throw problem("The store does not have the transaction.") }
+        guard transaction.inAppOwnershipType != .familyShared else {
+            throw problem("Apple takes no answer about a purchase that is shared with a family.")
+        }
+        guard transaction.advancedCommerceInfo == nil else {
+            throw problem("Apple takes another kind of answer about Advanced Commerce purchases.")
+        }
+        guard let (place, rule) = rules.rule(for: self) else { throw problem("No rule holds.") }
+        let percentage = consent.consumptionPercentage ?? rule.consumptionPercentage
+        let isRenewable = transaction.type == .autoRenewableSubscription
+        // Apple's rules (App Store Server API, consumptionPercentage and refundPreference).
+        if let percentage {
+            guard !isRenewable else {
+                throw problem("An auto-renewable subscription has no consumptionPercentage (rules[\(place)]).")
+            }
+            guard percentage == 0 || rule.deliveryStatus == .delivered else {
+                throw problem("consumptionPercentage must be 0 unless DELIVERED (rules[\(place)]).")
+            }
+        }
+        guard rule.refundPreference != .grantProrated || isRenewable || (percentage ?? 0) > 0 else {
+            throw problem("GRANT_PRORATED needs a consumptionPercentage above 0 (rules[\(place)]).")
+        }
+        return ConsumptionRequest(
+            customerConsented: consent.customerConsented, deliveryStatus: rule.deliveryStatus,
+            sampleContentProvided: rule.sampleContentProvided, consumptionPercentage: percentage,
+            refundPreference: rule.refundPreference)
+    }
+}
