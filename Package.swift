@@ -170,7 +170,8 @@ let package = Package(
         .target(
             name: "VerifyReceiptServer",
             dependencies: [
-                "AppStoreModels", "AppStoreServer", "AppStoreSync", "LegacyReceipts", "ProductCatalog", "Purchases",
+                "AppStoreModels", "AppStoreServer", "AppStoreSync", "AppStoreTrust", "LegacyReceipts", "ProductCatalog",
+                "Purchases",
                 "TransactionStore",
                 "VerifyReceipt", "ReplyComparison", yams, server("AsyncHTTPClient", "async-http-client"),
                 server("Configuration", "swift-configuration"), server("CoreMetrics", "swift-metrics"),
@@ -303,7 +304,8 @@ let package = Package(
             name: "VerifyReceiptServerTests",
             dependencies: [
                 "TestSupport",
-                "legacy-receipts", "AppStoreModels", "AppStoreServer", "AppStoreSync", "LegacyReceipts", "ReceiptForge",
+                "legacy-receipts", "AppStoreModels", "AppStoreServer", "AppStoreSync", "AppStoreTrust",
+                "LegacyReceipts", "ReceiptForge",
                 "Purchases", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
                 "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto, grdb,
                 server("AsyncHTTPClient", "async-http-client"),
