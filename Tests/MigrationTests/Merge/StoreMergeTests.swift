@@ -313,7 +313,7 @@ struct StoreMergeTests {
             try await store.close()
             if isWhole { break }
         }
-        #expect(stops > 5)
+        #expect(stops > 3)
     }
 
     @Test("A notification that a source processed is not taken again")
