@@ -19,9 +19,9 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             InspectCommand.self, PlanCommand.self, MigrateCommand.self, ServeCommand.self, NotificationsCommand.self,
-            CompareCommand.self, ExportCommand.self, ReportCommand.self, CustomerCommand.self, EnrichCommand.self,
-            AppStoreCommand.self, OffersCommand.self, LedgerCommand.self, StoreCommand.self, SignCommand.self,
-            SandboxCommand.self, CompletionsCommand.self,
+            CompareCommand.self, ExportCommand.self, ReportCommand.self, CustomerCommand.self, MergeCommand.self,
+            EnrichCommand.self, AppStoreCommand.self, OffersCommand.self, LedgerCommand.self, StoreCommand.self,
+            SignCommand.self, SandboxCommand.self, CompletionsCommand.self,
         ])
 
     /// Runs the command. Usage errors exit with 2, like input and output errors, so that 1 has only one meaning.

@@ -172,6 +172,26 @@ extension Customer {
     }
 }
 
+extension Customer {
+    /// Everything that is stored about the customer, for another store. A set has one app transaction and one receipt, so
+    /// there are several if the customer has more of them. A store that takes in these sets and no others gives the same
+    /// customer; a store that has other documents merges them like any document.
+    package var factSets: [FactSet] {
+        let receipts = [newestAppReceipt, newestTransactionReceipt].compactMap(\.self)
+        let apps = statements.appTransactions.map(\.self)
+        // In order, so that equal stores give equal sets.
+        let renewalInfos = statements.renewalInfos.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            .flatMap { $0.value.map(\.self) }
+        return (0..<max(1, receipts.count, apps.count)).map { place in
+            FactSet(
+                scope: scope, identities: identities, transactions: place == 0 ? statements.transactions : [],
+                renewalInfos: place == 0 ? renewalInfos : [],
+                appTransaction: place < apps.count ? apps[place] : nil,
+                receipt: place < receipts.count ? receipts[place] : nil)
+        }
+    }
+}
+
 /// A statement of a document, as far as it competes with others about the same.
 private protocol CompetingStatement {
     /// Whether it replaces another statement of its kind about the same.

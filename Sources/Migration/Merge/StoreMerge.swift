@@ -1,0 +1,275 @@
+internal import AppStoreModels
+internal import PostgreSQLTransactionStore
+internal import Purchases
+internal import SQLiteTransactionStore
+public import TransactionStore
+
+/// Merges stores into one, for example those of shards that were migrated on several machines.
+///
+/// The customers of a source are taken in like any documents, so the rules are those of a migration: of facts of one kind about
+/// one transaction the newest stays, and documents that share an identity are about one customer. Therefore the order and the
+/// grouping of merges change nothing in the exports, and a merge that runs again changes nothing.
+///
+/// | of a source | in the destination |
+/// |---|---|
+/// | customers: identities, transactions, renewal infos, app transactions, receipts | merged |
+/// | users and carried columns, verified receipts, quarantine, ids of notifications | added, each once |
+/// | ledger | the destination appends its own entries for what changed in it, as for any document that comes later |
+/// | consumers of the ledger | stay in the source: their positions mean nothing elsewhere |
+/// | positions of migrations | stay in the source: they belong to inputs of that machine. A migration of the same inputs into the destination reads them, and verifies no receipt again |
+///
+/// A source is only read. If something writes to it during the merge, merge it again afterwards.
+public struct StoreMerge: Sendable {
+    public typealias Destination = TransactionStore & MigrationStore
+
+    private let sources: [StoreURL]
+    /// A step has about this many rows. One step is read while another one is written.
+    package var rowsPerStep = 20_000
+
+    /// - Parameter sources: each must be a store of this version.
+    /// - Throws: `TransactionStoreError` for a store that is missing, is none, or has another schema. The message names it.
+    public init(of sources: [StoreURL]) throws {
+        for source in sources { _ = try Self.naming(source) { try Self.snapshot(of: source) } }
+        self.sources = sources
+    }
+
+    /// Merges all sources. What was merged before an error stays, and another run merges the rest.
+    ///
+    /// - Parameters:
+    ///   - destination: is not closed. Other programs may use it, and merge into it, at the same time.
+    ///   - progress: called from time to time with the counts so far.
+    /// - Throws: `TransactionStoreError`; the message names a source that failed. `CancellationError`.
+    public func run(
+        into destination: any Destination, progress: @Sendable (StoreMergeSummary) -> Void = { _ in }
+    ) async throws -> StoreMergeSummary {
+        let writer = MergeWriter(destination, rowsPerStep: rowsPerStep)
+        do {
+            for source in sources {
+                let snapshot = try Self.naming(source) { try Self.snapshot(of: source) }
+                let store = try await Self.naming(source) { try await Self.open(source) }
+                do {
+                    try await Self.merge(store, snapshot, named: source, to: writer, progress)
+                    try await store.close()
+                } catch {
+                    try? await store.close()
+                    throw error
+                }
+                writer.summary.stores += 1
+            }
+            try await writer.finish()
+        } catch {
+            await writer.settle()
+            throw error
+        }
+        return writer.summary
+    }
+
+    /// The snapshot is older than what is read of the customers, so their facts include those of its receipts and notifications.
+    /// These come last: an interruption before them leaves no receipt or notification that is known without its facts.
+    private static func merge(
+        _ store: any CompleteTransactionStore, _ snapshot: any StoreSnapshot, named source: StoreURL,
+        to writer: MergeWriter, _ progress: @Sendable (StoreMergeSummary) -> Void
+    ) async throws {
+        for scope in try await naming(source, { try await store.scopes() }) {
+            var last: CustomerIdentity?
+            repeat {
+                let page = try await naming(source) { [last] in
+                    try await store.customers(in: scope, after: last, limit: 200)
+                }
+                for customer in page { try await writer.add(customer) }
+                last = page.last?.identities.first
+                progress(writer.summary)
+            } while last != nil
+        }
+        var key: [UInt8]?
+        repeat {
+            let page = try await naming(source) { [key] in try await store.quarantine(after: key, limit: 200) }
+            for record in page { try await writer.add(record) }
+            key = page.last?.key
+            progress(writer.summary)
+        } while key != nil
+        for table in StoredTable.allCases {
+            try naming(source) { try snapshot.begin(table) }
+            while let row = try naming(source, { try snapshot.next() }) {
+                switch table {
+                case .userClaims: try await writer.add(naming(source) { try row.userClaim() })
+                case .verifiedReceipts: try await writer.add(naming(source) { try row.verifiedReceipt() })
+                case .notifications: try await writer.add(notification: naming(source) { try row.notification() })
+                }
+            }
+            progress(writer.summary)
+        }
+    }
+
+    private static func snapshot(of source: StoreURL) throws -> any StoreSnapshot {
+        switch source {
+        case .sqlite(let path): try SQLiteStoreSnapshot(path: path)
+        case .postgreSQL(let url): try PostgreSQLStoreSnapshot(url: url)
+        }
+    }
+
+    private static func open(_ source: StoreURL) async throws -> any CompleteTransactionStore {
+        switch source {
+        case .sqlite(let path): try SQLiteTransactionStore.open(path: path)
+        case .postgreSQL(let url): try await PostgreSQLTransactionStore.open(url: url)
+        }
+    }
+
+    // MARK: Names of sources
+
+    private static func naming<Value>(_ source: StoreURL, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as TransactionStoreError { throw named(error, source) }
+    }
+
+    private static func naming<Value: Sendable>(
+        _ source: StoreURL, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do { return try await body() } catch let error as TransactionStoreError { throw named(error, source) }
+    }
+
+    private static func named(_ error: TransactionStoreError, _ source: StoreURL) -> TransactionStoreError {
+        let name =
+            switch source {
+            case .sqlite: "\(source)"
+            case .postgreSQL(let url): (try? PostgreSQLQuery.server(of: url)) ?? "\(source)"
+            }
+        guard !error.message.hasPrefix(name) else { return error }
+        return TransactionStoreError(error.code, "\(name): \(error.message)")
+    }
+}
+
+/// Collects what sources have into steps, and writes one step while the next one is being read.
+private final class MergeWriter {
+    var summary = StoreMergeSummary()
+    private let destination: any StoreMerge.Destination
+    private var step = MigrationStep()
+    private var rows = 0
+    /// Of receipts, lines of the quarantine and notifications.
+    private var bytes = 0
+    private var running: Task<AppliedFacts, any Error>?
+
+    private let rowsPerStep: Int
+    private static let bytesPerStep = 8 << 20
+
+    init(_ destination: any StoreMerge.Destination, rowsPerStep: Int) {
+        self.destination = destination
+        self.rowsPerStep = rowsPerStep
+    }
+
+    func add(_ customer: Customer) async throws {
+        for set in customer.factSets {
+            step.facts.append(set)
+            rows += set.identities.count + set.transactions.count + set.renewalInfos.count
+            bytes += set.receipt?.bytes.count ?? 0
+        }
+        summary.customers += 1
+        try await writeIfFull()
+    }
+
+    func add(_ record: QuarantinedRecord) async throws {
+        step.quarantined.append(record)
+        bytes += record.line.count
+        summary.quarantined += 1
+        try await added()
+    }
+
+    func add(_ claim: UserClaim) async throws {
+        step.users.append(claim)
+        bytes += claim.userId.utf8.count + claim.carried.utf8.count
+        summary.userClaims += 1
+        try await added()
+    }
+
+    func add(_ receipt: VerifiedReceipt) async throws {
+        step.receipts.append(receipt)
+        rows += receipt.identities.count
+        summary.verifiedReceipts += 1
+        try await added()
+    }
+
+    func add(notification set: FactSet) async throws {
+        step.facts.append(set)
+        bytes += set.notification?.body.count ?? 0
+        summary.notifications += 1
+        try await added()
+    }
+
+    private func added() async throws {
+        rows += 1
+        try await writeIfFull()
+    }
+
+    private func writeIfFull() async throws {
+        if rows >= rowsPerStep || bytes >= Self.bytesPerStep { try await write() }
+    }
+
+    /// Begins to write the step, after the one before is durable.
+    private func write() async throws {
+        try await wait()
+        try Task.checkCancellation()
+        guard rows > 0 else { return }
+        // Not canceled with the merge: a step is short.
+        running = Task { [destination, step] in try await destination.apply(step) }
+        step = MigrationStep()
+        (rows, bytes) = (0, 0)
+    }
+
+    private func wait() async throws {
+        guard let task = running else { return }
+        running = nil
+        let applied = try await task.value
+        summary.changed += applied.changed
+        summary.unchanged += applied.unchanged
+    }
+
+    /// Writes what is left.
+    func finish() async throws {
+        try await write()
+        try await wait()
+    }
+
+    /// Waits for the step that is being written, whatever becomes of it.
+    func settle() async { _ = try? await wait() }
+}
+
+/// The numbers of a merge.
+public struct StoreMergeSummary: Sendable, Equatable {
+    /// Sources that were merged completely.
+    public internal(set) var stores = 0
+    /// Customers of the sources. One customer may be in several sources.
+    public internal(set) var customers = 0
+    /// User ids at purchases, with their carried columns, of the sources.
+    public internal(set) var userClaims = 0
+    /// Receipts that a migration into a source verified.
+    public internal(set) var verifiedReceipts = 0
+    /// Lines in the quarantines of the sources.
+    public internal(set) var quarantined = 0
+    /// Notifications that the sources processed.
+    public internal(set) var notifications = 0
+    /// Facts that were new to the destination, or newer than its own.
+    public internal(set) var changed = 0
+    /// Facts that the destination had, or had newer.
+    public internal(set) var unchanged = 0
+
+    /// The names and numbers, in the order in which they are shown.
+    public var counts: [(name: String, count: Int)] {
+        [
+            ("stores", stores), ("customers", customers), ("userClaims", userClaims),
+            ("verifiedReceipts", verifiedReceipts), ("quarantined", quarantined), ("notifications", notifications),
+            ("factsChanged", changed), ("factsUnchanged", unchanged),
+        ]
+    }
+
+    /// ``counts`` as an object, with a line feed.
+    public var json: [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 256)
+        writer.beginObject()
+        for (name, count) in counts {
+            writer.key(name)
+            writer.integer(count)
+        }
+        writer.endObject()
+        writer.newline()
+        return writer.finish()
+    }
+}

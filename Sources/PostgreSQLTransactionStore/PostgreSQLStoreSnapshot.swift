@@ -1,0 +1,71 @@
+package import TransactionStore
+
+/// A snapshot of the schema of a store, in a transaction that only reads.
+package final class PostgreSQLStoreSnapshot: StoreSnapshot {
+    private let query: PostgreSQLQuery
+    /// The schema as SQL.
+    private let schema: String
+    private var table = StoredTable.userClaims
+
+    /// - Throws: `TransactionStoreError`: `unavailable` if the server cannot be reached or has no such store, `newerSchema`, and
+    ///   `invalidArgument` for a schema that only a write could bring up to date.
+    package init(url: String) throws(TransactionStoreError) {
+        query = try PostgreSQLQuery(url: url)
+        do {
+            let name = try PostgreSQLAddress(url).schema ?? PostgreSQLTransactionStore.Options().schema
+            schema =
+                "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        } catch {
+            throw error as? TransactionStoreError ?? TransactionStoreError(.invalidURL, "not a PostgreSQL URL")
+        }
+        let table = "\(schema).schema_migrations"
+        guard try value("SELECT to_regclass($1)::text", Array(table.utf8)) != nil else {
+            throw TransactionStoreError(.unavailable, "There is no store in the schema \(schema).")
+        }
+        let version = try value("SELECT coalesce(max(version), 0) FROM \(table)").flatMap { Int32($0) } ?? 0
+        guard version <= Schema.version else {
+            throw TransactionStoreError(.newerSchema, "The store was written by a newer version of this program.")
+        }
+        guard version == Schema.version else { throw StoredTable.olderSchema }
+    }
+
+    /// The first column of the first row.
+    private func value(_ sql: String, _ parameter: [UInt8]? = nil) throws(TransactionStoreError) -> String? {
+        _ = try query.begin(sql, parameter)
+        var value: String?
+        _ = try query.next { value = $0.map { String(decoding: $0, as: UTF8.self) } }
+        return value
+    }
+
+    package func begin(_ table: StoredTable) throws(TransactionStoreError) {
+        self.table = table
+        _ = try query.begin(statement(table))
+    }
+
+    package func next() throws(TransactionStoreError) -> StoredTableRow? {
+        var columns: [[UInt8]?] = []
+        columns.reserveCapacity(table.columnCount)
+        guard try query.next({ columns.append($0.map(Array.init)) }) else { return nil }
+        return try StoredTableRow(columns, of: table)
+    }
+
+    private func statement(_ table: StoredTable) -> String {
+        switch table {
+        case .userClaims:
+            """
+            SELECT s.environment, s.bundle_id, u.kind, u.value, u.user_id, u.carried
+            FROM \(schema).user_claims AS u JOIN \(schema).scopes AS s ON s.id = u.scope
+            """
+        case .verifiedReceipts:
+            """
+            SELECT s.environment, s.bundle_id, v.key, v.form, v.identities
+            FROM \(schema).verified_receipts AS v JOIN \(schema).scopes AS s ON s.id = v.scope
+            """
+        case .notifications:
+            """
+            SELECT s.environment, s.bundle_id, n.notification_uuid, n.type, n.subtype, n.signed_date, n.body
+            FROM \(schema).notifications AS n JOIN \(schema).scopes AS s ON s.id = n.scope
+            """
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package import Purchases
+
+/// What a store keeps besides its customers and its quarantine, read in one snapshot without writing to the store. A merge needs
+/// the snapshot: a receipt or a notification may count as known only if the facts that came with it are known too.
+///
+/// An instance is used by one thread at a time, which waits for the disk or the server.
+package protocol StoreSnapshot: AnyObject {
+    /// Begins to read a table. The rows of an earlier one can no longer be read.
+    /// - Throws: ``TransactionStoreError``.
+    func begin(_ table: StoredTable) throws(TransactionStoreError)
+
+    /// The next row; nil at the end.
+    /// - Throws: ``TransactionStoreError``.
+    func next() throws(TransactionStoreError) -> StoredTableRow?
+}
+
+/// A table of a ``StoreSnapshot``. The comments are the columns, which are the same for all engines.
+package enum StoredTable: CaseIterable, Sendable {
+    /// Environment, bundle id, kind of identity, identity, user id, carried columns.
+    case userClaims
+    /// Environment, bundle id, key, form, identities (``StoredIdentities``).
+    case verifiedReceipts
+    /// Environment, bundle id, UUID, type, subtype or null, date, body.
+    case notifications
+
+    /// The number of columns.
+    package var columnCount: Int {
+        switch self {
+        case .userClaims: 6
+        case .verifiedReceipts: 5
+        case .notifications: 7
+        }
+    }
+
+    /// The error for a store that has to be brought up to date before it is read.
+    package static let olderSchema = TransactionStoreError(
+        .invalidArgument,
+        "The store has an older schema, and a merge does not write to it. Bring it up to date with 'store check' first."
+    )
+}
+
+/// A row of a ``StoredTable``: the bytes of its values, numbers as text, nil for null.
+package struct StoredTableRow: Hashable, Sendable {
+    private let columns: [[UInt8]?]
+
+    /// - Throws: ``TransactionStoreError`` `corrupt` for another number of columns than that of the table.
+    package init(_ columns: [[UInt8]?], of table: StoredTable) throws(TransactionStoreError) {
+        guard columns.count == table.columnCount else {
+            throw TransactionStoreError(.corrupt, "A row of the store has another number of columns.")
+        }
+        self.columns = columns
+    }
+
+    private func bytes(_ column: Int) -> [UInt8] { columns[column] ?? [] }
+    private func text(_ column: Int) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+    private func integer(_ column: Int) throws -> Int64 {
+        guard let number = Int64(text(column)) else {
+            throw TransactionStoreError(.corrupt, "A row of the store has a text in place of a number.")
+        }
+        return number
+    }
+
+    private var scope: StoreScope { StoreScope(environment: .init(rawValue: text(0)), bundleId: text(1)) }
+
+    /// The row of ``StoredTable/userClaims``.
+    /// - Throws: ``TransactionStoreError`` `corrupt`.
+    package func userClaim() throws -> UserClaim {
+        try UserClaim(scope: scope, kind: integer(2), value: text(3), userId: text(4), carried: text(5))
+    }
+
+    /// The row of ``StoredTable/verifiedReceipts``.
+    /// - Throws: ``TransactionStoreError`` `corrupt`.
+    package func verifiedReceipt() throws -> VerifiedReceipt {
+        try VerifiedReceipt(key: bytes(2), scope: scope, form: integer(3), identities: bytes(4))
+    }
+
+    /// The row of ``StoredTable/notifications``: a set that has nothing but the notification.
+    /// - Throws: ``TransactionStoreError`` `corrupt`.
+    package func notification() throws -> FactSet {
+        FactSet(
+            scope: scope,
+            notification: ProcessedNotification(
+                notificationUUID: text(2), notificationType: text(3), subtype: columns[4] == nil ? nil : text(4),
+                signedDate: try integer(5), body: bytes(6)))
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import Foundation
+import Migration
+import TransactionStore
+
+struct MergeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "merge",
+        abstract: "Merge stores into one, such as those of shards that were migrated on several machines.",
+        discussion: """
+            Merges the customers, your user ids with their carried columns, the quarantine, the receipts that are known to be \
+            genuine, and the ids of processed notifications. The rules are those of migrate --into: each transaction \
+            once, the newest document of each kind. So any order and grouping of merges gives the same exports, and a \
+            merge that runs again changes nothing.
+
+            The stores are only read; the one of --into is made if it is missing. Its ledger gets entries for what changed in \
+            it, as for any document that comes later. The ledgers of the stores, their consumers, and the positions of \
+            migrations are not merged.
+
+            After an interruption, run the same command again. If something wrote to a store during the merge, merge it again.
+
+            EXIT STATUS:
+              0  everything is merged
+              2  usage, input or output error; what was merged stays
+              130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; as above
+
+            EXAMPLES:
+              legacy-receipts merge shard-*.sqlite --into sqlite:purchases.sqlite
+              legacy-receipts merge sqlite:shard.sqlite 'postgres://db/receipts?schema=shard' \\
+                --into postgres://db/receipts
+            """)
+
+    @Argument(help: ArgumentHelp("The stores: sqlite:PATH, a path, or postgres://…", valueName: "store"))
+    var stores: [String]
+
+    @Option(
+        name: .customLong("into"),
+        help: ArgumentHelp("The store to merge into: sqlite:PATH or postgres://…", valueName: "url"))
+    var destination: String
+
+    @Flag(help: "Print the summary as JSON.")
+    var json = false
+
+    func validate() throws {
+        let destination = try Self.place(self.destination)
+        for store in stores {
+            guard try Self.place(store) != destination else {
+                throw ValidationError("The store of --into is also among the stores to merge.")
+            }
+        }
+    }
+
+    /// The address, with links in the path of a file resolved.
+    private static func place(_ text: String) throws -> StoreURL {
+        do {
+            guard case .sqlite(let path) = try StoreURL(text) else { return try StoreURL(text) }
+            return .sqlite(path: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+        } catch let error as TransactionStoreError {
+            throw ValidationError(error.message)
+        }
+    }
+
+    func run() async throws {
+        let interruption = Interruption()
+        let summary: StoreMergeSummary
+        do {
+            summary = try await interruption.run { [stores, destination] in
+                // Before the destination is made.
+                let merge = try StoreMerge(of: stores.map { try StoreURL($0) })
+                let (store, _) = try StoreOpener.opened(destination)
+                do {
+                    let summary = try await merge.run(into: store)
+                    try await store.close()
+                    return summary
+                } catch {
+                    try? await store.close()
+                    throw error
+                }
+            }
+        } catch {
+            if let signal = interruption.signal {
+                Terminal.error("Interrupted. What was merged stays. Run the same command again to merge the rest.")
+                throw ExitCode(128 + signal)
+            }
+            guard let error = error as? TransactionStoreError else { throw error }
+            throw CommandFailure("The merge stopped: \(error)")
+        }
+        if json {
+            try Terminal.output(summary.json)
+        } else {
+            try Terminal.output(Self.text(summary, into: destination))
+        }
+    }
+
+    private static func text(_ summary: StoreMergeSummary, into destination: String) throws -> String {
+        let names = [
+            "stores", "customers in them", "users at purchases", "verified receipts", "quarantined", "notifications",
+            "facts new or newer", "facts there before",
+        ]
+        let counts = summary.counts.map { String($0.count) }
+        let width = names.reduce(0) { max($0, $1.count) }
+        let digits = counts.reduce(0) { max($0, $1.count) }
+        let lines = zip(names, counts).map { name, count in
+            name.padded(to: width + 2) + String(repeating: " ", count: digits - count.count) + count
+        }
+        return (lines + ["", "Merged into \(try StoreURL(destination))."]).joined(separator: "\n")
+    }
+}
