@@ -8,6 +8,7 @@ final class ConfiguredApp: Sendable {
     let freshness: Freshness?
     let order: EndpointConfiguration.Order?
     let sandboxAtProduction: EndpointConfiguration.SandboxAtProduction?
+    let answersValidations: Bool
 
     init(_ configurations: [AppConfiguration]) {
         secrets = configurations.flatMap(\.sharedSecrets)
@@ -15,6 +16,7 @@ final class ConfiguredApp: Sendable {
         freshness = configurations.lazy.compactMap(\.freshness).first
         order = configurations.lazy.compactMap(\.order).first
         sandboxAtProduction = configurations.lazy.compactMap(\.sandboxAtProduction).first
+        answersValidations = configurations.contains(where: \.answersValidations)
         catalog = configurations.lazy.compactMap(\.catalog).first
     }
 }

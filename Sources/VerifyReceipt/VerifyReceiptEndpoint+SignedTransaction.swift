@@ -30,10 +30,37 @@ extension VerifyReceiptEndpoint {
         guard configuration.answersSignedTransactions, let verifier = configuration.signedTransactionVerifier else {
             throw Refusal(.signedTransactionNotAnswered, "receipt-data is a JWS.")
         }
-        let jws = Array(request.receiptText)
-        guard jws.count <= configuration.limits.maximumSize else {
-            throw Refusal(.receiptTooLarge, "The JWS has \(jws.count) bytes.")
+        let payload = try await genuineTransaction(request.receiptText, verifier, exchange)
+        let app = try configuredApp(payload.bundleId, appleId: nil)
+        let password = PasswordCheck(
+            password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
+        try password.check(hasAutoRenewable: payload.type == .autoRenewableSubscription)
+        let fact = TransactionFact(payload, source: .signedTransaction)
+        let origin = fact.origin
+        let facts = Self.facts(fact)
+        let knowledge = try await currentKnowledge(of: facts, app, exchange) {
+            try await self.knowledge(of: $0, $1)
         }
+        let reply = SignedTransactionReply(
+            payload: payload, origin: origin, text: request.receiptText, environment: exchange.environment,
+            now: exchange.now,
+            excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
+            customer: facts.flatMap { knowledge?.adding($0) }
+        ).reply()
+        try password.check(hasAutoRenewable: reply.showsSubscriptions)
+        exchange.facts.transactionsFromStore = reply.transactionsFromStore
+        return VerifyReceiptReply(status: 0, body: reply.body, facts: exchange.facts)
+    }
+
+    /// The payload of a genuine JWS of the endpoint's environment; the facts of the exchange name it.
+    /// - Throws: ``Refusal``
+    func genuineTransaction(
+        _ text: ArraySlice<UInt8>, _ verifier: any SignedTransactionVerifying, _ exchange: Exchange
+    ) async throws -> JWSTransactionDecodedPayload {
+        guard text.count <= configuration.limits.maximumSize else {
+            throw Refusal(.receiptTooLarge, "The JWS has \(text.count) bytes.")
+        }
+        let jws = Array(text)
         exchange.facts.receiptName = Self.name(jws)
         let payload = try await verifiedPayload(jws, verifier, exchange)
         exchange.facts.bundleId = payload.bundleId
@@ -48,24 +75,7 @@ extension VerifyReceiptEndpoint {
                 ? Refusal(.sandboxAtProduction, "A sandbox transaction was sent to production.")
                 : Refusal(.productionAtSandbox, "A production transaction was sent to the sandbox.")
         }
-        let app = try configuredApp(payload.bundleId, appleId: nil)
-        let password = PasswordCheck(
-            password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
-        try password.check(hasAutoRenewable: payload.type == .autoRenewableSubscription)
-        let fact = TransactionFact(payload, source: .signedTransaction)
-        let origin = fact.origin
-        let facts = Self.facts(fact)
-        let knowledge = try await currentKnowledge(of: facts, app, exchange) {
-            try await self.knowledge(of: $0, $1)
-        }
-        let reply = SignedTransactionReply(
-            payload: payload, origin: origin, text: request.receiptText, environment: environment, now: exchange.now,
-            excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
-            customer: facts.flatMap { knowledge?.adding($0) }
-        ).reply()
-        try password.check(hasAutoRenewable: reply.showsSubscriptions)
-        exchange.facts.transactionsFromStore = reply.transactionsFromStore
-        return VerifyReceiptReply(status: 0, body: reply.body, facts: exchange.facts)
+        return payload
     }
 
     private func verifiedPayload(
@@ -83,7 +93,7 @@ extension VerifyReceiptEndpoint {
     }
 
     /// Nil if the store has no key to store the transaction under.
-    private static func facts(_ fact: TransactionFact) -> FactSet? {
+    static func facts(_ fact: TransactionFact) -> FactSet? {
         let payload = fact.payload
         guard let environment = payload.environment, environment == .production || environment == .sandbox,
             let bundleId = payload.bundleId, !bundleId.isEmpty

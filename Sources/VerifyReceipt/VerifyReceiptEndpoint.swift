@@ -76,24 +76,29 @@ public final class VerifyReceiptEndpoint: Sendable {
     private func answer(_ body: [UInt8], _ exchange: Exchange) async throws -> VerifyReceiptReply {
         let request = try VerifyReceiptRequest.read(body).get()
         if request.isSignedTransaction { return try await answer(signedTransaction: request, exchange) }
-        let container = try reader.container(request.receiptText)
-        let name = Fingerprint(of: container.bytes)
-        exchange.facts.receiptName = Self.text(name)
-        let started = ContinuousClock.now
-        let outcome = Result {
-            try genuineSubmission(container, name, text: request.receiptText, exchange)
-        }
-        exchange.facts.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
-        let submission = try outcome.get()
-        exchange.facts.bundleId = submission.receipt.payload.bundleId
-        exchange.facts.isConfiguredApp = submission.receipt.payload.bundleId.map(hasConfigured) ?? false
+        let submission = try genuineSubmission(request.receiptText, exchange)
         switch submission.receipt.payload {
         case .app(let receipt): return try await answer(receipt, submission, request, exchange)
         case .transaction(let receipt): return try await answer(receipt, submission, request, exchange)
         }
     }
 
-    /// The genuine receipt of a request. A sandbox receipt at production is answered as the sandbox if its app is
+    /// The genuine receipt of a request; the facts of the exchange name it.
+    /// - Throws: ``Refusal``
+    func genuineSubmission(_ text: ArraySlice<UInt8>, _ exchange: Exchange) throws -> Submission {
+        let container = try reader.container(text)
+        let name = Fingerprint(of: container.bytes)
+        exchange.facts.receiptName = Self.text(name)
+        let started = ContinuousClock.now
+        let outcome = Result { try genuineSubmission(container, name, text: text, exchange) }
+        exchange.facts.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
+        let submission = try outcome.get()
+        exchange.facts.bundleId = submission.receipt.payload.bundleId
+        exchange.facts.isConfiguredApp = submission.receipt.payload.bundleId.map(hasConfigured) ?? false
+        return submission
+    }
+
+    /// A sandbox receipt at production is answered as the sandbox if its app is
     /// configured so. The signature is verified first, so a forged receipt still gets 21007. Xcode's receipts
     /// do too, because every Mac can sign them.
     /// - Throws: ``Refusal``
@@ -186,6 +191,8 @@ public final class VerifyReceiptEndpoint: Sendable {
     }
 
     func hasConfigured(_ bundleId: String) -> Bool { apps[bundleId] != nil }
+
+    func configured(_ bundleId: String) -> ConfiguredApp? { apps[bundleId] }
 
     /// The first 12 hexadecimal digits of the SHA-256 of a receipt.
     static func name(_ bytes: [UInt8]) -> String { text(Fingerprint(of: bytes)) }

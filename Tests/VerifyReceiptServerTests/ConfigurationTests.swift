@@ -141,6 +141,18 @@ import VerifyReceiptServer
         #expect(configuration.endpoint.apps.last?.freshness == nil)
     }
 
+    @Test func validationsAreOffForEachAppThatDoesNotTurnThemOn() throws {
+        let text = "apps: [{bundle-id: a}, {bundle-id: b, validate: true}, {bundle-id: c, validate: false}]"
+        #expect(try Self.load(text).endpoint.apps.map(\.answersValidations) == [false, true, false])
+    }
+
+    /// Without the extension for verifyReceipt.
+    @Test func validationsVerifySignedTransactions() throws {
+        let endpoint = try Self.load("apps: [{bundle-id: b, validate: true}]").endpoint
+        #expect(endpoint.signedTransactionVerifier != nil && !endpoint.answersSignedTransactions)
+        #expect(try Self.load("apps: [{bundle-id: b}]").endpoint.signedTransactionVerifier == nil)
+    }
+
     @Test func askingTheAppStoreNeedsAKeyAndAStore() throws {
         let text = """
             apps:
@@ -190,6 +202,7 @@ import VerifyReceiptServer
         ("apps:\n  - bundle-id: a.b\n    secret: x", "apps[0].secret", 3),
         ("apps: [{bundle-id: a b}]", "apps[0].bundle-id", 1),
         ("apps: [{bundle-id: a, apple-id: 0}]", "apps[0].apple-id", 1),
+        ("apps: [{bundle-id: a, validate: maybe}]", "apps[0].validate", 1),
         ("apps: [{bundle-id: a, shared-secret-files: [none.txt]}]", "apps[0].shared-secret-files", 1),
         ("apps: [{bundle-id: a, catalogs: [none.yaml]}]", "apps[0].catalogs", 1),
         ("account-secret-files: [none.txt]", "account-secret-files", 1),
@@ -328,7 +341,10 @@ import VerifyReceiptServer
                 #expect(active.contains(setting.fallback), "\(setting.key): \(setting.fallback)")
             }
         }
-        for key in ["apps", "bundle-id", "shared-secrets", "shared-secret-files", "apple-id", "catalogs", "listeners"] {
+        for key in [
+            "apps", "bundle-id", "shared-secrets", "shared-secret-files", "apple-id", "catalogs", "validate",
+            "listeners",
+        ] {
             #expect(text.contains("\(key):"), "\(key)")
         }
     }

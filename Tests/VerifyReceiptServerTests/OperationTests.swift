@@ -106,7 +106,7 @@ extension ServerTests {
             #expect(
                 Set(paths.keys) == [
                     "/verifyReceipt", "/WebObjects/MZFinance.woa/wa/verifyReceipt", "/sandbox/verifyReceipt",
-                    "/notifications/v1", "/notifications/v2",
+                    "/validate", "/sandbox/validate", "/notifications/v1", "/notifications/v2",
                     "/v1/customers/{id}", "/v1/customers/{id}/entitlements", "/v1/inspect",
                 ])
         }

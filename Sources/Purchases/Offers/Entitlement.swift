@@ -289,7 +289,7 @@ extension PurchaseHistory {
     }
 
     /// - Parameter purchases: of one entitlement, all of them made.
-    private func entitlement(_ purchases: [SinglePurchase], at now: Int64) -> Entitlement? {
+    func entitlement(_ purchases: [SinglePurchase], at now: Int64) -> Entitlement? {
         let begun = purchases.filter { $0.start <= now }.sorted { $0.isBetter(than: $1, at: now) }
         guard let best = begun.first else { return nil }
         let status = best.status(at: now)

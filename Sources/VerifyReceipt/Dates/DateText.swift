@@ -62,6 +62,17 @@ extension JSONWriter {
         }
     }
 
+    /// A date as `yyyy-MM-ddTHH:mm:ssZ` (ISO 8601).
+    ///
+    /// - Parameter date: milliseconds since 1970-01-01T00:00:00Z.
+    mutating func iso8601(_ date: Int64) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DateLine.capacity) { buffer in
+            var line = DateLine(buffer)
+            line.putCivilTime(date.flooredQuotient(1_000), separator: UInt8(ascii: "T"), zone: "Z")
+            raw(line.written)
+        }
+    }
+
     /// A number as a string value.
     package mutating func decimalText(_ value: Int64) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { text in
@@ -133,9 +144,9 @@ private struct DateLine {
         }
     }
 
-    /// `yyyy-MM-dd HH:mm:ss` and the name of the zone. Years beyond 9999 and before 0 are written in full: Apple's
+    /// `yyyy-MM-dd HH:mm:ss` and the name of the zone, as a string. Years beyond 9999 and before 0 are written in full: Apple's
     /// receipts have none, but a custom trust anchor can sign any date.
-    mutating func putCivilTime(_ localSeconds: Int64, zone: StaticString) {
+    mutating func putCivilTime(_ localSeconds: Int64, separator: UInt8 = UInt8(ascii: " "), zone: StaticString) {
         let date = CivilDay(daysSince1970: localSeconds.flooredQuotient(86_400))
         let secondOfDay = localSeconds.flooredRemainder(86_400)
         put(UInt8(ascii: "\""))
@@ -149,7 +160,7 @@ private struct DateLine {
         putTwo(date.month)
         put(UInt8(ascii: "-"))
         putTwo(date.day)
-        put(UInt8(ascii: " "))
+        put(separator)
         putTwo(secondOfDay / 3_600)
         put(UInt8(ascii: ":"))
         putTwo(secondOfDay / 60 % 60)

@@ -66,7 +66,9 @@ struct AppReceiptReply {
         writer.member("status", 0)
         writer.member("environment", environment.rawValue)
         writer.key("receipt")
-        write(to: &writer)
+        writer.beginObject()
+        writeReceiptMembers(to: &writer)
+        writer.endObject()
         tail.write(to: &writer) { $0.latestReceipt(newestReceipt, submittedReceipt) }
         writer.endObject()
         return writer.finish()
@@ -80,9 +82,8 @@ struct AppReceiptReply {
         return known
     }
 
-    /// The `receipt` object (Reference.md V3.2).
-    private func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// The members of `receipt` (Reference.md V3.2).
+    func writeReceiptMembers(to writer: inout JSONWriter) {
         writer.member("receipt_type", receipt.receiptType?.rawValue)
         writer.member("adam_id", receipt.appItemId)
         writer.member("app_item_id", receipt.appItemId)
@@ -100,7 +101,6 @@ struct AppReceiptReply {
         writer.member(DateKeys.preorder, receipt.preorderDate)
         writer.key("in_app")
         writer.transactions(submitted, EntryStyle(isLatest: false, presumed: configuration.presumedMembers))
-        writer.endObject()
     }
 }
 

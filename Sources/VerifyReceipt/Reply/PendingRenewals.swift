@@ -29,7 +29,7 @@ extension Customer {
 
     /// All signed renewal infos. Recorded ones count as the configuration states: always, or only if a signed transaction of
     /// the subscription is known.
-    private func shownRenewalInfos(_ recordedFacts: EndpointConfiguration.RecordedFacts) -> [StoredRenewalInfo] {
+    func shownRenewalInfos(_ recordedFacts: EndpointConfiguration.RecordedFacts) -> [StoredRenewalInfo] {
         guard recordedFacts == .completing, renewalInfos.contains(where: { !$0.isSigned }) else { return renewalInfos }
         let signed = Set(
             transactions.filter(\.isSigned).compactMap { $0.payload.originalTransactionId ?? $0.payload.transactionId })

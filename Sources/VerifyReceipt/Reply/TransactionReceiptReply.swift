@@ -149,18 +149,22 @@ extension TransactionReceipt {
 }
 
 extension JSONWriter {
-    /// The inner list with `_` for `-`. Of a repeated key, the last value is written.
     fileprivate mutating func purchaseInfo(_ receipt: TransactionReceipt) {
+        beginObject()
+        purchaseInfoMembers(receipt)
+        endObject()
+    }
+
+    /// The inner list with `_` for `-`. Of a repeated key, the last value is written.
+    mutating func purchaseInfoMembers(_ receipt: TransactionReceipt) {
         var last: [String: Int] = [:]
         for (index, entry) in receipt.purchaseInfo.enumerated() { last[entry.key] = index }
-        beginObject()
         for (index, entry) in receipt.purchaseInfo.enumerated() where last[entry.key] == index {
             key(
                 String(decoding: entry.key.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }, as: UTF8.self)
             )
             string(entry.value)
         }
-        endObject()
     }
 
     /// A transaction from another kind of document, with the keys of this format. App data comes from the submitted

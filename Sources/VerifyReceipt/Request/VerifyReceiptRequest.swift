@@ -87,24 +87,24 @@ private struct Members {
         guard scanner.isObject else { throw JSONReadingError(code: .notAContainer, offset: 0) }
         while let member = try scanner.next() {
             guard let key = member.key else { continue }
-            if matches(key, "receipt-data", bytes) {
+            if key.matches("receipt-data", in: bytes) {
                 members.receiptData = member
-            } else if matches(key, "password", bytes) {
+            } else if key.matches("password", in: bytes) {
                 members.password = member
-            } else if matches(key, "exclude-old-transactions", bytes) {
+            } else if key.matches("exclude-old-transactions", in: bytes) {
                 members.excludeOldTransactions = member
             }
         }
         return members
     }
+}
 
-    /// Whether a key equals this name. The key may contain escapes.
-    private static func matches(
-        _ key: JSONStringToken, _ name: StaticString, _ bytes: UnsafeBufferPointer<UInt8>
-    ) -> Bool {
-        let content = UnsafeBufferPointer(rebasing: bytes[key.content])
+extension JSONStringToken {
+    /// Whether the text of a name or string token equals this one. The token may contain escapes.
+    func matches(_ name: StaticString, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let content = UnsafeBufferPointer(rebasing: bytes[content])
         return name.withUTF8Buffer { name in
-            key.hasEscapes ? JSONStringScan.unescaped(content).elementsEqual(name) : content.elementsEqual(name)
+            hasEscapes ? JSONStringScan.unescaped(content).elementsEqual(name) : content.elementsEqual(name)
         }
     }
 }

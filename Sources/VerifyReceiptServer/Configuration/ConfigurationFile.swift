@@ -189,6 +189,7 @@ extension ConfigurationFile {
         var catalogs: [String] = []
         var order: EndpointConfiguration.Order?
         var sandboxAtProduction: EndpointConfiguration.SandboxAtProduction?
+        var answersValidations = false
         var freshness = FreshnessEntry()
         var appStoreServer = AppStoreServerEntry()
         let key: String
@@ -275,6 +276,11 @@ extension ConfigurationFile {
                 return note(key, member.line, "must be one of \(choices)")
             }
             app.sandboxAtProduction = choice
+        case "validate":
+            guard let flag = member.value.word.flatMap(Bool.init) else {
+                return note(key, member.line, "must be true or false")
+            }
+            app.answersValidations = flag
         case "freshness":
             readMembers(of: member, key: key) { inner, key, file in file.read(inner, key, of: &app.freshness) }
         case "app-store-server":

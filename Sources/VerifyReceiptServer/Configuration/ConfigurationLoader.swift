@@ -320,6 +320,7 @@ extension ConfigurationLoader {
             bundleId: entry.bundleId, sharedSecrets: (entry.secrets + kept).map(SharedSecret.init),
             appleId: entry.appleId, freshness: freshness(of: entry), order: entry.order)
         app.sandboxAtProduction = entry.sandboxAtProduction
+        app.answersValidations = entry.answersValidations
         if !entry.catalogs.isEmpty {
             do {
                 app.catalog = try ProductCatalog.load(paths: entry.catalogs)
@@ -467,13 +468,16 @@ extension ConfigurationLoader {
         return OCSPRevocationChecker(transport: AsyncHTTPClientTransport())
     }
 
-    /// The extension for transactions that StoreKit 2 signed.
+    /// The verifier of transactions that StoreKit 2 signed: for the extension of verifyReceipt, and for validations.
     mutating func signedTransactions(in configuration: inout VerifyReceiptServerConfiguration) {
-        guard values.boolean("endpoint.answer-signed-transactions") else { return }
+        let answersSignedTransactions = values.boolean("endpoint.answer-signed-transactions")
+        guard answersSignedTransactions || configuration.endpoint.apps.contains(where: \.answersValidations) else {
+            return
+        }
         do {
             configuration.endpoint.signedTransactionVerifier = try SignedTransactionVerifier(
                 trust: configuration.signedDataTrust, revocation: configuration.revocation)
-            configuration.endpoint.answersSignedTransactions = true
+            configuration.endpoint.answersSignedTransactions = answersSignedTransactions
         } catch {
             values.note("trust.signed-data-roots", "\(error)")
         }

@@ -9,6 +9,8 @@ final class ServerMetrics: Sendable {
     let registry: MetricsRegistry
     /// By environment and the reply's `status`.
     let requests: LabeledCounter
+    /// By environment and the answer's `code`.
+    let validations: LabeledCounter
     /// By HTTP status.
     let responses: LabeledCounter
     /// By the phase in which a client was too slow.
@@ -47,6 +49,10 @@ final class ServerMetrics: Sendable {
             prefix + "requests_total",
             "Answered verifyReceipt requests by environment, status of the reply and configured app: its bundle id, other, or "
                 + "none if no genuine receipt was read.", labels: "environment", "status", "app")
+        validations = registry.counters(
+            prefix + "validations_total",
+            "Answered requests to /validate by environment, code of the answer (0 for ok) and configured app, as in "
+                + "requests_total.", labels: "environment", "code", "app")
         responses = registry.counters(
             prefix + "http_responses_total", "Responses of the verifyReceipt listeners by HTTP status.", labels: "code")
         let durations = registry.timers(

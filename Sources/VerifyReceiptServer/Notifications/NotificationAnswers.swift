@@ -7,12 +7,16 @@ import VerifyReceipt
 /// The work of a request.
 enum Work: Sendable {
     case verifyReceipt(EndpointEnvironment, VerifyReceiptEndpoint)
+    case validate(EndpointEnvironment, VerifyReceiptEndpoint)
     case notifications(NotificationVersion, NotificationIntake)
 
     /// Nil where there is nothing at the path.
     init?(_ route: Route, _ current: ServerState.Replaceable) {
         switch route {
         case .verifyReceipt(let environment): self = .verifyReceipt(environment, current.endpoint)
+        case .validate(let environment):
+            guard current.endpoint.answersValidations else { return nil }
+            self = .validate(environment, current.endpoint)
         case .notifications(let version):
             guard let intake = current.notifications, intake.accepts(version) else { return nil }
             self = .notifications(version, intake)
@@ -24,6 +28,7 @@ enum Work: Sendable {
     var notAPost: Answer {
         switch self {
         case .verifyReceipt: Answer(status: .ok, reply: VerifyReceiptEndpoint.notAPost)
+        case .validate: .problem(.methodNotAllowed, "Validations come by POST.")
         case .notifications: .problem(.methodNotAllowed, "Notifications come by POST.")
         }
     }
@@ -32,12 +37,22 @@ enum Work: Sendable {
     func unavailable(closes: Bool) -> Answer {
         switch self {
         case .verifyReceipt: .unavailable(closes: closes)
+        case .validate: .validation(VerifyReceiptEndpoint.validationUnavailable, closes: closes)
         case .notifications: .problem(.serviceUnavailable, "There is no room for the request.", closes: closes)
         }
     }
 }
 
 extension Answer {
+    /// The answer to a validation. Its status is the plugin's code.
+    static func validation(_ validation: ValidationReply, closes: Bool = false) -> Answer {
+        var answer = Answer(
+            status: .init(code: validation.httpStatus),
+            reply: VerifyReceiptReply(status: validation.code, body: validation.body, facts: validation.facts))
+        answer.closes = closes
+        return answer
+    }
+
     /// The answer to a notification. It repeats nothing of the request.
     static func notification(_ report: NotificationReport) -> Answer {
         var answer: Answer

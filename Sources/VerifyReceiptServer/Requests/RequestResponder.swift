@@ -44,6 +44,9 @@ struct RequestResponder: Sendable {
             let answer = Answer.problem(.notFound, "There is nothing at this path.")
             return try await send(answer, request, writer, channel, exchange)
         }
+        if request.method == .options, case .validate = work {
+            return try await send(.preflight, request, writer, channel, exchange)
+        }
         guard request.method == .post else { return try await send(work.notAPost, request, writer, channel, exchange) }
         let outcome: Outcome
         if let refusal = RequestRules.refusal(ofBodyOf: request) {
@@ -106,7 +109,7 @@ struct RequestResponder: Sendable {
         _ reader: inout RequestBodyReader, _ work: Work, _ channel: any Channel, _ exchange: Exchange
     ) async throws -> Outcome {
         // The App Store's notifications are never too many.
-        let bounded = if case .verifyReceipt = work { exchange.bounded } else { IPAddress?.none }
+        let bounded = if case .notifications = work { IPAddress?.none } else { exchange.bounded }
         guard state.clients.enter(bounded) else {
             var answer = work.unavailable(closes: true)
             answer.status = .tooManyRequests
@@ -122,8 +125,8 @@ struct RequestResponder: Sendable {
             }
             guard answer.isVerified else { return Outcome(answer: answer) }
             let size = answer.reply.body.count
-            guard state.budget.take(size, of: size) else { return Outcome(answer: .unavailable(closes: false)) }
-            guard state.isObserved else { return Outcome(answer: answer, held: size) }
+            guard state.budget.take(size, of: size) else { return Outcome(answer: work.unavailable(closes: false)) }
+            guard state.isObserved, case .verifyReceipt = work else { return Outcome(answer: answer, held: size) }
             held = reader.taken
             return Outcome(answer: answer, body: body, held: size + held)
         } catch RequestBodyReader.Failure.tooLarge {
@@ -150,6 +153,10 @@ struct RequestResponder: Sendable {
             case .verifyReceipt(let environment, let endpoint):
                 var answer = Answer(
                     status: .ok, reply: await endpoint.reply(to: body, at: environment, now: state.clock()))
+                answer.isVerified = true
+                return answer
+            case .validate(let environment, let endpoint):
+                var answer = Answer.validation(await endpoint.validate(body, at: environment, now: state.clock()))
                 answer.isVerified = true
                 return answer
             case .notifications(let version, let intake):
@@ -179,6 +186,7 @@ struct RequestResponder: Sendable {
         if answer.status == .serviceUnavailable || answer.status == .tooManyRequests {
             head.headerFields[.retryAfter] = "1"
         }
+        if case .validate = exchange.route { Self.allowOtherOrigins(in: &head) }
         if answer.status == .methodNotAllowed { head.headerFields[.allow] = "POST" }
         if answer.status == .unsupportedMediaType { head.headerFields[.acceptEncoding] = "identity" }
         if closes { head.headerFields[.connection] = "close" }
@@ -203,6 +211,16 @@ struct RequestResponder: Sendable {
         if let source = facts.source, let name = sourceHeader { head.headerFields[name] = source.rawValue }
     }
 
+    /// Hybrid apps send validations from a web view, whose origin is the app's own, so the web view asks first whether it may
+    /// (Fetch standard, CORS protocol). Every origin may: a request has no cookies, and what it brings is its own proof.
+    private static func allowOtherOrigins(in head: inout HTTPResponse) {
+        head.headerFields[.accessControlAllowOrigin] = "*"
+        head.headerFields[.accessControlAllowMethods] = "POST"
+        // The wildcard does not include Authorization, and old web views do not know it.
+        head.headerFields[.accessControlAllowHeaders] = "Accept, Authorization, Content-Type, *"
+        head.headerFields[.accessControlMaxAge] = "86400"
+    }
+
     private static let sourceHeader = HTTPField.Name("Legacy-Receipts-Source")
 
     // MARK: Logs and metrics
@@ -212,10 +230,16 @@ struct RequestResponder: Sendable {
         let facts = answer.reply.facts
         let metrics = state.metrics
         metrics.responses.add(String(answer.status.code))
-        if case .verifyReceipt(let environment) = exchange.route {
+        let counters: (requests: LabeledCounter, environment: EndpointEnvironment)? =
+            switch exchange.route {
+            case .verifyReceipt(let environment): (metrics.requests, environment)
+            case .validate(let environment) where answer.contentType == Answer.json: (metrics.validations, environment)
+            case .validate, .notifications, .unknown: nil
+            }
+        if let (requests, environment) = counters {
             if answer.contentType == Answer.json {
                 let app = facts.isConfiguredApp ? facts.bundleId : nil
-                metrics.requests.add(
+                requests.add(
                     environment.rawValue.lowercased(), String(answer.reply.status),
                     app ?? (facts.bundleId == nil ? "none" : "other"))
             }
@@ -236,7 +260,11 @@ struct RequestResponder: Sendable {
         _ answer: Answer, _ request: Request, _ channel: any Channel, _ exchange: Exchange, _ duration: Duration
     ) {
         let facts = answer.reply.facts
-        let isVerifyReceipt = if case .verifyReceipt = exchange.route { true } else { false }
+        let hasStatus =
+            switch exchange.route {
+            case .verifyReceipt, .validate: answer.contentType == Answer.json
+            case .notifications, .unknown: false
+            }
         var fields = Logger.Metadata(minimumCapacity: 16)
         fields.set("ageMs", facts.ageMilliseconds)
         fields.set("appStoreFailed", if: facts.appStoreFailed)
@@ -253,7 +281,7 @@ struct RequestResponder: Sendable {
         fields.set("requestId", exchange.name)
         fields.set("source", facts.source?.rawValue)
         fields.set("spooled", if: facts.isSpooled)
-        if isVerifyReceipt, answer.contentType == Answer.json { fields.set("status", Int64(answer.reply.status)) }
+        if hasStatus { fields.set("status", Int64(answer.reply.status)) }
         fields.set("storeFailed", if: facts.storeFailed)
         fields.set("storeMs", facts.storeNanoseconds.map { .nanoseconds($0) })
         fields.set("traceId", exchange.traceId)
@@ -284,6 +312,7 @@ struct Exchange {
 /// An answer before it is written.
 struct Answer {
     static let json = "application/json"
+    static let text = "text/plain"
     /// RFC 9457.
     static let problemType = "application/problem+json"
 
@@ -306,6 +335,13 @@ struct Answer {
     static func unavailable(closes: Bool) -> Answer {
         var answer = Answer(status: .serviceUnavailable, reply: VerifyReceiptEndpoint.unavailable)
         answer.closes = closes
+        return answer
+    }
+
+    /// The answer to the question of a web view whether it may send a request; its headers say so.
+    static var preflight: Answer {
+        var answer = Answer(status: .ok, reply: VerifyReceiptReply(status: 0, body: [], facts: ReplyFacts()))
+        answer.contentType = text
         return answer
     }
 

@@ -8,6 +8,7 @@ import VerifyReceipt
 /// |---|---|---|---|
 /// | `/verifyReceipt`, `/WebObjects/MZFinance.woa/wa/verifyReceipt` | production; sandbox with a sandbox host name | production | sandbox |
 /// | `/sandbox/verifyReceipt` | sandbox | production | sandbox |
+/// | `/validate`, `/sandbox/validate`, if an app answers validations | as `/verifyReceipt` and `/sandbox/verifyReceipt` |||
 /// | `/notifications/v2`, `/notifications/v1` | App Store Server Notifications on every listener: they contain their environment |||
 /// | anything else | 404 | 404 | 404 |
 ///
@@ -15,6 +16,7 @@ import VerifyReceipt
 /// are case-sensitive, like Apple's.
 enum Route: Sendable, Equatable {
     case verifyReceipt(EndpointEnvironment)
+    case validate(EndpointEnvironment)
     case notifications(NotificationVersion)
     case unknown
 
@@ -25,19 +27,25 @@ enum Route: Sendable, Equatable {
             self = .unknown
             return
         }
-        switch (place, role) {
-        case (.notifications(let version), _): self = .notifications(version)
-        case (_, .production): self = .verifyReceipt(.production)
-        case (_, .sandbox): self = .verifyReceipt(.sandbox)
-        case (_, .both):
-            let isSandbox = place == .sandbox || Self.isSandbox(authority, hosts: sandboxHosts)
-            self = .verifyReceipt(isSandbox ? .sandbox : .production)
+        func environment(isSandboxPath: Bool) -> EndpointEnvironment {
+            switch role {
+            case .production: .production
+            case .sandbox: .sandbox
+            case .both: isSandboxPath || Self.isSandbox(authority, hosts: sandboxHosts) ? .sandbox : .production
+            }
+        }
+        switch place {
+        case .notifications(let version): self = .notifications(version)
+        case .plain, .sandbox: self = .verifyReceipt(environment(isSandboxPath: place == .sandbox))
+        case .validate, .sandboxValidate: self = .validate(environment(isSandboxPath: place == .sandboxValidate))
         }
     }
 
     private enum Place: Equatable {
         case plain
         case sandbox
+        case validate
+        case sandboxValidate
         case notifications(NotificationVersion)
     }
 
@@ -52,6 +60,8 @@ enum Route: Sendable, Equatable {
         switch rest.split(separator: "/").joined(separator: "/") {
         case "verifyReceipt", "WebObjects/MZFinance.woa/wa/verifyReceipt": return .plain
         case "sandbox/verifyReceipt": return .sandbox
+        case "validate": return .validate
+        case "sandbox/validate": return .sandboxValidate
         case "notifications/v2": return .notifications(.version2)
         case "notifications/v1": return .notifications(.version1)
         default: return nil
@@ -81,6 +91,8 @@ enum LogName {
         switch route {
         case .verifyReceipt(.production): "/verifyReceipt"
         case .verifyReceipt(.sandbox): "/sandbox/verifyReceipt"
+        case .validate(.production): "/validate"
+        case .validate(.sandbox): "/sandbox/validate"
         case .notifications(.version2): "/notifications/v2"
         case .notifications(.version1): "/notifications/v1"
         case .unknown: "(unknown)"

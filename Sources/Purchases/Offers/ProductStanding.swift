@@ -1,0 +1,101 @@
+package import AppStoreModels
+
+/// What a customer has, or had, of one product at one moment.
+package struct ProductStanding: Hashable, Sendable {
+    package let productId: String
+    /// The type of the product; nil if neither a document nor the catalog states it.
+    package let type: ProductType?
+    /// In Apple's terms. Nil if the status is unknown, and for consumables that were not refunded: they give no lasting access.
+    package let status: SubscriptionStatus?
+    /// The status of the subscription that the product is of, which can go on with another product. Nil for other types.
+    package let subscriptionStatus: SubscriptionStatus?
+    /// Whether an upgrade replaced the product.
+    package let isReplaced: Bool
+    /// The transaction that decides.
+    package let transaction: JWSTransactionDecodedPayload
+    /// When the access ends or ended, in milliseconds since 1970-01-01T00:00:00Z. Nil if it never ends, and if the status is
+    /// unknown.
+    package let accessEnds: Int64?
+    /// What was last stated about the renewal of the period that decides; nil if nothing was.
+    package let renewalInfo: JWSRenewalInfoDecodedPayload?
+}
+
+extension PurchaseHistory {
+    /// The standing of each product, consumables included, in the order of the product ids. Purchases that had not begun are
+    /// left out.
+    ///
+    /// The status of a subscription belongs to the product of the period that decides (``entitlements(at:)``). A product that
+    /// the customer left for another one of the same subscription is over: expired, or revoked if its last period was.
+    /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
+    package func productStandings(at now: Int64) -> [ProductStanding] {
+        var found: [String: ProductStanding] = [:]
+        let subscriptions = subscriptions(at: now)
+        let byId = Dictionary(
+            SubscriptionTimeline.newest(entries).map { ($0.transaction.transactionId ?? "", $0.transaction) },
+            uniquingKeysWith: { first, _ in first })
+        // The best subscription of each group comes first.
+        for standing in subscriptions {
+            guard let product = standing.productId, found[product] == nil,
+                let transaction = byId[standing.transactionId ?? ""]
+            else { continue }
+            found[product] = ProductStanding(
+                productId: product, type: .autoRenewableSubscription, status: standing.status,
+                subscriptionStatus: standing.status, isReplaced: transaction.isUpgraded == true,
+                transaction: transaction, accessEnds: standing.accessEnds, renewalInfo: standing.renewalInfo)
+        }
+        let statuses = Dictionary(
+            subscriptions.map { ($0.subscriptionId, $0.status) }, uniquingKeysWith: { first, _ in first })
+        for (product, span) in lastSpans(at: now) where found[product] == nil {
+            let status: SubscriptionStatus = span.isRevoked ? .revoked : .expired
+            found[product] = ProductStanding(
+                productId: product, type: .autoRenewableSubscription, status: status,
+                subscriptionStatus: statuses[span.entry.subscriptionId ?? ""] ?? status,
+                isReplaced: span.transaction.isUpgraded == true, transaction: span.transaction,
+                accessEnds: min(span.end, now), renewalInfo: nil)
+        }
+        for (product, purchases) in Dictionary(grouping: singlePurchases(), by: \.entry.transaction.productId) {
+            guard let product, found[product] == nil,
+                let entitlement = entitlement(purchases.filter { $0.date <= now }, at: now),
+                let transaction = byId[entitlement.transactionId ?? ""]
+            else { continue }
+            found[product] = ProductStanding(
+                productId: product, type: entitlement.type, status: entitlement.status, subscriptionStatus: nil,
+                isReplaced: false, transaction: transaction, accessEnds: entitlement.accessEnds, renewalInfo: nil)
+        }
+        for transaction in byId.values where transaction.type == .consumable {
+            guard let product = transaction.productId, let date = transaction.purchaseDate, date <= now else {
+                continue
+            }
+            if let known = found[product], known.order >= transaction.order { continue }
+            let revocation = transaction.revocationDate.flatMap { $0 <= now ? $0 : nil }
+            found[product] = ProductStanding(
+                productId: product, type: .consumable, status: revocation == nil ? nil : .revoked,
+                subscriptionStatus: nil, isReplaced: false, transaction: transaction, accessEnds: revocation,
+                renewalInfo: nil)
+        }
+        return found.values.sorted { $0.productId < $1.productId }
+    }
+
+    /// The period of each subscription product that ended last, of those that had begun.
+    private func lastSpans(at now: Int64) -> [String: SubscriptionPeriodSpan] {
+        var last: [String: SubscriptionPeriodSpan] = [:]
+        for span in SubscriptionTimeline.all(of: self).flatMap(\.spans) where span.start <= now {
+            guard let product = span.transaction.productId else { continue }
+            if let known = last[product], known.end > span.end { continue }
+            last[product] = span
+        }
+        return last
+    }
+}
+
+extension ProductStanding {
+    fileprivate var order: (Int64, Int, String) { transaction.order }
+}
+
+extension JWSTransactionDecodedPayload {
+    /// By date, then by id. Ids are decimal numbers: the longer is the greater.
+    fileprivate var order: (Int64, Int, String) {
+        let id = transactionId ?? ""
+        return (purchaseDate ?? .min, id.utf8.count, id)
+    }
+}

@@ -1,0 +1,171 @@
+internal import AppStoreModels
+internal import ProductCatalog
+internal import Purchases
+internal import TransactionStore
+
+/// The purchases of a validation: those of `latest_receipt_info` in the reply to the same receipt, by product.
+///
+/// Consumables disappear when they are finished, as they do from receipts. What is not known is left out: the App Store has
+/// nothing like `isAcknowledged`, no document states `renewalIntentChangeDate`, and the app itself knows what it delivered
+/// (`isConsumed`).
+struct ValidatedPurchases {
+    private let products: [ProductStanding]
+    private let entries: [String: TransactionEntry]
+    /// The products without an introductory offer for this customer, now.
+    private let ineligibleProducts: [String]
+    /// Every product that the customer ever bought, finished consumables included.
+    private let known: Set<String>
+
+    /// - Parameters:
+    ///   - latest: which transactions count.
+    ///   - customer: resolved from all that is known, the submitted document included; nil for a document that no store could
+    ///     keep (Xcode), which gives no purchases.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
+    init(
+        _ latest: LatestTransactions, customer: Customer?, recordedFacts: EndpointConfiguration.RecordedFacts,
+        catalog: ProductCatalog?, now: Int64
+    ) {
+        entries = Dictionary(
+            latest.entries.compactMap { entry in entry.transactionId.map { ($0, entry) } },
+            uniquingKeysWith: { first, _ in first })
+        var history = customer?.purchaseHistory(catalog: catalog) ?? PurchaseHistory(entries: [])
+        history.entries = history.entries.compactMap { [entries] purchase in
+            guard let entry = purchase.transaction.transactionId.flatMap({ entries[$0] }) else { return nil }
+            var purchase = purchase
+            // The reply shows a cancellation that only a notification of version 1 stated.
+            if purchase.transaction.revocationDate == nil, purchase.transaction.isUpgraded != true {
+                purchase.transaction.revocationDate = entry.cancellationDate
+            }
+            return purchase
+        }
+        let renewals = Set(
+            customer?.shownRenewalInfos(recordedFacts).compactMap(\.payload.originalTransactionId) ?? [])
+        history.renewalInfos.removeAll { !renewals.contains($0.originalTransactionId ?? "") }
+        products = history.productStandings(at: now)
+        known = Set(customer?.transactions.compactMap(\.payload.productId) ?? []).union(products.map(\.productId))
+        ineligibleProducts = Self.ineligibleProducts(history, catalog, now)
+    }
+
+    private static func ineligibleProducts(
+        _ history: PurchaseHistory, _ catalog: ProductCatalog?, _ now: Int64
+    ) -> [String] {
+        let groups = Set(
+            history.subscriptionGroups.filter {
+                history.introductoryEligibility(group: $0, at: now).eligibility == .notEligible
+            })
+        guard !groups.isEmpty else { return [] }
+        var products = Set(history.knownGroups.filter { groups.contains($0.value) }.keys)
+        if let catalog {
+            products.formUnion(
+                catalog.productIds.filter { groups.contains(catalog.product($0)?.subscriptionGroupIdentifier ?? "") })
+        }
+        return products.sorted()
+    }
+
+    func contains(_ productId: String) -> Bool { known.contains(productId) }
+
+    /// Whether the subscription of a product is over. One whose billing is retried is not.
+    func isOver(_ productId: String) -> Bool {
+        let status = products.first { $0.productId == productId }?.subscriptionStatus
+        return status == .expired || status == .revoked
+    }
+
+    /// Writes `collection` and `ineligible_for_intro_price`.
+    func write(to writer: inout JSONWriter) {
+        writer.key("collection")
+        writer.beginArray()
+        for product in products { writer.purchase(product, entries[product.transaction.transactionId ?? ""]) }
+        writer.endArray()
+        if !ineligibleProducts.isEmpty { writer.member("ineligible_for_intro_price", ineligibleProducts) }
+    }
+}
+
+extension JSONWriter {
+    /// One element of `collection`.
+    fileprivate mutating func purchase(_ product: ProductStanding, _ entry: TransactionEntry?) {
+        let transaction = product.transaction
+        let isSubscription = product.type == .autoRenewableSubscription
+        beginObject()
+        member("id", product.productId)
+        member("platform", ValidateRequest.receiptType)
+        member("purchaseId", transaction.originalTransactionId)
+        member("transactionId", transaction.transactionId)
+        let began = transaction.originalPurchaseDate ?? transaction.purchaseDate
+        member("purchaseDate", began)
+        if isSubscription, let renewed = transaction.purchaseDate, renewed > began ?? renewed {
+            member("lastRenewalDate", renewed)
+        }
+        // The plugin compares it with the clock, so in the grace period it is the end of that.
+        member("expiryDate", product.accessEnds)
+        member("isExpired", product.isExpired)
+        member("isTrialPeriod", entry?.isTrialPeriod)
+        member("isIntroPeriod", entry?.isInIntroOfferPeriod)
+        if isSubscription { member("isBillingRetryPeriod", product.isBillingRetryPeriod) }
+        member("renewalIntent", product.renewalIntent)
+        member("cancelationReason", product.cancelationReason(entry))
+        member("discountId", entry?.promotionalOfferId ?? entry?.offerCodeRefName ?? transaction.offerIdentifier)
+        member("priceConsentStatus", product.priceConsentStatus)
+        member("quantity", transaction.quantity)
+        endObject()
+    }
+}
+
+/// The values of the plugin.
+extension ProductStanding {
+    /// Whether the access is over. Nil if that is unknown, and for consumables.
+    fileprivate var isExpired: Bool? {
+        switch status {
+        case .active?, .billingGracePeriod?: false
+        case .expired?, .billingRetry?, .revoked?: true
+        default: nil
+        }
+    }
+
+    /// The grace period is one of billing retry.
+    fileprivate var isBillingRetryPeriod: Bool? {
+        switch status {
+        case .billingRetry?, .billingGracePeriod?: true
+        case .active?: false
+        default: nil
+        }
+    }
+
+    fileprivate var renewalIntent: String? {
+        switch renewalInfo?.autoRenewStatus {
+        case .on?: "Renew"
+        case .off?: "Lapse"
+        default: nil
+        }
+    }
+
+    fileprivate var priceConsentStatus: String? {
+        switch renewalInfo?.priceIncreaseStatus {
+        case .pending?: "Notified"
+        case .consentedOrNotified?: "Agreed"
+        default: nil
+        }
+    }
+
+    /// Why the access ended. A subscription that runs and will lapse has only its `renewalIntent`.
+    fileprivate func cancelationReason(_ entry: TransactionEntry?) -> String? {
+        if isReplaced { return "System.Replaced" }
+        switch status {
+        case .revoked?:
+            switch entry?.cancellationReason {
+            case 0: return "Customer"
+            case 1: return "Customer.TechnicalIssues"
+            default: return "Unknown"
+            }
+        case .expired?:
+            switch renewalInfo?.expirationIntent {
+            case .cancelled?: return "Customer"
+            case .billingError?: return "System.BillingError"
+            case .noConsentToPriceIncrease?: return "Customer.PriceIncrease"
+            case .productUnavailable?: return "System.ProductUnavailable"
+            case nil: return nil
+            default: return "Unknown"
+            }
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,206 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+internal import Purchases
+internal import TransactionStore
+
+// The validator protocol of cordova-plugin-purchase. Documents are verified, stored and refreshed as for verifyReceipt. A request
+// has no password, so an app answers only if it is configured so.
+
+extension VerifyReceiptEndpoint {
+    /// Whether an app answers validations (``AppConfiguration/answersValidations``).
+    public var answersValidations: Bool { configuration.apps.contains(where: \.answersValidations) }
+
+    /// The answer to a request of cordova-plugin-purchase. Every failure is an answer with `ok: false`.
+    ///
+    /// - Parameters:
+    ///   - body: the request's body. Only the size of the receipt is limited here.
+    ///   - environment: the endpoint that received the request.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
+    public func validate(_ body: [UInt8], at environment: EndpointEnvironment, now: Int64) async -> ValidationReply {
+        let exchange = Exchange(environment: environment, now: now)
+        do {
+            return try await validation(body, exchange)
+        } catch let failure as ValidationFailure {
+            return failure.reply(exchange.facts)
+        } catch let refusal as Refusal {
+            return ValidationFailure(refusal).reply(exchange.facts)
+        } catch {
+            let reason = "Unexpected failure: \(type(of: error))."
+            return ValidationFailure(.internalFailure, "Unexpected failure.", reason: reason).reply(exchange.facts)
+        }
+    }
+
+    /// The answer when there is no room for the request.
+    public static let validationUnavailable = ValidationFailure(
+        .temporary, StatusTable.row(.queueFull).meaning + ".", reason: "There is no room for the request."
+    ).reply()
+
+    private func validation(_ body: [UInt8], _ exchange: Exchange) async throws -> ValidationReply {
+        let request = try ValidateRequest.read(body)
+        switch request.document {
+        case .receipt(let text):
+            let submission = try genuineSubmission(text, exchange)
+            let app = try validatedApp(submission.receipt.payload.bundleId, request)
+            switch submission.receipt.payload {
+            case .app(let receipt): return try await validation(receipt, submission, request, app, exchange)
+            case .transaction(let receipt): return try await validation(receipt, submission, request, app, exchange)
+            }
+        case .signedTransaction(let text):
+            guard let verifier = configuration.signedTransactionVerifier else {
+                throw Refusal(.signedTransactionNotAnswered, "There is no verifier for the JWS.")
+            }
+            let payload = try await genuineTransaction(text, verifier, exchange)
+            let app = try validatedApp(payload.bundleId, request)
+            return try await validation(payload, request, app, exchange)
+        }
+    }
+
+    /// The app of a genuine document, if it answers validations and the request is about it.
+    /// - Throws: ``ValidationFailure``
+    private func validatedApp(_ bundleId: String?, _ request: ValidateRequest) throws -> ConfiguredApp {
+        guard let bundleId, let app = configured(bundleId), app.answersValidations else {
+            throw ValidationFailure(.off, "Validation is not enabled for this app.")
+        }
+        guard request.type != .application || request.id == bundleId else {
+            throw ValidationFailure(.invalidProductId, "The id is not the bundle id of the receipt.")
+        }
+        return app
+    }
+
+    private func validation(
+        _ receipt: AppReceipt, _ submission: Submission, _ request: ValidateRequest, _ app: ConfiguredApp,
+        _ exchange: Exchange
+    ) async throws -> ValidationReply {
+        _ = try configuredApp(
+            receipt.bundleId, appleId: exchange.environment == .production ? receipt.appItemId : nil)
+        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange) {
+            try await self.knowledge(of: $0, $1)
+        }
+        let customer = submission.facts.flatMap { knowledge?.adding($0) }
+        let reply = AppReceiptReply(
+            receipt, resolvedAlone: submission.entry.resolvedAlone, text: submission.text,
+            environment: exchange.environment, now: exchange.now, excludesOldTransactions: false,
+            configuration: replyConfiguration, app: app, customer: customer)
+        exchange.facts.transactionsFromStore = reply.latest.storeOnlyCount
+        let purchases = ValidatedPurchases(
+            reply.latest, customer: customer ?? submission.alone, recordedFacts: configuration.recordedFacts,
+            catalog: app.catalog, now: exchange.now)
+        return try answer(request, bundleId: receipt.bundleId, purchases, exchange) { writer in
+            writer.member("type", ValidateRequest.receiptType)
+            reply.writeReceiptMembers(to: &writer)
+        }
+    }
+
+    private func validation(
+        _ receipt: TransactionReceipt, _ submission: Submission, _ request: ValidateRequest, _ app: ConfiguredApp,
+        _ exchange: Exchange
+    ) async throws -> ValidationReply {
+        let appleId = exchange.environment == .production ? receipt.appItemId.flatMap { Int64($0) } : nil
+        _ = try configuredApp(receipt.bundleId, appleId: appleId)
+        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange) {
+            try await self.knowledge(ofTransactionReceipt: $0, $1)
+        }
+        let purchases = purchases(
+            [TransactionEntry(receipt)], submission.facts.flatMap { knowledge?.adding($0) }, alone: submission.alone,
+            app,
+            exchange)
+        return try answer(request, bundleId: receipt.bundleId, purchases, exchange) { writer in
+            writer.member("type", ValidateRequest.receiptType)
+            writer.purchaseInfoMembers(receipt)
+        }
+    }
+
+    private func validation(
+        _ payload: JWSTransactionDecodedPayload, _ request: ValidateRequest, _ app: ConfiguredApp, _ exchange: Exchange
+    ) async throws -> ValidationReply {
+        let fact = TransactionFact(payload, source: .signedTransaction)
+        let facts = Self.facts(fact)
+        let knowledge = try await currentKnowledge(of: facts, app, exchange) {
+            try await self.knowledge(of: $0, $1)
+        }
+        let purchases = purchases(
+            [TransactionEntry(StoredTransaction(payload, origin: fact.origin))],
+            facts.flatMap { knowledge?.adding($0) }, alone: facts.flatMap { Customer(resolving: [$0]) }, app, exchange)
+        return try answer(request, bundleId: payload.bundleId, purchases, exchange) { writer in
+            writer.member("type", ValidateRequest.signedTransactionType)
+            writer.member("transactionId", payload.transactionId)
+            writer.member("originalTransactionId", payload.originalTransactionId)
+            writer.member("bundleId", payload.bundleId)
+            writer.member("productId", payload.productId)
+            writer.member("environment", payload.environment?.rawValue)
+        }
+    }
+
+    /// The purchases that a validation of one transaction shows.
+    /// - Parameters:
+    ///   - customer: resolved from the store's documents and the submitted one; nil if the store contributes nothing.
+    ///   - alone: the customer of the submitted document alone.
+    private func purchases(
+        _ submitted: [TransactionEntry], _ customer: Customer?, alone: Customer?, _ app: ConfiguredApp,
+        _ exchange: Exchange
+    ) -> ValidatedPurchases {
+        let latest = LatestTransactions(
+            submitted: submitted, customer: customer, recordedFacts: configuration.recordedFacts,
+            order: configuration.order, catalog: app.catalog)
+        exchange.facts.transactionsFromStore = latest.storeOnlyCount
+        return ValidatedPurchases(
+            latest, customer: customer ?? alone, recordedFacts: configuration.recordedFacts, catalog: app.catalog,
+            now: exchange.now)
+    }
+
+    /// - Parameter transaction: writes the members of `transaction`.
+    /// - Throws: ``ValidationFailure``
+    private func answer(
+        _ request: ValidateRequest, bundleId: String?, _ purchases: ValidatedPurchases, _ exchange: Exchange,
+        transaction: (inout JSONWriter) -> Void
+    ) throws -> ValidationReply {
+        let warning = exchange.fallbackWarning
+        let usesLatestReceipt = warning == nil && (exchange.facts.source ?? .receipt) != .receipt
+        if request.id != bundleId {
+            guard purchases.contains(request.id) else {
+                throw ValidationFailure(.invalidProductId, "The customer has no purchase of this product.")
+            }
+            if request.type == .paidSubscription, purchases.isOver(request.id) {
+                var failure = ValidationFailure(.subscriptionExpired, "The subscription is over.")
+                failure.usesLatestReceipt = usesLatestReceipt
+                throw failure
+            }
+        }
+        var writer = JSONWriter(reservingCapacity: 4_096)
+        writer.beginObject()
+        writer.member("ok", true)
+        writer.key("data")
+        writer.beginObject()
+        writer.member("id", request.id)
+        writer.member("latest_receipt", usesLatestReceipt)
+        writer.key("transaction")
+        writer.beginObject()
+        transaction(&writer)
+        writer.endObject()
+        purchases.write(to: &writer)
+        writer.key("date")
+        writer.iso8601(exchange.now)
+        writer.member("warning", warning)
+        writer.endObject()
+        writer.endObject()
+        return ValidationReply(httpStatus: 200, code: 0, body: writer.finish(), facts: exchange.facts)
+    }
+}
+
+extension Submission {
+    /// The customer of this receipt alone; nil if the receipt has no key to store it under.
+    fileprivate var alone: Customer? {
+        (facts ?? FactSet(receipt, canonicalBytes: entry.bytes)).flatMap { Customer(resolving: [$0]) }
+    }
+}
+
+extension Exchange {
+    /// What the answer lacks because something could not be used; nil if nothing is missing.
+    fileprivate var fallbackWarning: String? {
+        if facts.storeFailed, facts.source == .receipt {
+            return "The store could not be read: only the submitted document was used."
+        }
+        return facts.appStoreFailed
+            ? "The App Store could not be queried: the purchases are as they were last known." : nil
+    }
+}
