@@ -309,7 +309,7 @@ extension VerifyReceiptServer {
     /// stays in use.
     ///
     /// - Returns: the names of changed settings that need a restart.
-    /// - Throws: what ``init(configuration:store:spool:logger:metricsFactory:observer:clock:onListening:)`` throws.
+    /// - Throws: what ``init(configuration:store:spool:logger:metricsFactory:observer:lookUpAnswers:clock:onListening:)`` throws.
     @discardableResult
     public func reload(_ new: VerifyReceiptServerConfiguration) throws -> [String] {
         do {

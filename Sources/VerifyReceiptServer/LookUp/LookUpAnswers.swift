@@ -12,8 +12,7 @@ public protocol LookUpAnswers: Sendable {
     /// - Throws: `TransactionStoreError`.
     func customers(with id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws -> [UInt8]?
 
-    /// The entitlements of the customers with an id; nil if there is none.
-    /// - Parameters: as for ``customers(with:at:_:)``.
+    /// The entitlements of the customers with an id, as ``customers(with:at:_:)`` finds them; nil if there is none.
     /// - Throws: `TransactionStoreError`.
     func entitlements(ofCustomersWith id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws
         -> [UInt8]?
