@@ -20,8 +20,8 @@ public struct AppConfiguration: Sendable {
     public var order: EndpointConfiguration.Order?
     /// How production handles the app's sandbox purchases; nil for ``EndpointConfiguration/sandboxAtProduction``.
     public var sandboxAtProduction: EndpointConfiguration.SandboxAtProduction?
-    /// Whether ``VerifyReceiptEndpoint/validate(_:at:now:)`` answers for the app. Its requests have no shared secret: whoever
-    /// has a receipt gets the purchases of its customer.
+    /// Whether ``VerifyReceiptEndpoint/validate(_:at:now:)`` answers for the app. Its requests have no shared secret, so a
+    /// receipt is enough to read the purchases of its customer.
     public var answersValidations = false
 
     public init(

@@ -20,6 +20,8 @@ struct ValidatedPurchases {
     ///   - latest: which transactions count.
     ///   - customer: resolved from all that is known, the submitted document included; nil for a document that no store could
     ///     keep (Xcode), which gives no purchases.
+    ///   - recordedFacts: which renewal infos count.
+    ///   - catalog: the catalog of the app.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     init(
         _ latest: LatestTransactions, customer: Customer?, recordedFacts: EndpointConfiguration.RecordedFacts,

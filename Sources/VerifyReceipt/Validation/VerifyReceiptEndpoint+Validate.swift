@@ -131,10 +131,8 @@ extension VerifyReceiptEndpoint {
         }
     }
 
-    /// The purchases that a validation of one transaction shows.
-    /// - Parameters:
-    ///   - customer: resolved from the store's documents and the submitted one; nil if the store contributes nothing.
-    ///   - alone: the customer of the submitted document alone.
+    /// The purchases that a validation of one transaction shows: those of the customer, or of the document alone if the store
+    /// contributes nothing.
     private func purchases(
         _ submitted: [TransactionEntry], _ customer: Customer?, alone: Customer?, _ app: ConfiguredApp,
         _ exchange: Exchange
@@ -148,7 +146,7 @@ extension VerifyReceiptEndpoint {
             now: exchange.now)
     }
 
-    /// - Parameter transaction: writes the members of `transaction`.
+    /// The answer with the purchases. The closure writes the members of `transaction`.
     /// - Throws: ``ValidationFailure``
     private func answer(
         _ request: ValidateRequest, bundleId: String?, _ purchases: ValidatedPurchases, _ exchange: Exchange,
@@ -156,15 +154,11 @@ extension VerifyReceiptEndpoint {
     ) throws -> ValidationReply {
         let warning = exchange.fallbackWarning
         let usesLatestReceipt = warning == nil && (exchange.facts.source ?? .receipt) != .receipt
-        if request.id != bundleId {
-            guard purchases.contains(request.id) else {
-                throw ValidationFailure(.invalidProductId, "The customer has no purchase of this product.")
-            }
-            if request.type == .paidSubscription, purchases.isOver(request.id) {
-                var failure = ValidationFailure(.subscriptionExpired, "The subscription is over.")
-                failure.usesLatestReceipt = usesLatestReceipt
-                throw failure
-            }
+        if request.id != bundleId, var failure = purchases.failure(of: request) {
+            // What could not be read may have the purchase or its renewal.
+            if let warning { throw ValidationFailure(.temporary, warning, reason: "\(failure.reason) \(warning)") }
+            failure.usesLatestReceipt = usesLatestReceipt
+            throw failure
         }
         var writer = JSONWriter(reservingCapacity: 4_096)
         writer.beginObject()
@@ -184,6 +178,17 @@ extension VerifyReceiptEndpoint {
         writer.endObject()
         writer.endObject()
         return ValidationReply(httpStatus: 200, code: 0, body: writer.finish(), facts: exchange.facts)
+    }
+}
+
+extension ValidatedPurchases {
+    /// The failure of a request about a product; nil if the product was bought and its subscription is not over.
+    fileprivate func failure(of request: ValidateRequest) -> ValidationFailure? {
+        guard contains(request.id) else {
+            return ValidationFailure(.invalidProductId, "The customer has no purchase of this product.")
+        }
+        guard request.type == .paidSubscription, isOver(request.id) else { return nil }
+        return ValidationFailure(.subscriptionExpired, "The subscription is over.")
     }
 }
 

@@ -136,6 +136,28 @@ import VerifyReceipt
         #expect(answer.reply.httpStatus == 503 && answer.code == 6_777_014)
     }
 
+    /// The store or the App Store may have the renewal, or the purchase.
+    @Test func withoutTheStoreOrTheAppStoreNoProductIsRefused() async throws {
+        let receipt = try appReceipt([month(0)])
+        let over = validation(of: receipt, id: monthly, type: "paid subscription")
+        let missing = validation(of: receipt, id: tree, type: "non consumable")
+        let storeAway = try validatingEndpoint(
+            store: FailingStore(reading: TransactionStoreError(.unavailable, "on purpose"))
+        ) { $0.whenStoreFails = .receiptOnly }
+        let appStoreAway = try validatingEndpoint(store: MemoryStore()) {
+            $0.freshness = Freshness(source: .appStore, maximumAge: 3_600_000)
+            $0.customerRefresher = ValidateTests.AbsentAppStore()
+        }
+        for request in [over, missing] {
+            let verdict = try await validatingEndpoint(store: MemoryStore()).ask(validation: request)
+            #expect(verdict.reply.httpStatus == 200 && !verdict.isOK)
+            for endpoint in [storeAway, appStoreAway] {
+                let answer = try await endpoint.ask(validation: request)
+                #expect(answer.reply.httpStatus == 503 && answer.code == 6_777_014)
+            }
+        }
+    }
+
     @Test func aFullServerIsTemporary() throws {
         let answer = try ReadValidation(VerifyReceiptEndpoint.validationUnavailable)
         #expect(answer.reply.httpStatus == 503 && answer.code == 6_777_014)
