@@ -205,6 +205,20 @@ struct ConsumptionTests {
         }
     }
 
+    @Test("store stats and store check count the open requests")
+    func counted() async throws {
+        let folder = try Folder()
+        try await makeStore(in: folder)
+        _ = try await run("dismiss", "c", in: folder)
+        for command in ["stats", "check"] {
+            let outcome = try await Command.run(["store", command, "--store", "sqlite:store.sqlite"], in: folder)
+            let lines = outcome.output.split(separator: "\n")
+            #expect(outcome.status == 0 && lines.contains("open consumption requests: 2"), "\(outcome)")
+        }
+        let json = try await Command.run(["store", "stats", "--store", "sqlite:store.sqlite", "--json"], in: folder)
+        #expect(try json.object()["openConsumptionRequests"] as? Int == 2, "\(json)")
+    }
+
     @Test("pending of a store that is not there is an error and makes none")
     func missing() async throws {
         let folder = try Folder()

@@ -65,8 +65,8 @@ struct StoreStatsCommand: AsyncParsableCommand {
         commandName: "stats",
         abstract: "Count what is in a store.",
         discussion: """
-            Prints the apps with their environments, the number of customers, transactions, receipts and notifications, \
-            and how far each consumer of the ledger is. A consumer with unread entries has to catch up, or no longer \
+            Prints the apps with their environments, the number of customers, transactions, receipts, notifications and \
+            open consumption requests, and how far each consumer of the ledger is. A consumer with unread entries has to catch up, or no longer \
             exists. The store may be in use; the command writes nothing.
 
             EXIT STATUS:
@@ -95,7 +95,7 @@ struct StoreCheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Read everything in a store, and count it.",
         discussion: """
-            Decodes every customer and every entry of the ledger. The file of SQLite is checked too. The store may be in \
+            Decodes every customer, every entry of the ledger and every open consumption request. The file of SQLite is checked too. The store may be in \
             use; the command writes nothing.
 
             EXIT STATUS:
@@ -129,6 +129,11 @@ struct StoreCheckCommand: AsyncParsableCommand {
                 lines.append(("ledger entries", try await ledgerEntries(in: store)))
             } catch let error as TransactionStoreError where error.code == .corrupt {
                 problems.append("ledger: \(error)")
+            }
+            do {
+                lines.append(("open consumption requests", try await store.openConsumptionTaskCount()))
+            } catch let error as TransactionStoreError where error.code == .corrupt {
+                problems.append("consumption requests: \(error)")
             }
             lines += try await store.counts().lines
             return (lines, problems)

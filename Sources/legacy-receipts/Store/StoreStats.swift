@@ -7,6 +7,7 @@ struct StoreStats {
     private let scopes: [StoreScope]
     private let counts: StoreCounts
     private let consumers: [(consumer: LedgerConsumer, hasUnread: Bool)]
+    private let openConsumptionRequests: Int64
 
     /// - Throws: `TransactionStoreError`.
     init(of store: any CompleteTransactionStore) async throws {
@@ -17,6 +18,7 @@ struct StoreStats {
             consumers.append((consumer, try await Self.hasUnread(consumer, in: store)))
         }
         self.consumers = consumers
+        openConsumptionRequests = try await store.openConsumptionTaskCount()
     }
 
     private static func hasUnread(_ consumer: LedgerConsumer, in store: any DeliveryLedger) async throws -> Bool {
@@ -31,6 +33,7 @@ struct StoreStats {
         var lines = scopes.map { "app: \($0.bundleId), \($0.environment.rawValue)" }
         lines.append("customers: \(counts.customers)")
         lines += counts.lines.map { "\($0.0): \($0.1)" }
+        lines.append("open consumption requests: \(openConsumptionRequests)")
         lines += consumers.map {
             "ledger consumer \($0.consumer.name): \($0.hasUnread ? "has unread entries" : "has read everything"), "
                 + "position \($0.consumer.position)"
@@ -56,6 +59,7 @@ struct StoreStats {
         writer.member("appTransactions", counts.appTransactions)
         writer.member("receipts", counts.receipts)
         writer.member("notifications", counts.notifications)
+        writer.member("openConsumptionRequests", openConsumptionRequests)
         writer.key("ledgerConsumers")
         writer.beginArray()
         for (consumer, hasUnread) in consumers {
@@ -69,6 +73,20 @@ struct StoreStats {
         writer.endArray()
         writer.endObject()
         return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension ConsumptionTasks {
+    /// The number of requests that are neither answered nor dismissed.
+    func openConsumptionTaskCount() async throws -> Int64 {
+        var count: Int64 = 0
+        var last: ConsumptionTask?
+        while true {
+            let page = try await openConsumptionTasks(after: last, limit: 1_000)
+            guard let end = page.last else { return count }
+            count += Int64(page.count)
+            last = end
+        }
     }
 }
 
