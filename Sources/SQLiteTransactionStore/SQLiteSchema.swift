@@ -34,13 +34,13 @@ enum SQLiteSchema {
             try db.execute(sql: version6(now: now))
         }
         migrator.registerMigration("7") { db in try db.execute(sql: version7) }
-        migrator.registerMigration("9") { db in try db.execute(sql: version9) }
+        migrator.registerMigration("8") { db in try db.execute(sql: version8) }
         return migrator
     }
 
     /// The requests for consumption information (`ConsumptionTask`), open while they have no outcome. Dates are in milliseconds
     /// since 1970.
-    private static let version9 = """
+    private static let version8 = """
         CREATE TABLE consumption_requests (
             notification_uuid TEXT PRIMARY KEY,
             scope_id INTEGER NOT NULL,

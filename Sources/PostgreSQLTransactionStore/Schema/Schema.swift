@@ -17,7 +17,7 @@ struct Schema: Sendable {
         Migration(version: 1, sql: initial), Migration(version: 2, sql: ledger, fill: LedgerFiller.fill),
         Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
         Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
-        Migration(version: 7, sql: references), Migration(version: 9, sql: consumptionRequests),
+        Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
     ]
 
     /// The version that this program reads and writes.

@@ -51,7 +51,7 @@ struct PostgreSQLMigrationTests {
             _ = try await new.apply([Samples.consumptionRequest("a", of: "1")])
             #expect(try await new.openConsumptionTasks(after: nil, limit: 10).map(\.transactionId) == ["1"])
             try await new.close()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "9")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "8")
         }
     }
 
