@@ -288,10 +288,10 @@ struct StoreMergeTests {
         var merge = try StoreMerge(of: paths.map { .sqlite(path: $0) })
         merge.rowsPerStep = 100
         var stops = 0
-        for stop in stride(from: 1, to: .max, by: 2) {
+        for stop in stride(from: 1, to: .max, by: 3) {
             let folder = try TemporaryFolder()
             let store = try Self.open(folder, "store")
-            let stopping = StoreMigrationTests.Stopping(store, at: stop, commits: stop % 4 == 1)
+            let stopping = StoreMigrationTests.Stopping(store, at: stop, commits: stop.isMultiple(of: 2))
             var isWhole = false
             do {
                 _ = try await merge.run(into: stopping)
@@ -308,12 +308,13 @@ struct StoreMergeTests {
                 #expect(try await store.customer(receipt.identities, in: receipt.scope) != nil)
             }
             let summary = try await merge.run(into: store)
-            #expect(isWhole == (summary.changed == 0))
+            // The last steps have no facts.
+            if isWhole { #expect(summary.changed == 0) }
             Self.expectSame(try await Content(of: store, address, exports: false), expected, "\(stop)")
             try await store.close()
             if isWhole { break }
         }
-        #expect(stops > 3)
+        #expect(stops > 2)
     }
 
     @Test("A notification that a source processed is not taken again")
