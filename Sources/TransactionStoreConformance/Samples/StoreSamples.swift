@@ -105,6 +105,7 @@ public enum StoreSamples {
     ///   - id: the transaction id.
     ///   - delay: after ``june``, in milliseconds, when the notification was signed.
     ///   - reason: Apple's `consumptionRequestReason`.
+    ///   - configure: sets further fields of the transaction.
     public static func consumptionRequest(
         _ uuid: String, of id: String, at delay: Int64 = 0, reason: String? = nil,
         _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
