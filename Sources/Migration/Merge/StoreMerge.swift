@@ -45,10 +45,9 @@ public struct StoreMerge: Sendable {
         let writer = MergeWriter(destination, rowsPerStep: rowsPerStep)
         do {
             for source in sources {
-                let snapshot = try Self.naming(source) { try Self.snapshot(of: source) }
                 let store = try await Self.naming(source) { try await Self.open(source) }
                 do {
-                    try await Self.merge(store, snapshot, named: source, to: writer, progress)
+                    try await Self.merge(store, named: source, to: writer, progress)
                     try await store.close()
                 } catch {
                     try? await store.close()
@@ -66,10 +65,13 @@ public struct StoreMerge: Sendable {
 
     /// The snapshot is older than what is read of the customers, so their facts include those of its receipts and notifications.
     /// These come last: an interruption before them leaves no receipt or notification that is known without its facts.
+    ///
+    /// The snapshot ends here. An engine that closes a store while somebody reads it waits for the reader.
     private static func merge(
-        _ store: any CompleteTransactionStore, _ snapshot: any StoreSnapshot, named source: StoreURL,
-        to writer: MergeWriter, _ progress: @Sendable (StoreMergeSummary) -> Void
+        _ store: any CompleteTransactionStore, named source: StoreURL, to writer: MergeWriter,
+        _ progress: @Sendable (StoreMergeSummary) -> Void
     ) async throws {
+        let snapshot = try naming(source) { try Self.snapshot(of: source) }
         for scope in try await naming(source, { try await store.scopes() }) {
             var last: CustomerIdentity?
             repeat {

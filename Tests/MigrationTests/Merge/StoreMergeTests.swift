@@ -288,7 +288,7 @@ struct StoreMergeTests {
         var merge = try StoreMerge(of: paths.map { .sqlite(path: $0) })
         merge.rowsPerStep = 100
         var stops = 0
-        for stop in stride(from: 1, to: .max, by: 7) {
+        for stop in stride(from: 1, to: .max, by: 3) {
             let folder = try TemporaryFolder()
             let store = try Self.open(folder, "store")
             let stopping = StoreMigrationTests.Stopping(store, at: stop, commits: stop.isMultiple(of: 2))
