@@ -1,9 +1,11 @@
 import Foundation
 import GRDB
 import PostgreSQLTransactionStore
+import Purchases
 import TestDatabase
 import TestSupport
 import Testing
+import TransactionStore
 
 @Suite("store", .timeLimit(.minutes(10)))
 struct StoreCommandTests {
@@ -121,6 +123,30 @@ struct StoreCommandTests {
         #expect(object["transactions"] as? Int == 7)
         let consumers = try #require(object["ledgerConsumers"] as? [[String: Any]])
         #expect(consumers.map { $0["hasUnread"] as? Bool } == [false, true])
+    }
+
+    @Test("prune removes old notifications and receipts, and no purchase")
+    func prune() async throws {
+        let folder = try Folder()
+        let receipt = KnownReceipt(form: .app, signedDate: 1_600_000_000_000, bytes: Array("receipt".utf8))
+        let known = FactSet(
+            scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
+            transactions: [StoredPurchases.fact("900", original: "900", 0, 1)], receipt: receipt,
+            notification: ProcessedNotification(
+                notificationUUID: "old", notificationType: "TEST", subtype: nil, signedDate: 1_600_000_000_000,
+                body: Array("{}".utf8)))
+        try await StoredPurchases.makeStore(StoredPurchases.sets + [known], in: folder)
+        let address = ["--store", "sqlite:store.sqlite"]
+        let outcome = try await Command.run(
+            ["store", "prune"] + address
+                + ["--notifications-before", "2021-01-01", "--receipts-before", "2021-01-01"], in: folder)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.output == "notifications removed: 1\nreceipts removed: 1\n", "\(outcome)")
+        #expect(try await Command.run(["customer", "900"] + address, in: folder).status == 0)
+        for arguments in [[], ["--notifications-before", "2999-01-01"]] {
+            let refused = try await Command.run(["store", "prune"] + address + arguments, in: folder)
+            #expect(refused.status == 2 && refused.error.contains("--notifications-before"), "\(refused)")
+        }
     }
 
     @Test(

@@ -49,6 +49,12 @@ struct ForeignEngineTests {
         func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
             try await store.removeEntries(before: date, evenUnread: evenUnread)
         }
+        func removeNotifications(signedBefore date: Int64) async throws -> Int64 {
+            try await store.removeNotifications(signedBefore: date)
+        }
+        func removeReceipts(signedBefore date: Int64) async throws -> Int64 {
+            try await store.removeReceipts(signedBefore: date)
+        }
         func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
             try await store.erase(identities, in: scope)
         }

@@ -45,7 +45,7 @@ actor MemoryPlace {
     private var renewalInfos: [Filing: [Int64: FactRow]] = [:]
     private var appTransactions: [Int: [Int64: FactRow]] = [:]
     private var receipts: [Int: [KnownReceipt.Form: KnownReceipt]] = [:]
-    private var notifications: [[UInt8]: (scope: StoreScope, body: [UInt8])] = [:]
+    private var notifications: [[UInt8]: (scope: StoreScope, date: Int64, body: [UInt8])] = [:]
     private var ledger: [Entry] = []
     private var histories: [TransactionKey: LedgerHistory] = [:]
     /// What the terms of non-renewing subscriptions rest on, by customer; nil for a customer who never had one.
@@ -92,7 +92,7 @@ actor MemoryPlace {
                 result.repeatedNotifications += 1
                 return
             }
-            notifications[id] = (set.scope, notification.body)
+            notifications[id] = (set.scope, notification.signedDate, notification.body)
         }
         guard !set.identities.isEmpty else { return }
         let customer = customer(of: set.identities.map { PlacedIdentity(scope: set.scope, identity: $0) })
@@ -260,6 +260,18 @@ actor MemoryPlace {
             erased.notifications += 1
         }
         return erased
+    }
+
+    func removeNotifications(signedBefore date: Int64) -> Int64 {
+        let count = notifications.count
+        notifications = notifications.filter { $0.value.date >= date }
+        return Int64(count - notifications.count)
+    }
+
+    func removeReceipts(signedBefore date: Int64) -> Int64 {
+        let count = receipts.values.reduce(0) { $0 + $1.count }
+        receipts = receipts.mapValues { $0.filter { $0.value.signedDate >= date } }
+        return Int64(count - receipts.values.reduce(0) { $0 + $1.count })
     }
 
     // MARK: Reading
@@ -571,6 +583,14 @@ actor MemoryStore: CompleteTransactionStore {
 
     func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
         try await opened.removeEntries(before: date, evenUnread: evenUnread)
+    }
+
+    func removeNotifications(signedBefore date: Int64) async throws -> Int64 {
+        try await opened.removeNotifications(signedBefore: date)
+    }
+
+    func removeReceipts(signedBefore date: Int64) async throws -> Int64 {
+        try await opened.removeReceipts(signedBefore: date)
     }
 
     func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {

@@ -202,4 +202,4 @@ public enum LedgerLimits {
 
 /// What every engine is.
 public typealias CompleteTransactionStore = TransactionStore & DeliveryLedger & CustomerDirectory & MigrationStore
-    & CustomerEraser & ConsumptionTasks
+    & CustomerEraser & StoreRetention & ConsumptionTasks

@@ -15,7 +15,7 @@ struct StoreCommand: AsyncParsableCommand {
               legacy-receipts store backup --store sqlite:purchases.sqlite \\
                 --to purchases-2026-01-31.sqlite
             """,
-        subcommands: [StoreStatsCommand.self, StoreCheckCommand.self, StoreBackupCommand.self])
+        subcommands: [StoreStatsCommand.self, StoreCheckCommand.self, StoreBackupCommand.self, StorePruneCommand.self])
 }
 
 struct StoreBackupCommand: AsyncParsableCommand {

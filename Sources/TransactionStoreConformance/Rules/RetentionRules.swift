@@ -1,0 +1,43 @@
+import Purchases
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    private static func notification(_ uuid: String, at date: Int64) -> FactSet {
+        let notification = ProcessedNotification(
+            notificationUUID: uuid, notificationType: "TEST", subtype: nil, signedDate: date, body: Array("{}".utf8))
+        return FactSet(scope: Samples.scope, notification: notification)
+    }
+
+    static let retention: [StoreRule] = [
+        StoreRule(opened: "notifications that were signed before a date are forgotten, and later ones are not") {
+            store in
+            _ = try await store.apply((0..<5).map { notification("uuid-\($0)", at: Samples.june + Int64($0)) })
+            try await expect(store.removeNotifications(signedBefore: Samples.june + 3), equals: 3)
+            for number in 0..<5 {
+                try await expect(store.hasProcessed(notificationUUID: "uuid-\(number)"), equals: number >= 3)
+            }
+            try await expect(store.removeNotifications(signedBefore: Samples.june + 3), equals: 0)
+            try await expect(store.apply([notification("uuid-0", at: Samples.june)]).repeatedNotifications, equals: 0)
+        },
+        StoreRule(opened: "receipts that were created before a date are removed, and what they state stays") { store in
+            for number in 1...4 {
+                _ = try await store.apply([
+                    Samples.set(
+                        Samples.fact("\(number)"),
+                        receipt: Samples.receipt("app\(number)", at: Samples.june + Int64(number)))
+                ])
+            }
+            let other = Samples.receipt("transaction", form: .transaction, at: Samples.june + 9)
+            _ = try await store.apply([Samples.set(Samples.fact("1"), receipt: other)])
+            try await expect(store.removeReceipts(signedBefore: Samples.june + 3), equals: 2)
+            let left = try await store.customer(original: "1")
+            try expect(left?.newestAppReceipt == nil && left?.newestTransactionReceipt != nil)
+            try expect(left?.transactions.count, equals: 1)
+            try await expect(store.customer(original: "3")?.newestAppReceipt?.bytes, equals: Array("app3".utf8))
+            try await expect(store.counts().receipts, equals: 3)
+            try await expect(LedgerAudit.check(store).count, equals: 4)
+        },
+    ]
+}

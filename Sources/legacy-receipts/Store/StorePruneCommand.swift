@@ -1,0 +1,68 @@
+import ArgumentParser
+import Foundation
+import TransactionStore
+
+struct StorePruneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Remove old notifications and receipts.",
+        discussion: """
+            Removes the ids of notifications that the App Store signed before a date, and the receipts that were created \
+            before a date. What they state about purchases stays. 'ledger prune' removes entries of the ledger, and \
+            'customer --erase' everything about a customer.
+
+            A notification that is forgotten and arrives again gives its entry in the ledger a second time. So only those \
+            are removed that the history of the App Store has no more: the date is at least 180 days ago. Without its \
+            receipt, a customer has no latest_receipt in answers to signed transactions, and none in vendor exports.
+
+            The store may be in use. An interruption keeps what was removed; run the command again.
+
+            EXAMPLES:
+              legacy-receipts store prune --store sqlite:purchases.sqlite \\
+                --notifications-before 2026-01-01T00:00:00Z --receipts-before 2025-01-01T00:00:00Z
+            """)
+
+    /// How long the App Store keeps the history of notifications (Get Notification History).
+    private static let history: Int64 = 180 * 86_400_000
+
+    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Remove notifications that were signed before, such as 2026-01-01T00:00:00Z.", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var notificationsBefore: Int64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Remove receipts that were created before, such as 2026-01-01T00:00:00Z.", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var receiptsBefore: Int64?
+
+    func validate() throws {
+        guard notificationsBefore != nil || receiptsBefore != nil else {
+            throw ValidationError("Give --notifications-before, --receipts-before, or both.")
+        }
+        let newest = Int64(Date().timeIntervalSince1970 * 1_000) - Self.history
+        guard notificationsBefore ?? 0 <= newest else {
+            throw ValidationError(
+                "--notifications-before is less than 180 days ago; the App Store can still send those notifications.")
+        }
+    }
+
+    func run() async throws {
+        let lines = try await StoreOpener.withExisting(store) { store in
+            var lines: [String] = []
+            if let notificationsBefore {
+                let count = try await store.removeNotifications(signedBefore: notificationsBefore)
+                lines.append("notifications removed: \(count)")
+            }
+            if let receiptsBefore {
+                lines.append("receipts removed: \(try await store.removeReceipts(signedBefore: receiptsBefore))")
+            }
+            return lines
+        }
+        try Terminal.output(lines.joined(separator: "\n"))
+    }
+}
