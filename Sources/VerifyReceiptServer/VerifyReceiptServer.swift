@@ -120,16 +120,17 @@ public final class VerifyReceiptServer: Service {
             configuration: .init(
                 additionalChannelHandlers: [RequestTimeouts(timeouts: state.timeouts, metrics: state.metrics)]))
         lookUp = configuration.lookUp.flatMap { listener in
-            lookUpAnswers.map { Self.lookUp(listener, $0, configuration.limits, state) }
+            lookUpAnswers.map { Self.lookUp(listener, $0, configuration, state) }
         }
     }
 
     private static func lookUp(
         _ listener: VerifyReceiptServerConfiguration.LookUpListener, _ answers: any LookUpAnswers,
-        _ limits: VerifyReceiptServerConfiguration.Limits, _ state: ServerState
+        _ configuration: VerifyReceiptServerConfiguration, _ state: ServerState
     ) -> (responder: LookUpResponder, channel: HTTP1Channel) {
         let responder = LookUpResponder(
-            answers, tokens: listener.tokens, maximumBody: limits.bodyBytes, state: state)
+            answers, tokens: listener.tokens, credentials: configuration.appStore,
+            maximumBody: configuration.limits.bodyBytes, state: state)
         let channel = HTTP1Channel(
             responder: { request, writer, channel in try await responder.respond(request, writer, channel) },
             configuration: .init(
@@ -319,7 +320,7 @@ extension VerifyReceiptServer {
             let certificates = ListenerMatching(from: configuration.listeners, to: new.listeners).certificates
             let prepared = try certificates.map { (channels[$0.index], try TLSSetup.configuration($0.tls)) }
             for (channel, tls) in prepared { try channel.replace(tls) }
-            if let lookUp, let tokens = new.lookUp?.tokens { lookUp.responder.replace(tokens) }
+            if let lookUp, let tokens = new.lookUp?.tokens { lookUp.responder.replace(tokens, new.appStore) }
             state.replace(
                 with: .init(endpoint: endpoint, sandboxHosts: new.sandboxHosts, notifications: notifications))
         } catch {

@@ -1,3 +1,4 @@
+import AppStoreSync
 import AppStoreTrust
 import Foundation
 import Synchronization
@@ -30,6 +31,12 @@ private final class EchoedLookUp: LookUpAnswers {
     ) async throws -> [UInt8]? { try await answer("entitlements \(id) \(date)") }
     func inspection(of document: [UInt8], _ endpoint: EndpointConfiguration) async throws -> [UInt8] {
         try await answer("inspection \(String(decoding: document, as: UTF8.self))")
+    }
+    func sign(
+        _ signature: LookUpSignature, _ request: [UInt8], _ endpoint: EndpointConfiguration,
+        _ credentials: [AppStoreCredentials]
+    ) async throws -> [UInt8] {
+        try await answer("\(signature.rawValue) \(String(decoding: request, as: UTF8.self))")
     }
 }
 
@@ -72,6 +79,30 @@ extension ServerTests {
                 let inspection = try await Self.ask(port, "/v1/inspect", method: "POST", body: "document")
                 #expect(inspection.body == "\"inspection document\"")
                 #expect(try await Self.ask(port, "/v1/customers/none").status == 404)
+            }
+        }
+
+        @Test("Each kind of signature has its path, and a refusal its status")
+        func signatures() async throws {
+            try await Self.run { _, port in
+                for kind in LookUpSignature.allCases {
+                    let path = "/v1/signatures/\(kind.rawValue)"
+                    let answer = try await Self.ask(port, path, method: "POST", body: "request")
+                    #expect(answer.status == 200 && answer.body == "\"\(kind.rawValue) request\"")
+                    let read = try await Self.ask(port, path)
+                    #expect(read.status == 405)
+                }
+                let unknown = try await Self.ask(port, "/v1/signatures/other", method: "POST", body: "request")
+                #expect(unknown.status == 404)
+            }
+            for (refusal, status) in [
+                (LookUpRefusal.badRequest("a \"b\""), 400), (.notFound("a \"b\""), 404), (.notEligible("a \"b\""), 409),
+            ] {
+                try await Self.run(EchoedLookUp(error: refusal)) { _, port in
+                    let path = "/v1/signatures/promotional-offer"
+                    let answer = try await Self.ask(port, path, method: "POST", body: "request")
+                    #expect(answer.status == status && answer.body == #"{"error":"a \"b\""}"# + "\n", "\(answer)")
+                }
             }
         }
 

@@ -108,6 +108,8 @@ extension ServerTests {
                     "/verifyReceipt", "/WebObjects/MZFinance.woa/wa/verifyReceipt", "/sandbox/verifyReceipt",
                     "/validate", "/sandbox/validate", "/notifications/v1", "/notifications/v2",
                     "/v1/customers/{id}", "/v1/customers/{id}/entitlements", "/v1/inspect",
+                    "/v1/signatures/promotional-offer", "/v1/signatures/introductory-eligibility",
+                    "/v1/signatures/advanced-commerce",
                 ])
         }
 

@@ -1,3 +1,4 @@
+public import AppStoreSync
 public import VerifyReceipt
 
 /// What the look-up listener answers with: customers of the store, and inspected documents. All answers are JSON.
@@ -23,4 +24,33 @@ public protocol LookUpAnswers: Sendable {
     ///   - endpoint: has the trust policy.
     /// - Throws: what the trust policy's certificates throw.
     func inspection(of document: [UInt8], _ endpoint: EndpointConfiguration) async throws -> [UInt8]
+
+    /// Signs for an app.
+    /// - Parameters:
+    ///   - signature: what to sign.
+    ///   - request: the body of the request, JSON.
+    ///   - endpoint: has the catalogs of the apps.
+    ///   - credentials: the keys of the apps.
+    /// - Throws: ``LookUpRefusal``, `TransactionStoreError`.
+    func sign(
+        _ signature: LookUpSignature, _ request: [UInt8], _ endpoint: EndpointConfiguration,
+        _ credentials: [AppStoreCredentials]
+    ) async throws -> [UInt8]
+}
+
+/// What the look-up listener signs. Raw values are the last part of the path.
+public enum LookUpSignature: String, Hashable, Sendable, CaseIterable {
+    case promotionalOffer = "promotional-offer"
+    case introductoryEligibility = "introductory-eligibility"
+    case advancedCommerce = "advanced-commerce"
+}
+
+/// Why something is not signed. The client gets the reason.
+public enum LookUpRefusal: Error, Hashable, Sendable {
+    /// The request cannot be read: HTTP 400.
+    case badRequest(String)
+    /// No customer has the id, or the server has no key of the app: HTTP 404.
+    case notFound(String)
+    /// The customer may not have the offer, or what is known does not decide it: HTTP 409.
+    case notEligible(String)
 }

@@ -1,3 +1,4 @@
+import AppStoreModels
 import AppStoreSync
 import AppStoreTrust
 import CoreMetrics
@@ -17,6 +18,7 @@ import TransactionStore
 /// | `GET /v1/customers/{id}` | the customers with an id, as `customer --json` prints them; 404 if there is none |
 /// | `GET /v1/customers/{id}/entitlements` | their entitlements |
 /// | `POST /v1/inspect` | what the body is, as `inspect --json` prints it |
+/// | `POST /v1/signatures/{kind}` | a signature for an app (``LookUpSignature``) |
 final class LookUpResponder: Sendable {
     /// How many questions are worked on at once. A question that is given up counts until it ends.
     static let maximumQuestions = 8
@@ -25,35 +27,47 @@ final class LookUpResponder: Sendable {
     static let maximumIdBytes = 1_024
 
     private let answers: any LookUpAnswers
-    private let tokens: Mutex<[SharedSecret]>
+    /// What a reload replaces.
+    private struct Secrets {
+        var tokens: [SharedSecret]
+        var credentials: [AppStoreCredentials]
+    }
+
+    private let secrets: Mutex<Secrets>
     private let maximumBody: Int
     private let questions = Mutex(0)
     private let responses: LabeledCounter
     private let logger: Logger
     private let state: ServerState
 
-    init(_ answers: any LookUpAnswers, tokens: [SharedSecret], maximumBody: Int, state: ServerState) {
+    init(
+        _ answers: any LookUpAnswers, tokens: [SharedSecret], credentials: [AppStoreCredentials], maximumBody: Int,
+        state: ServerState
+    ) {
         self.answers = answers
-        self.tokens = Mutex(tokens)
+        secrets = Mutex(Secrets(tokens: tokens, credentials: credentials))
         self.maximumBody = maximumBody
         responses = state.metrics.lookUps
         logger = state.logger
         self.state = state
     }
 
-    /// Accepts these tokens from now on.
-    func replace(_ new: [SharedSecret]) { tokens.withLock { $0 = new } }
+    /// Accepts these tokens and signs with these keys from now on.
+    func replace(_ tokens: [SharedSecret], _ credentials: [AppStoreCredentials]) {
+        secrets.withLock { $0 = Secrets(tokens: tokens, credentials: credentials) }
+    }
 
     private enum Question {
         case customers(String, at: Int64)
         case entitlements(String, at: Int64)
         case inspection([UInt8])
+        case signature(LookUpSignature, [UInt8])
 
         /// For the log. An id names a person, so its digest stands for it.
         var name: String {
             switch self {
             case .customers(let id, _), .entitlements(let id, _): Fingerprint(of: Array(id.utf8)).description
-            case .inspection(let document): Fingerprint(of: document).description
+            case .inspection(let body), .signature(_, let body): Fingerprint(of: body).description
             }
         }
     }
@@ -80,7 +94,7 @@ final class LookUpResponder: Sendable {
         } catch {
             status = error.status
             fields = error.fields
-            body = Array(#"{"error":"\#(error.reason)"}\#n"#.utf8)
+            body = Self.json(error)
         }
         responses.add(String(status.code))
         logger.info(
@@ -100,12 +114,21 @@ final class LookUpResponder: Sendable {
         try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
+    private static func json(_ refusal: Refusal) -> [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 256)
+        writer.beginObject()
+        writer.member("error", refusal.reason)
+        writer.endObject()
+        writer.newline()
+        return writer.finish()
+    }
+
     /// The token is compared in constant time, and before anything else is read.
     private func checkToken(_ request: Request) throws(Refusal) {
         let given = request.headers[.authorization] ?? ""
         let parts = given.split(separator: " ", maxSplits: 1)
         let isBearer = parts.count == 2 && parts[0].lowercased() == "bearer"
-        let known = tokens.withLock { $0 }
+        let known = secrets.withLock { $0.tokens }
         guard isBearer, SharedSecret.matches(String(parts[1]), anyOf: [known]) else {
             let challenge = given.isEmpty ? "Bearer" : #"Bearer error="invalid_token""#
             throw Refusal(
@@ -121,6 +144,7 @@ final class LookUpResponder: Sendable {
         case (2, "v1", "inspect"): return "inspect"
         case (3, "v1", "customers"): return "customers"
         case (4, "v1", "customers") where parts[3] == "entitlements": return "entitlements"
+        case (3, "v1", "signatures") where LookUpSignature(rawValue: String(parts[2])) != nil: return "signatures"
         default: return "unknown"
         }
     }
@@ -138,6 +162,10 @@ final class LookUpResponder: Sendable {
         case "inspect":
             guard request.method == .post else { throw Self.wrongMethod("POST") }
             return .inspection(try await body(request))
+        case "signatures":
+            guard request.method == .post else { throw Self.wrongMethod("POST") }
+            let kind = LookUpSignature(rawValue: String(Self.path(request)[2])) ?? .promotionalOffer
+            return .signature(kind, try await body(request))
         case "customers", "entitlements":
             guard isReading else { throw Self.wrongMethod("GET, HEAD") }
             guard let id = String(Self.path(request)[2]).removingPercentEncoding, !id.isEmpty,
@@ -189,6 +217,7 @@ final class LookUpResponder: Sendable {
         }
         guard isTaken else { throw Self.unavailable("too many questions at once") }
         let endpoint = state.current.endpoint.configuration
+        let credentials = secrets.withLock { $0.credentials }
         let task = Task { [answers, self] () -> Result<[UInt8]?, any Error> in
             defer { questions.withLock { $0 -= 1 } }
             do {
@@ -199,6 +228,8 @@ final class LookUpResponder: Sendable {
                     return .success(try await answers.entitlements(ofCustomersWith: id, at: date, endpoint))
                 case .inspection(let document):
                     return .success(try await answers.inspection(of: document, endpoint))
+                case .signature(let kind, let body):
+                    return .success(try await answers.sign(kind, body, endpoint, credentials))
                 }
             } catch {
                 return .failure(error)
@@ -207,6 +238,12 @@ final class LookUpResponder: Sendable {
         switch await withTimeout(Self.patience, waitingFor: task) {
         case .success(let bytes?): return bytes
         case .success(nil): throw Refusal(status: .notFound, reason: "no customer has the id")
+        case .failure(let refusal as LookUpRefusal):
+            switch refusal {
+            case .badRequest(let reason): throw Refusal(status: .badRequest, reason: reason)
+            case .notFound(let reason): throw Refusal(status: .notFound, reason: reason)
+            case .notEligible(let reason): throw Refusal(status: .conflict, reason: reason)
+            }
         case .failure(let error as TransactionStoreError):
             logger.warning("a look-up failed", metadata: ["error": "\(error)"])
             throw Self.unavailable("the store cannot be read: \(error.code.rawValue)")

@@ -1,3 +1,4 @@
+import AppStoreSync
 import LegacyReceipts
 import Migration
 import Purchases
@@ -5,7 +6,7 @@ import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer
 
-/// Answers the look-up listener of `serve` with what the commands `customer` and `inspect` print.
+/// Answers the look-up listener of `serve` with what the commands `customer`, `inspect` and `sign` print.
 struct StoreLookUp: LookUpAnswers {
     let store: any CompleteTransactionStore
 
@@ -43,5 +44,12 @@ struct StoreLookUp: LookUpAnswers {
             text = InspectionJSON.text(error)
         }
         return Array((text + "\n").utf8)
+    }
+
+    func sign(
+        _ signature: LookUpSignature, _ request: [UInt8], _ endpoint: EndpointConfiguration,
+        _ credentials: [AppStoreCredentials]
+    ) async throws -> [UInt8] {
+        try await StoreSignatures(store: store, endpoint: endpoint, credentials: credentials).sign(signature, request)
     }
 }

@@ -1,4 +1,3 @@
-import AppStoreModels
 import AppStoreServer
 import ArgumentParser
 import Foundation
@@ -30,51 +29,16 @@ struct SignAdvancedCommerceCommand: ParsableCommand {
         }
     }
 
-    private struct Head: Decodable {
-        let operation: String
-    }
-
     func run() throws {
         let json = Data(try InputFile.read(request))
-        do {
-            let operation = try JSONDecoder().decode(Head.self, from: json).operation
-            switch operation {
-            case AdvancedCommerceOneTimeChargeCreateRequest.operation:
-                try sign(AdvancedCommerceOneTimeChargeCreateRequest.self, json)
-            case AdvancedCommerceSubscriptionCreateRequest.operation:
-                try sign(AdvancedCommerceSubscriptionCreateRequest.self, json)
-            case AdvancedCommerceSubscriptionModifyInAppRequest.operation:
-                try sign(AdvancedCommerceSubscriptionModifyInAppRequest.self, json)
-            case AdvancedCommerceSubscriptionReactivateInAppRequest.operation:
-                try sign(AdvancedCommerceSubscriptionReactivateInAppRequest.self, json)
-            default:
-                throw CommandFailure(
-                    "The request has the operation \(operation), which is not one that an app passes to StoreKit.")
-            }
-        } catch let error as DecodingError {
-            throw CommandFailure("The request \(request) cannot be signed: \(Self.text(error))")
-        }
-    }
-
-    private func sign<Request: AdvancedCommerceInAppRequest>(_ type: Request.Type, _ json: Data) throws {
-        let request = try JSONDecoder().decode(type, from: json)
         let creator = AdvancedCommerceSignatureCreator(
             key: try key.key(issuerId: issuer.issuerId), bundleID: key.bundleId, clock: freshness.clock)
-        try SignedOutput.print { try creator.createSignature(request, nonce: freshness.nonce ?? UUIDText()) }
-    }
-
-    private static func text(_ error: DecodingError) -> String {
-        func path(_ context: DecodingError.Context, _ key: (any CodingKey)? = nil) -> String {
-            (context.codingPath + (key.map { [$0] } ?? [])).map(\.stringValue).joined(separator: ".")
-        }
-        switch error {
-        case .keyNotFound(let key, let context): return "\(path(context, key)) is missing."
-        case .valueNotFound(_, let context): return "\(path(context)) has no value."
-        case .typeMismatch(_, let context): return "\(path(context)) has the wrong type."
-        case .dataCorrupted(let context):
-            let place = path(context)
-            return place.isEmpty ? "it is not JSON." : "\(place) has an unexpected value."
-        @unknown default: return "it cannot be decoded."
+        do {
+            try SignedOutput.print {
+                try AdvancedCommerceJSON.signature(of: json, by: creator, nonce: freshness.nonce ?? UUIDText())
+            }
+        } catch let mistake as AdvancedCommerceJSON.Mistake {
+            throw CommandFailure("The request \(request) cannot be signed: \(mistake.message)")
         }
     }
 }

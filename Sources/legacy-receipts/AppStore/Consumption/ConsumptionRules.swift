@@ -44,7 +44,7 @@ struct ConsumptionRules {
     init(file path: String, consumer: String?) throws {
         do {
             try self.init(json: try InputFile.read(path))
-        } catch let mistake as Mistake {
+        } catch let mistake as JSONMembers.Mistake {
             throw CommandFailure("\(path): \(mistake.message)")
         }
         guard consumer != nil || !rules.contains(where: { $0.conditions.isDelivered != nil }) else {
@@ -52,25 +52,21 @@ struct ConsumptionRules {
         }
     }
 
-    struct Mistake: Error {
-        let message: String
-    }
-
-    /// - Throws: ``Mistake``.
+    /// - Throws: `JSONMembers.Mistake`.
     init(json: [UInt8]) throws {
-        guard let value = try? JSONValue.parse(json) else { throw Mistake(message: "This is not JSON.") }
-        let file = try Members(value, "the file", ["rules"])
+        guard let value = try? JSONValue.parse(json) else { throw JSONMembers.Mistake(message: "This is not JSON.") }
+        let file = try JSONMembers(value, "the file", ["rules"])
         guard let list = file.object["rules"]?.array, !list.isEmpty, list.count <= Self.maximumRules else {
-            throw Mistake(message: "rules: expected a list of 1 to \(Self.maximumRules) rules.")
+            throw JSONMembers.Mistake(message: "rules: expected a list of 1 to \(Self.maximumRules) rules.")
         }
         rules = try list.enumerated().map { try Self.rule($1, "rules[\($0)]") }
     }
 
     private static func rule(_ value: JSONValue, _ place: String) throws -> Rule {
-        let rule = try Members(value, place, ["when", "answer"])
+        let rule = try JSONMembers(value, place, ["when", "answer"])
         var conditions = Conditions()
         if let value = rule.object["when"] {
-            let when = try Members(
+            let when = try JSONMembers(
                 value, "\(place).when",
                 ["productId", "type", "consumptionRequestReason", "isDelivered", "minimumRefunds"])
             conditions.productId = try when.text("productId")
@@ -79,15 +75,17 @@ struct ConsumptionRules {
             conditions.isDelivered = try when.boolean("isDelivered")
             conditions.minimumRefunds = try when.integer("minimumRefunds", 0...Int64(Int32.max))
         }
-        guard let value = rule.object["answer"] else { throw Mistake(message: "\(place): answer is missing.") }
-        let answer = try Members(
+        guard let value = rule.object["answer"] else {
+            throw JSONMembers.Mistake(message: "\(place): answer is missing.")
+        }
+        let answer = try JSONMembers(
             value, "\(place).answer",
             ["deliveryStatus", "sampleContentProvided", "refundPreference", "consumptionPercentage"])
         guard let status = try answer.known("deliveryStatus", as: DeliveryStatus.self) else {
-            throw Mistake(message: "\(place).answer: deliveryStatus is missing.")
+            throw JSONMembers.Mistake(message: "\(place).answer: deliveryStatus is missing.")
         }
         guard let sample = try answer.boolean("sampleContentProvided") else {
-            throw Mistake(message: "\(place).answer: sampleContentProvided is missing.")
+            throw JSONMembers.Mistake(message: "\(place).answer: sampleContentProvided is missing.")
         }
         return Rule(
             conditions: conditions, deliveryStatus: status, sampleContentProvided: sample,
@@ -98,58 +96,6 @@ struct ConsumptionRules {
     /// The first rule whose conditions hold, with its place in the file; nil if there is none.
     func rule(for one: ConsumptionCase) -> (place: Int, rule: Rule)? {
         rules.enumerated().first { $0.element.conditions.hold(for: one) }.map { ($0.offset, $0.element) }
-    }
-
-    /// An object of the file whose members are all known.
-    private struct Members {
-        let object: JSONObject
-        let place: String
-
-        init(_ value: JSONValue, _ place: String, _ names: Set<String>) throws {
-            guard let object = value.object else { throw Mistake(message: "\(place): expected an object.") }
-            for member in object.members where !names.contains(member.key) {
-                throw Mistake(
-                    message: """
-                        \(place): unknown member '\(Printable.text(member.key))'. Known: \
-                        \(names.sorted().joined(separator: ", ")).
-                        """)
-            }
-            (self.object, self.place) = (object, place)
-        }
-
-        private func wrong(_ name: String, _ expected: String) -> Mistake {
-            Mistake(message: "\(place).\(name): expected \(expected).")
-        }
-
-        func text(_ name: String) throws -> String? {
-            guard let value = object[name] else { return nil }
-            guard let text = value.string, !text.isEmpty else { throw wrong(name, "a text") }
-            return text
-        }
-
-        func boolean(_ name: String) throws -> Bool? {
-            guard let value = object[name] else { return nil }
-            guard let isTrue = value.bool else { throw wrong(name, "true or false") }
-            return isTrue
-        }
-
-        func integer(_ name: String, _ range: ClosedRange<Int64>) throws -> Int64? {
-            guard let value = object[name] else { return nil }
-            guard let number = value.integer, range.contains(number) else {
-                throw wrong(name, "a number from \(range.lowerBound) to \(range.upperBound)")
-            }
-            return number
-        }
-
-        func known<Value: OpenEnum>(_ name: String, as type: Value.Type) throws -> Value?
-        where Value.RawValue == String {
-            guard let text = try text(name) else { return nil }
-            let value = Value(rawValue: text)
-            guard value.isKnown else {
-                throw wrong(name, "one of \(Value.knownValues.map(\.rawValue).joined(separator: ", "))")
-            }
-            return value
-        }
     }
 }
 

@@ -1,0 +1,58 @@
+import AppStoreModels
+
+/// An object that a person or a program wrote, whose members are all known.
+struct JSONMembers {
+    /// What is wrong, and where.
+    struct Mistake: Error {
+        let message: String
+    }
+
+    let object: JSONObject
+    let place: String
+
+    init(_ value: JSONValue, _ place: String, _ names: Set<String>) throws {
+        guard let object = value.object else { throw Mistake(message: "\(place): expected an object.") }
+        for member in object.members where !names.contains(member.key) {
+            throw Mistake(
+                message: """
+                    \(place): unknown member '\(Printable.text(member.key))'. Known: \
+                    \(names.sorted().joined(separator: ", ")).
+                    """)
+        }
+        (self.object, self.place) = (object, place)
+    }
+
+    private func wrong(_ name: String, _ expected: String) -> Mistake {
+        Mistake(message: "\(place).\(name): expected \(expected).")
+    }
+
+    func text(_ name: String) throws -> String? {
+        guard let value = object[name] else { return nil }
+        guard let text = value.string, !text.isEmpty else { throw wrong(name, "a text") }
+        return text
+    }
+
+    func boolean(_ name: String) throws -> Bool? {
+        guard let value = object[name] else { return nil }
+        guard let isTrue = value.bool else { throw wrong(name, "true or false") }
+        return isTrue
+    }
+
+    func integer(_ name: String, _ range: ClosedRange<Int64>) throws -> Int64? {
+        guard let value = object[name] else { return nil }
+        guard let number = value.integer, range.contains(number) else {
+            throw wrong(name, "a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    func known<Value: OpenEnum>(_ name: String, as type: Value.Type) throws -> Value?
+    where Value.RawValue == String {
+        guard let text = try text(name) else { return nil }
+        let value = Value(rawValue: text)
+        guard value.isKnown else {
+            throw wrong(name, "one of \(Value.knownValues.map(\.rawValue).joined(separator: ", "))")
+        }
+        return value
+    }
+}

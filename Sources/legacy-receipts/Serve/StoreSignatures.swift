@@ -1,0 +1,182 @@
+import AppStoreModels
+import AppStoreServer
+import AppStoreSync
+import Foundation
+import Migration
+import ProductCatalog
+import Purchases
+import TransactionStore
+import VerifyReceipt
+import VerifyReceiptServer
+
+/// Signs on the look-up listener of `serve` what the commands of `sign` sign, with the key that the configuration names for the
+/// app. If a request names the customer, the resolver decides first whether the offer is theirs.
+struct StoreSignatures {
+    let store: any CompleteTransactionStore
+    let endpoint: EndpointConfiguration
+    let credentials: [AppStoreCredentials]
+    var clock = ServerClock.system
+
+    /// - Throws: `LookUpRefusal`, `TransactionStoreError`.
+    func sign(_ signature: LookUpSignature, _ request: [UInt8]) async throws -> [UInt8] {
+        do {
+            guard let value = try? JSONValue.parse(request) else {
+                throw JSONMembers.Mistake(message: "The request is not JSON.")
+            }
+            switch signature {
+            case .promotionalOffer: return try await promotionalOffer(value)
+            case .introductoryEligibility: return try await introductoryEligibility(value)
+            case .advancedCommerce: return try advancedCommerce(value)
+            }
+        } catch let mistake as JSONMembers.Mistake {
+            throw LookUpRefusal.badRequest(mistake.message)
+        } catch let error as SignatureCreatorError {
+            throw LookUpRefusal.badRequest("\(error)")
+        }
+    }
+
+    // MARK: Requests
+
+    private static let common: Set<String> = ["bundleId", "nonce"]
+    private static let ofCustomer: Set<String> = ["productId", "transactionId", "customer", "environment"]
+
+    private func promotionalOffer(_ value: JSONValue) async throws -> [UInt8] {
+        let request = try JSONMembers(
+            value, "the request", Self.common.union(Self.ofCustomer).union(["offerIdentifier"]))
+        let app = try app(request)
+        let (product, offer) = (try required("productId", request), try required("offerIdentifier", request))
+        var situation: PromotionalCandidate.Situation?
+        if let history = try await history(request, app) {
+            let group = try group(of: product, app)
+            let candidate = history.promotionalCandidates(at: clock.now()).first { $0.group == group }
+            // Apple: customers who have or had a subscription; which of them is the team's decision.
+            guard let candidate else {
+                throw LookUpRefusal.notEligible("The customer never bought a subscription of the group \(group).")
+            }
+            situation = candidate.situation
+        }
+        let creator = PromotionalOfferV2SignatureCreator(key: app.key, bundleID: app.bundleId, clock: clock)
+        let jws = try creator.createSignature(
+            productId: product, offerIdentifier: offer, transactionId: try request.text("transactionId"),
+            nonce: try nonce(request))
+        return Self.json { writer in
+            writer.member("compactJWS", jws)
+            writer.member("situation", situation?.rawValue)
+        }
+    }
+
+    private func introductoryEligibility(_ value: JSONValue) async throws -> [UInt8] {
+        let request = try JSONMembers(
+            value, "the request", Self.common.union(Self.ofCustomer).union(["allowIntroductoryOffer"]))
+        let app = try app(request)
+        let (product, transaction) = (try required("productId", request), try required("transactionId", request))
+        let stated = try request.boolean("allowIntroductoryOffer")
+        let history = try await history(request, app)
+        let isAllowed: Bool
+        switch (stated, history) {
+        case (let stated?, nil): isAllowed = stated
+        case (nil, let history?):
+            let verdict = history.introductoryEligibility(group: try group(of: product, app), at: clock.now())
+            guard verdict.eligibility != .unknown else {
+                let rules = verdict.obstacles.map(\.rule.rawValue).joined(separator: ", ")
+                throw LookUpRefusal.notEligible("What is known does not decide it: \(rules).")
+            }
+            isAllowed = verdict.eligibility == .eligible
+        default:
+            throw JSONMembers.Mistake(
+                message: "the request: give either allowIntroductoryOffer or customer.")
+        }
+        let creator = IntroductoryOfferEligibilitySignatureCreator(
+            key: app.key, bundleID: app.bundleId, clock: clock)
+        let jws = try creator.createSignature(
+            productId: product, allowIntroductoryOffer: isAllowed, transactionId: transaction,
+            nonce: try nonce(request))
+        return Self.json { writer in
+            writer.member("compactJWS", jws)
+            writer.member("allowIntroductoryOffer", isAllowed)
+        }
+    }
+
+    private func advancedCommerce(_ value: JSONValue) throws -> [UInt8] {
+        let request = try JSONMembers(value, "the request", Self.common.union(["request"]))
+        let app = try app(request)
+        guard let inner = request.object["request"], inner.object != nil else {
+            throw JSONMembers.Mistake(message: "the request.request: expected an object.")
+        }
+        var writer = JSONWriter(reservingCapacity: 1_024)
+        writer.value(inner)
+        let creator = AdvancedCommerceSignatureCreator(key: app.key, bundleID: app.bundleId, clock: clock)
+        do {
+            let jws = try AdvancedCommerceJSON.signature(
+                of: Data(writer.finish()), by: creator, nonce: try nonce(request))
+            return Self.json { $0.member("compactJWS", jws) }
+        } catch let mistake as AdvancedCommerceJSON.Mistake {
+            throw JSONMembers.Mistake(message: "the request.request: \(mistake.message)")
+        }
+    }
+
+    // MARK: Parts of a request
+
+    private struct App {
+        let bundleId: String
+        let key: InAppPurchaseKey
+        let catalog: ProductCatalog?
+    }
+
+    private func app(_ request: JSONMembers) throws -> App {
+        let bundleId = try required("bundleId", request)
+        guard let key = credentials.first(where: { $0.bundleID == bundleId })?.key else {
+            throw LookUpRefusal.notFound("The server has no App Store Server API key for \(bundleId).")
+        }
+        return App(
+            bundleId: bundleId, key: key, catalog: endpoint.apps.first { $0.bundleId == bundleId }?.catalog)
+    }
+
+    private func required(_ name: String, _ request: JSONMembers) throws -> String {
+        guard let text = try request.text(name) else {
+            throw JSONMembers.Mistake(message: "\(request.place): \(name) is missing.")
+        }
+        return text
+    }
+
+    private func nonce(_ request: JSONMembers) throws -> UUIDText {
+        guard let text = try request.text("nonce") else { return UUIDText() }
+        guard let uuid = UUIDText(text) else {
+            throw JSONMembers.Mistake(message: "\(request.place).nonce: expected a UUID.")
+        }
+        return uuid
+    }
+
+    private func group(of product: String, _ app: App) throws -> String {
+        guard let group = app.catalog?.product(product)?.subscriptionGroupIdentifier else {
+            throw LookUpRefusal.notEligible("No catalog of the app states the subscription group of \(product).")
+        }
+        return group
+    }
+
+    /// The purchases of the customer that the request names; nil if it names none.
+    private func history(_ request: JSONMembers, _ app: App) async throws -> PurchaseHistory? {
+        guard let id = try request.text("customer") else { return nil }
+        let environment = try request.known("environment", as: AppStoreModels.Environment.self) ?? .production
+        let search = try await CustomerSearch(for: id, in: store)
+        let found = search.matches.map(\.customer).filter {
+            $0.scope == StoreScope(environment: environment, bundleId: app.bundleId)
+        }
+        guard let customer = found.first else {
+            throw LookUpRefusal.notFound("No customer of the app has the id in \(environment.rawValue).")
+        }
+        guard found.count == 1, search.isComplete else {
+            throw LookUpRefusal.notEligible("Several customers of the app have the id.")
+        }
+        return customer.purchaseHistory(catalog: app.catalog)
+    }
+
+    private static func json(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 1_024)
+        writer.beginObject()
+        members(&writer)
+        writer.endObject()
+        writer.newline()
+        return writer.finish()
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("serve: signatures", .timeLimit(.minutes(10)), .enabled(if: Command.hasProgram("curl"), "curl is missing"))
+struct ServeSignatureTests {
+    private struct Answer {
+        let status: String
+        let body: [String: Any]
+    }
+
+    /// Asks a server with the store of the usual customers, a catalog and a key that OpenSSL made.
+    private func ask(_ requests: [(kind: String, body: String)], in folder: Folder) async throws -> [Answer] {
+        try await StoredPurchases.makeStore(in: folder)
+        try folder.write("token", String(repeating: "k", count: 40).utf8)
+        try folder.write("products.yaml", StoredPurchases.catalog.utf8)
+        try folder.write(
+            "serve.yaml",
+            """
+            listen: {port: 0}
+            admin: {enabled: false}
+            store: {url: "sqlite:store.sqlite"}
+            look-up: {enabled: true, port: 0, token-files: [token]}
+            apps:
+              - bundle-id: \(StoredPurchases.bundleId)
+                shared-secrets: ["0123456789abcdef0123456789abcdef"]
+                catalogs: [products.yaml]
+                app-store-server: {issuer-id: 57246542-96fe-1a63-e053-0824d011072a, key-id: L256SYR32L, private-key-file: key.p8}
+            """.utf8)
+        for (number, request) in requests.enumerated() { try folder.write("request-\(number)", request.body.utf8) }
+        let calls = requests.enumerated().map { number, request in
+            """
+            curl -sS -o answer-\(number) -w '%{http_code}' -H "Authorization: Bearer $(cat token)" \
+            --data-binary @request-\(number) "http://127.0.0.1:$port/v1/signatures/\(request.kind)" >status-\(number)
+            """
+        }
+        let outcome = try await Command.shell(
+            """
+            openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8 2>openssl.log || exit 90
+            openssl pkey -in key.p8 -pubout -out public.pem
+            "$COMMAND" serve --config serve.yaml 2>log &
+            server=$!
+            tries=0
+            until grep -q '"look-up"' log; do
+                tries=$((tries + 1))
+                [ $tries -lt 300 ] || break
+                sleep 0.1
+            done
+            port=$(sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log)
+            \(calls.joined(separator: "\n"))
+            kill -TERM $server
+            wait $server
+            """, in: folder)
+        let log = try folder.text("log")
+        #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome) \(log)")
+        return try requests.indices.map { number in
+            let body = try JSONSerialization.jsonObject(with: Data(folder.bytes("answer-\(number)")))
+            return Answer(status: try folder.text("status-\(number)"), body: try #require(body as? [String: Any]))
+        }
+    }
+
+    /// The claims of a JWS whose signature OpenSSL verifies.
+    private func claims(_ answer: Answer, in folder: Folder) async throws -> [String: Any] {
+        let jws = try #require(answer.body["compactJWS"] as? String, "\(answer)")
+        let parts = jws.split(separator: ".").map(String.init)
+        try #require(parts.count == 3)
+        func decoded(_ part: String) throws -> Data {
+            let text = part.replacing("-", with: "+").replacing("_", with: "/")
+            return try #require(Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)))
+        }
+        let raw = try decoded(parts[2])
+        try #require(raw.count == 64)
+        try folder.write("signed", "\(parts[0]).\(parts[1])".utf8)
+        try folder.write("signature", Self.der(raw.prefix(32), raw.suffix(32)))
+        let verified = try await Command.shell(
+            "openssl dgst -sha256 -verify public.pem -signature signature signed", in: folder)
+        #expect(verified.output == "Verified OK\n", "\(verified)")
+        return try #require(try JSONSerialization.jsonObject(with: decoded(parts[1])) as? [String: Any])
+    }
+
+    /// An ECDSA signature in DER (RFC 3279, 2.2.3).
+    private static func der(_ r: some Sequence<UInt8>, _ s: some Sequence<UInt8>) -> [UInt8] {
+        func integer(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+            var digits = Array(bytes.drop { $0 == 0 })
+            if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
+            return [0x02, UInt8(digits.count)] + digits
+        }
+        let content = integer(r) + integer(s)
+        return [0x30, UInt8(content.count)] + content
+    }
+
+    private static let app = "\"bundleId\":\"\(StoredPurchases.bundleId)\""
+
+    @Test("Each kind is signed with the key of the app, and OpenSSL verifies it")
+    func signed() async throws {
+        let folder = try Folder()
+        let nonce = "20fba8a0-2b80-4a7d-a17f-85c1854727f8"
+        let answers = try await ask(
+            [
+                (
+                    "promotional-offer",
+                    "{\(Self.app),\"productId\":\"p\",\"offerIdentifier\":\"o\",\"nonce\":\"\(nonce)\"}"
+                ),
+                (
+                    "introductory-eligibility",
+                    "{\(Self.app),\"productId\":\"p\",\"transactionId\":\"5\",\"allowIntroductoryOffer\":true}"
+                ),
+                ("advanced-commerce", "{\(Self.app),\"request\":{\"operation\":\"UNKNOWN\"}}"),
+            ], in: folder)
+        #expect(answers.map(\.status) == ["200", "200", "400"])
+        let offer = try await claims(answers[0], in: folder)
+        #expect(offer["aud"] as? String == "promotional-offer" && offer["nonce"] as? String == nonce)
+        #expect(offer["bid"] as? String == StoredPurchases.bundleId && offer["offerIdentifier"] as? String == "o")
+        #expect(answers[0].body["situation"] == nil)
+        let eligibility = try await claims(answers[1], in: folder)
+        #expect(eligibility["allowIntroductoryOffer"] as? Bool == true)
+        #expect((answers[2].body["error"] as? String)?.contains("UNKNOWN") == true)
+    }
+
+    @Test("Where the request names the customer, the resolver decides")
+    func eligibility() async throws {
+        let folder = try Folder()
+        let product = "\"productId\":\"premium\",\"transactionId\":\"201\""
+        let answers = try await ask(
+            [
+                ("introductory-eligibility", "{\(Self.app),\(product),\"customer\":\"201\"}"),
+                ("promotional-offer", "{\(Self.app),\(product),\"offerIdentifier\":\"o\",\"customer\":\"201\"}"),
+                ("promotional-offer", "{\(Self.app),\(product),\"offerIdentifier\":\"o\",\"customer\":\"none\"}"),
+                (
+                    "promotional-offer",
+                    "{\(Self.app),\"productId\":\"unlisted\",\"offerIdentifier\":\"o\",\"customer\":\"201\"}"
+                ),
+            ], in: folder)
+        #expect(answers.map(\.status) == ["200", "200", "404", "409"], "\(answers)")
+        // The customer had a free trial.
+        #expect(answers[0].body["allowIntroductoryOffer"] as? Bool == false)
+        let claims = try await claims(answers[0], in: folder)
+        #expect(claims["allowIntroductoryOffer"] as? Bool == false)
+        #expect(answers[1].body["situation"] != nil)
+    }
+
+    @Test("A request that cannot be signed says why, and names the member")
+    func mistakes() async throws {
+        let folder = try Folder()
+        let answers = try await ask(
+            [
+                ("promotional-offer", "no JSON"), ("promotional-offer", "{\"bundleId\":\"com.example.unknown\"}"),
+                ("promotional-offer", "{\(Self.app),\"offerIdentifier\":\"o\"}"),
+                ("promotional-offer", "{\(Self.app),\"product\":\"p\"}"),
+                ("introductory-eligibility", "{\(Self.app),\"productId\":\"p\",\"transactionId\":\"5\"}"),
+                (
+                    "introductory-eligibility",
+                    "{\(Self.app),\"productId\":\"p\",\"transactionId\":\"5\",\"nonce\":\"x\"}"
+                ),
+                ("advanced-commerce", "{\(Self.app)}"),
+            ], in: folder)
+        #expect(answers.map(\.status) == ["400", "404", "400", "400", "400", "400", "400"], "\(answers)")
+        let errors = answers.map { $0.body["error"] as? String ?? "" }
+        for (error, word) in zip(
+            errors, ["JSON", "com.example.unknown", "productId", "product", "customer", "", "request"])
+        {
+            #expect(word.isEmpty || error.contains(word), "\(error)")
+        }
+    }
+}
