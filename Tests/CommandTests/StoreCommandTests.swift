@@ -128,7 +128,7 @@ struct StoreCommandTests {
     @Test("prune removes old notifications and receipts, and no purchase")
     func prune() async throws {
         let folder = try Folder()
-        let receipt = KnownReceipt(form: .app, signedDate: 1_600_000_000_000, bytes: Array("receipt".utf8))
+        let receipt = KnownReceipt(form: .app, bytes: Array("receipt".utf8), signedDate: 1_600_000_000_000)
         let known = FactSet(
             scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
             transactions: [StoredPurchases.fact("900", original: "900", 0, 1)], receipt: receipt,
