@@ -203,6 +203,7 @@ let package = Package(
             name: "legacy-receipts-fixtures",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Migration", "ReceiptForge", "ForgedTrust",
+                "TestSupport",
             ],
             path: "tools/fixtures",
             swiftSettings: settings),
@@ -339,7 +340,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration",
-                "ReceiptForge", "ReplyComparison",
+                "ReceiptForge", "ReplyComparison", "SQLiteTransactionStore",
             ],
             swiftSettings: testSettings),
         .testTarget(

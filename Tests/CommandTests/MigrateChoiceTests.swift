@@ -24,7 +24,7 @@ struct MigrateChoiceTests {
         ])
     func environment(name: String) async throws {
         let folder = try Self.mixed()
-        let outcome = try await folder.migrate("in", "--output", "out", "--environment", name)
+        let outcome = try await folder.stream("in", "--environment", name, to: "out")
         #expect(outcome.status == 1)
         let summary = try folder.object("out/summary.json")
         #expect(summary["migratedByEnvironment"] as? [String: Int] == ["Production": 2])
@@ -34,8 +34,8 @@ struct MigrateChoiceTests {
     @Test("--environment can be given twice")
     func environments() async throws {
         let folder = try Self.mixed()
-        _ = try await folder.migrate(
-            "in", "--output", "out", "--environment", "Sandbox", "--environment", "Xcode", "--accept-xcode")
+        _ = try await folder.stream(
+            "in", "--environment", "Sandbox", "--environment", "Xcode", "--accept-xcode", to: "out")
         #expect(
             try folder.object("out/summary.json")["migratedByEnvironment"] as? [String: Int] == [
                 "Sandbox": 1, "Xcode": 1,
@@ -45,7 +45,7 @@ struct MigrateChoiceTests {
     @Test("--bundle-id keeps this app and quarantines the others")
     func bundleId() async throws {
         let folder = try Self.mixed()
-        let outcome = try await folder.migrate("in", "--output", "out", "--bundle-id", "com.example.orchard.mac")
+        let outcome = try await folder.stream("in", "--bundle-id", "com.example.orchard.mac", to: "out")
         #expect(outcome.status == 1)
         #expect(try Self.reasons(folder) == ["otherBundleId", "otherBundleId", "xcodeReceipt"])
         #expect(try folder.lines("out/app-transactions.ndjson").count == 1)
@@ -54,10 +54,10 @@ struct MigrateChoiceTests {
     @Test("Receipts of Xcode are migrated with --accept-xcode only")
     func xcode() async throws {
         let folder = try Self.mixed()
-        let refused = try await folder.migrate("in", "--output", "out")
+        let refused = try await folder.stream("in", to: "out")
         #expect(refused.status == 1)
         #expect(try Self.reasons(folder) == ["xcodeReceipt"])
-        let accepted = try await folder.migrate("in", "--output", "all", "--accept-xcode")
+        let accepted = try await folder.stream("in", "--accept-xcode", to: "all")
         #expect(accepted.status == 0)
     }
 
@@ -70,10 +70,10 @@ struct MigrateChoiceTests {
             "purchase_date_ms":"1700000000000","original_purchase_date_ms":"1700000000000"}]}}
             """
         try folder.write("reply.json", reply.utf8)
-        let all = try await folder.migrate("reply.json", "--output", "all")
+        let all = try await folder.stream("reply.json", to: "all")
         #expect(all.status == 0, "\(all.output)")
         #expect(try folder.lines("all/transactions.ndjson").map { $0["standing"] as? String } == ["recorded"])
-        let signed = try await folder.migrate("reply.json", "--output", "out", "--signed-only")
+        let signed = try await folder.stream("reply.json", "--signed-only", to: "out")
         #expect(signed.status == 1)
         #expect(try Self.reasons(folder) == ["recordedNotAccepted"])
         #expect(try folder.bytes("out/transactions.ndjson").isEmpty)
@@ -89,9 +89,9 @@ struct MigrateChoiceTests {
         try folder.write("receipt", receipt.signedData(.g5).encoded())
         try folder.write(
             "catalog.yaml", "version: 1\nproducts:\n  com.example.season: {type: non-renewing, duration: P3M}\n".utf8)
-        _ = try await folder.migrate("receipt", "--output", "without")
+        _ = try await folder.stream("receipt", to: "without")
         #expect(try folder.payloads("without/transactions.ndjson").map { $0["expiresDate"] == nil } == [true])
-        let outcome = try await folder.migrate("receipt", "--output", "with", "--catalog", "catalog.yaml")
+        let outcome = try await folder.stream("receipt", "--catalog", "catalog.yaml", to: "with")
         #expect(outcome.status == 0, "\(outcome.error)")
         let transaction = try #require(try folder.payloads("with/transactions.ndjson").first)
         #expect(transaction["expiresDate"] as? Int64 == created.adding(months: 3).milliseconds)
@@ -125,8 +125,8 @@ struct MigrateChoiceTests {
             let documents = zip(names, [second] + firsts).map { "\"\($0)\":\"\($1)\"" }
             try folder.write("dump.ndjson", "{\(documents.joined(separator: ","))}\n".utf8)
             let name = "out\(firsts.count)"
-            let outcome = try await folder.migrate(
-                "dump.ndjson", "--output", name, "--catalog", "catalog.yaml")
+            let outcome = try await folder.stream(
+                "dump.ndjson", "--catalog", "catalog.yaml", to: name)
             #expect(outcome.status == 0, "\(outcome.error)")
             let lines = try folder.lines("\(name)/transactions.ndjson")
             #expect(lines.count == 2)
@@ -148,12 +148,12 @@ struct MigrateChoiceTests {
         try folder.write("catalog.yaml", text.utf8)
         try folder.write("broken.json", "{\"version\": 1,\n \"products\": [}\n".utf8)
         for (name, line) in [("catalog.yaml", 5), ("broken.json", 2)] {
-            let outcome = try await folder.migrate("dump.ndjson", "--output", "out", "--catalog", name)
+            let outcome = try await folder.stream("dump.ndjson", "--catalog", name, to: "out")
             #expect(outcome.status == 2)
             #expect(outcome.error.hasPrefix("Error: The catalog cannot be used: "))
             #expect(outcome.error.contains(name) && outcome.error.contains("\(line)"), "\(outcome.error)")
         }
-        let missing = try await folder.migrate("dump.ndjson", "--output", "out", "--catalog", "missing.yaml")
+        let missing = try await folder.stream("dump.ndjson", "--catalog", "missing.yaml", to: "out")
         #expect(missing.status == 2)
         #expect(missing.error.contains("missing.yaml"))
         #expect(folder.names("out").isEmpty)

@@ -42,7 +42,7 @@ struct MigrateDocumentTests {
     /// Migrates both and expects the same lines, but for the place they come from. Gives the numbers.
     private static func expectSame(_ folder: Folder) async throws -> [String: Any] {
         for file in ["dump.csv", "dump.ndjson"] {
-            let outcome = try await folder.migrate(file, "--output", file + ".out")
+            let outcome = try await folder.stream(file, to: file + ".out")
             #expect(outcome.status < 2, "\(outcome.error)")
         }
         for name in outputs {
@@ -135,12 +135,12 @@ struct MigrateDocumentTests {
             "user;receipt;note\nu0;\(texts[0]);\(note)\nu1;\"\(texts[1])\";plain\nu2;\(texts[2])\n"
         try folder.write("in/dump.csv", Array(rows.utf8))
         try folder.write("in/receipt.der", Forged.bulk[3])
-        let refused = try await Command.run("migrate", "in", "--quiet", "--output", "migrated", in: folder)
+        let refused = try await folder.stream("in", to: "migrated", isTrusted: false)
         #expect(refused.status == 1)
         #expect(try folder.object("migrated/summary.json")["quarantined"] as? Int == 4)
         // The command of the guide, with the trust that was missing.
-        let again = try await folder.migrate(
-            "migrated/quarantine.ndjson", "--column", "original", "--output", "second-try")
+        let again = try await folder.stream(
+            "migrated/quarantine.ndjson", "--column", "original", to: "second-try")
         #expect(again.status == 1, "\(again.output)\(again.error)")
         let records = try folder.lines("second-try/transactions.ndjson").map { $0["record"] as? NSDictionary }
         #expect(
@@ -152,7 +152,7 @@ struct MigrateDocumentTests {
         #expect(left.map { $0["reason"] as? String } == ["columnCount"])
         #expect(left.first?["original"] as? String == "u2;\(texts[2])")
         // A third time gives what the second gave: lines do not wrap one another.
-        _ = try await folder.migrate("second-try/quarantine.ndjson", "--output", "third-try")
+        _ = try await folder.stream("second-try/quarantine.ndjson", to: "third-try")
         let third = try folder.lines("third-try/quarantine.ndjson")
         #expect(third.first?["original"] as? String == left.first?["original"] as? String)
         #expect(third.first?["table"] as? NSDictionary == left.first?["table"] as? NSDictionary)
@@ -163,23 +163,23 @@ struct MigrateDocumentTests {
         let folder = try Folder.withRoot()
         let texts = Forged.bulk.map(Forged.base64)
         try folder.write("dump.txt", Array("u\\t0\t\(texts[0])\n\\N\t\(texts[1])\nu2\tx\t\(texts[2])\n\\.\n".utf8))
-        let options = ["dump.txt", "--table-dialect", "postgresql", "--no-header", "--column", "2"]
-        let refused = try await Command.run(
-            ["migrate", "--quiet", "--output", "migrated"] + options, in: folder)
+        let refused = try await folder.stream(
+            "dump.txt", "--table-dialect", "postgresql", "--no-header", "--column", "2", to: "migrated",
+            isTrusted: false)
         #expect(refused.status == 1, "\(refused.error)")
-        let again = try await folder.migrate(
-            "migrated/quarantine.ndjson", "--column", "original", "--output", "second-try")
+        let again = try await folder.stream(
+            "migrated/quarantine.ndjson", "--column", "original", to: "second-try")
         #expect(again.status == 1, "\(again.output)\(again.error)")
         let records = try folder.lines("second-try/transactions.ndjson").map { $0["record"] as? NSDictionary }
         #expect(
             records == [["column 1": "u\t0"], ["column 1": "u\t0"], ["column 1": NSNull()], ["column 1": NSNull()]])
         #expect(try folder.lines("second-try/quarantine.ndjson").map { $0["reason"] as? String } == ["columnCount"])
-        let beyond = try await Command.run(
-            ["migrate"] + options.dropLast() + ["3", "--output", "third"], in: folder)
+        let beyond = try await folder.stream(
+            "dump.txt", "--table-dialect", "postgresql", "--no-header", "--column", "3", to: "third")
         #expect(beyond.status == 2)
         #expect(beyond.error.contains("dump.txt has no column 3. Its columns are: column 1, column 2."))
         for delimiter in ["a", "::", ""] {
-            let wrong = try await folder.migrate("dump.txt", "--delimiter", delimiter, "--output", "fourth")
+            let wrong = try await folder.stream("dump.txt", "--delimiter", delimiter, to: "fourth")
             #expect(wrong.status == 2 && wrong.error.contains("--delimiter takes one ASCII character"))
         }
     }
@@ -197,9 +197,9 @@ struct MigrateDocumentTests {
 
             """
         try folder.write("dump.ndjson", Array(line.utf8))
-        let outcome = try await folder.migrate("dump.ndjson", "--output", "out")
+        let outcome = try await folder.stream("dump.ndjson", to: "out")
         #expect(outcome.status == 1)
-        #expect(outcome.output.contains("documents quarantined"), "\(outcome.output)")
+        #expect(outcome.error.contains("2 documents quarantined."), "\(outcome.error)")
         let summary = try folder.object("out/summary.json")
         #expect(summary["migrated"] as? Int == 1 && summary["quarantined"] as? Int == 0)
         #expect(summary["documentsQuarantinedByReason"] as? [String: Int] == ["truncated": 1, "otherStore": 1])
@@ -220,7 +220,7 @@ struct MigrateDocumentTests {
             .filter { $0.contains("truncated") }
             .map { $0.replacing("\"original\":\"\(texts[1].prefix(800))\"", with: "\"original\":\"\(texts[1])\"") }
         try folder.write("repaired.ndjson", Array((repaired.joined(separator: "\n") + "\n").utf8))
-        let second = try await folder.migrate("repaired.ndjson", "--output", "second")
+        let second = try await folder.stream("repaired.ndjson", to: "second")
         #expect(second.status == 0, "\(second.output)")
         #expect(
             try folder.lines("second/transactions.ndjson").map { $0["record"] as? NSDictionary } == [
@@ -234,9 +234,9 @@ struct MigrateDocumentTests {
         let texts = Forged.bulk.map(Forged.base64)
         let line = "{\"receipt\":\"\(texts[0])\",\"log\":\"posted receipt-data=\(texts[1])\"}\n"
         try folder.write("dump.ndjson", Array(line.utf8))
-        let outcome = try await folder.migrate("dump.ndjson", "--output", "out")
+        let outcome = try await folder.stream("dump.ndjson", to: "out")
         #expect(outcome.status == 1)
-        #expect(outcome.output.contains("look like documents and were not read: log"), "\(outcome.output)")
+        #expect(outcome.error.contains("look like documents and were not read: log"), "\(outcome.error)")
         let summary = try folder.object("out/summary.json")
         #expect(summary["documentsNotRead"] as? Int == 1 && summary["quarantined"] as? Int == 0)
         #expect((summary["members"] as? [String: [String: Int]])?["log"] == ["looksLikeDocument": 1])
@@ -252,7 +252,7 @@ struct MigrateDocumentTests {
         for index in 0..<1_500 { lines += "{\"c\(index % 1_400)\":\(index),\"receipt\":\"\(text)\"}\n" }
         try folder.write("dump.ndjson", Array(lines.utf8))
         for jobs in ["1", "3"] {
-            let outcome = try await folder.migrate("dump.ndjson", "--output", "out\(jobs)", "--jobs", jobs)
+            let outcome = try await folder.stream("dump.ndjson", "--jobs", jobs, to: "out\(jobs)")
             #expect(outcome.status == 0)
         }
         let members = try #require(folder.object("out1/summary.json")["members"] as? [String: [String: Int]])
@@ -272,7 +272,7 @@ struct MigrateDocumentTests {
         try folder.write("in/row.json", Array(row.utf8))
         let undated = #"{"product_id":"p","transaction_id":"530003000000001"}"#
         try folder.write("in/undated.json", Array(undated.utf8))
-        _ = try await folder.migrate("in", "--output", "out", "--intermediate", "tunes.der")
+        _ = try await folder.stream("in", "--intermediate", "tunes.der", to: "out")
         var kinds: [String: Set<String>] = [:]
         for name in Self.outputs {
             for line in try folder.lines("out/\(name)") {

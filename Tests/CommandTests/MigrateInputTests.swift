@@ -12,7 +12,7 @@ struct MigrateInputTests {
             try folder.write("more-\(index)", Forged.base64(der).utf8)
         }
         try folder.write("in/.hidden", Array("junk".utf8))
-        let outcome = try await folder.migrate("in", "more-0", "more-1", "--output", "out")
+        let outcome = try await folder.stream("in", "more-0", "more-1", to: "out")
         #expect(outcome.status == 0, "\(outcome.error)")
         let summary = try folder.object("out/summary.json")
         #expect(summary["recordsRead"] as? Int == 5)
@@ -28,7 +28,7 @@ struct MigrateInputTests {
     func ndjson() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(3))
-        let outcome = try await folder.migrate("dump.ndjson", "--output", "out")
+        let outcome = try await folder.stream("dump.ndjson", to: "out")
         #expect(outcome.status == 0)
         let transactions = try folder.lines("out/transactions.ndjson")
         #expect(transactions.count == 6)
@@ -50,15 +50,16 @@ struct MigrateInputTests {
         let rows = "id,note,blob\r\n7,\"a, \"\"b\"\"\",\(texts[0])\r\n8,,\(texts[1])\r\n"
         try folder.write("dump.csv", rows.utf8)
         for options in [[], ["--column", "blob"]] {
-            let outcome = try await Command.run(
-                ["migrate", "dump.csv", "--overwrite", "--output", "out", "--trust-root", "root.der"] + options,
-                in: folder)
+            let outcome =
+                options.isEmpty
+                ? try await folder.stream("dump.csv", to: "out")
+                : try await folder.stream("dump.csv", options[0], options[1], to: "out")
             #expect(outcome.status == 0, "\(outcome.error)")
             let records = try folder.lines("out/app-transactions.ndjson").map { $0["record"] as? [String: Any] }
             #expect(records.map { $0?["id"] as? String } == ["7", "8"])
             #expect(records.first??["note"] as? String == "a, \"b\"")
         }
-        let outcome = try await folder.migrate("dump.csv", "--column", "receipt", "--output", "new")
+        let outcome = try await folder.stream("dump.csv", "--column", "receipt", to: "new")
         #expect(outcome.status == 2)
         #expect(outcome.error.contains("dump.csv") && outcome.error.contains("receipt"), "\(outcome.error)")
         #expect(folder.names("new").isEmpty)
@@ -69,10 +70,10 @@ struct MigrateInputTests {
         let folder = try Folder.withRoot()
         let texts = Forged.bulk.map(Forged.base64)
         try folder.write("dump.ndjson", "{\"old\":\"\(texts[0])\",\"new\":\"\(texts[1])\"}\n".utf8)
-        let both = try await folder.migrate("dump.ndjson", "--output", "first")
+        let both = try await folder.stream("dump.ndjson", to: "first")
         #expect(both.status == 0)
         #expect(try folder.lines("first/app-transactions.ndjson").count == 2)
-        let chosen = try await folder.migrate("dump.ndjson", "--column", "new", "--output", "second")
+        let chosen = try await folder.stream("dump.ndjson", "--column", "new", to: "second")
         #expect(chosen.status == 0)
         let members = try #require(folder.object("second/summary.json")["members"] as? [String: [String: Int]])
         #expect(members == ["old": ["leftOut": 1], "new": ["readAsReceipt": 1]])
@@ -84,20 +85,20 @@ struct MigrateInputTests {
     func standardInput() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(5))
-        _ = try await folder.migrate("dump.ndjson", "--output", "file")
-        let outcome = try await folder.migrate("-", "--output", "stdin", input: Forged.ndjson(5))
+        _ = try await folder.stream("dump.ndjson", to: "file")
+        let outcome = try await folder.stream("-", to: "stdin", input: Forged.ndjson(5))
         #expect(outcome.status == 0)
         let renamed = try folder.text("file/transactions.ndjson")
             .replacing("\"input\":\"dump.ndjson\"", with: "\"input\":\"-\"")
         #expect(try folder.text("stdin/transactions.ndjson") == renamed)
     }
 
-    @Test("An empty input is migrated to empty files, and said to be empty")
+    @Test("An empty input gives no lines")
     func empty() async throws {
         let folder = try Folder.withRoot()
-        let outcome = try await folder.migrate("-", "--output", "out")
+        let outcome = try await folder.stream("-", to: "out")
         #expect(outcome.status == 0)
-        #expect(outcome.output.contains("The input contains no records."))
+        #expect(outcome.error == "0 records: 0 migrated, 0 quarantined.\n")
         #expect(try folder.bytes("out/transactions.ndjson").isEmpty)
         #expect(try folder.object("out/summary.json")["recordsRead"] as? Int == 0)
     }
@@ -107,10 +108,10 @@ struct MigrateInputTests {
         let folder = try Folder.withRoot()
         let lines = Forged.bulk.prefix(2).map { Forged.base64($0) + "\n" }.joined()
         try folder.write("lines.txt", lines.utf8)
-        let asLines = try await folder.migrate("lines.txt", "--input-format", "lines", "--output", "lines")
+        let asLines = try await folder.stream("lines.txt", "--input-format", "lines", to: "lines")
         #expect(asLines.status == 0)
         #expect(try folder.object("lines/summary.json")["migrated"] as? Int == 2)
-        let asFile = try await folder.migrate("lines.txt", "--input-format", "file", "--output", "file")
+        let asFile = try await folder.stream("lines.txt", "--input-format", "file", to: "file")
         #expect(asFile.status == 1)
         #expect(try folder.object("file/summary.json")["recordsRead"] as? Int == 1)
     }
@@ -119,9 +120,9 @@ struct MigrateInputTests {
     func quarantineAgain() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(2))
-        let refused = try await Command.run("migrate", "dump.ndjson", "--output", "first", in: folder)
+        let refused = try await folder.stream("dump.ndjson", to: "first", isTrusted: false)
         #expect(refused.status == 1)
-        let again = try await folder.migrate("first/quarantine.ndjson", "--column", "original", "--output", "second")
+        let again = try await folder.stream("first/quarantine.ndjson", "--column", "original", to: "second")
         #expect(again.status == 0, "\(again.output)")
         #expect(try folder.object("second/summary.json")["transactions"] as? Int == 4)
         let record = try #require(try folder.lines("second/transactions.ndjson").first?["record"] as? [String: Any])
@@ -133,9 +134,9 @@ struct MigrateInputTests {
         let folder = try Folder.withRoot()
         let size = Forged.bulk[0].count
         try folder.write("receipt", Forged.bulk[0])
-        let within = try await folder.migrate("receipt", "--max-size", String(size), "--output", "within")
+        let within = try await folder.stream("receipt", "--max-size", String(size), to: "within")
         #expect(within.status == 0)
-        let beyond = try await folder.migrate("receipt", "--max-size", String(size - 1), "--output", "beyond")
+        let beyond = try await folder.stream("receipt", "--max-size", String(size - 1), to: "beyond")
         #expect(beyond.status == 1)
         #expect(try folder.lines("beyond/quarantine.ndjson").first?["reason"] as? String == "tooLarge")
     }

@@ -62,7 +62,7 @@ struct MigrateIntoTests {
         let page = try folder.text("report.html")
         #expect(page.hasPrefix("<!doctype html>") && page.contains("sqlite:store.sqlite"))
         let alone = try await folder.migrate("dump.ndjson", "--html", "report.html")
-        #expect(alone.status == 2 && alone.error.contains("--html need --into"), "\(alone)")
+        #expect(alone.status == 2 && alone.error.contains("The output folder has a summary and a report"), "\(alone)")
     }
 
     @Test("Ctrl-C keeps what is done and says how to go on")
@@ -107,8 +107,8 @@ struct MigrateIntoTests {
     func limit() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(700))
-        let files = try await folder.migrate("dump.ndjson", "--limit", "3", "--output", "out")
-        #expect(files.status == 0 && files.output.hasSuffix("Records after the first 3 were not read (--limit).\n"))
+        let lines = try await folder.stream("dump.ndjson", "--limit", "3", to: "out")
+        #expect(lines.status == 0 && lines.error.hasSuffix("Records after the first 3 were not read (--limit).\n"))
         #expect(try folder.lines("out/transactions.ndjson").count == 6)
         let first = try await folder.migrate("dump.ndjson", "--limit", "300", "--into", "sqlite:store.sqlite")
         #expect(first.status == 0 && first.output.hasSuffix("Records after the first 300 were not read (--limit).\n"))
@@ -131,7 +131,7 @@ struct MigrateIntoTests {
                 input: records, in: folder)
             #expect(cut.status == 2)
             #expect(cut.error == "Error: 6 records were expected and 5 were read. Was the input cut off?\n")
-            if arguments.first == "--output" { #expect(folder.names("out").isEmpty) }
+            if arguments.first == "--output" { #expect(folder.namesWithoutLogs("out") == ["purchases.sqlite"]) }
             let whole = try await Command.run(
                 ["migrate", "-", "--quiet", "--trust-root", "root.der", "--expect-records", "5"] + arguments,
                 input: records, in: folder)
@@ -156,9 +156,9 @@ struct MigrateIntoTests {
     @Test(
         "Options that do not fit together are refused",
         arguments: [
-            ["dump.ndjson", "--retry", "--into", "sqlite:a"], ["--into", "sqlite:a"], ["dump.ndjson", "--carry", "x"],
-            ["dump.ndjson", "--start-over"], ["dump.ndjson", "--limit", "1", "--expect-records", "2"],
-            ["dump.ndjson", "--into", "sqlite:a", "--store", "sqlite:b"], [],
+            ["dump.ndjson", "--retry", "--into", "sqlite:a"], ["--into", "sqlite:a"],
+            ["dump.ndjson", "--limit", "1", "--expect-records", "2"], ["dump.ndjson", "--summary", "s.json"],
+            ["dump.ndjson", "--into", "sqlite:a", "--output", "b"], ["dump.ndjson", "--output", ""], [],
         ])
     func refused(arguments: [String]) async throws {
         let folder = try Folder.withRoot()

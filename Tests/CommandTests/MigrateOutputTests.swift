@@ -15,11 +15,11 @@ struct MigrateOutputTests {
         return folder
     }
 
-    @Test("The bytes of every file are the same whatever the number of jobs")
+    @Test("Every line is the same whatever the number of jobs")
     func jobs() async throws {
         let folder = try Self.large()
         for jobs in ["1", "2", "7"] {
-            let outcome = try await folder.migrate("dump.ndjson", "--output", "out\(jobs)", "--jobs", jobs)
+            let outcome = try await folder.stream("dump.ndjson", "--jobs", jobs, to: "out\(jobs)")
             #expect(outcome.status == 1)
         }
         let names = folder.names("out1")
@@ -33,73 +33,51 @@ struct MigrateOutputTests {
         #expect(try folder.object("out7/summary.json")["recordsRead"] as? Int == 1040)
     }
 
-    @Test("The summary's numbers are those of the files, and the table's those of the summary")
+    @Test("The summary's numbers are those of the lines, and the table's those of the summary")
     func summary() async throws {
         let folder = try Folder.withRoot()
         for name in ["production-sha256", "mac", "xcode", "plain-text", "vpp-sandbox", "ios6-v2-production"] {
             try folder.write("in/\(name)", Forged.named(name).bytes)
         }
-        let outcome = try await folder.migrate("in", "--output", "out")
-        #expect(outcome.status == 1)
+        #expect(try await folder.stream("in", to: "out").status == 1)
         try expectSummary(of: folder, "out")
-        let summary = try folder.object("out/summary.json")
+        let outcome = try await folder.migrate("in", "--into", "sqlite:store.sqlite", "--summary", "summary.json")
+        #expect(outcome.status == 1)
+        let summary = try folder.object("summary.json")
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.count < 30)
         for (label, key) in [
             ("records read", "recordsRead"), ("  migrated", "migrated"), ("  quarantined", "quarantined"),
-            ("transactions", "transactions"), ("app transactions", "appTransactions"),
         ] {
             let line = try #require(lines.first { $0.hasPrefix(label + " ") })
             #expect(line.split(separator: " ").last.flatMap { Int($0) } == summary[key] as? Int)
         }
     }
 
-    /// Columns that are no members of the payload.
-    private static let ours: Set = [
-        "termStart", "standing", "asOf", "asOfKind", "notes", "provenance", "source", "record",
-    ]
-
-    @Test("CSV parses back to the transactions of NDJSON")
-    func csv() async throws {
-        let folder = try Folder.withRoot()
-        try folder.write("in/mixed.ndjson", Forged.ndjson(3))
-        try folder.write("in/unicode", Forged.named("unicode").bytes)
-        _ = try await folder.migrate("in", "--output", "json")
-        let outcome = try await folder.migrate("in", "--output", "csv", "--format", "csv")
-        #expect(outcome.status == 0)
-        #expect(!folder.names("csv").contains("transactions.ndjson"))
-        let rows = try CSV.rows(folder.text("csv/transactions.csv"))
-        let header = try #require(rows.first)
-        let objects = try folder.lines("json/transactions.ndjson")
-        #expect(rows.count == objects.count + 1)
-        for (row, object) in zip(rows.dropFirst(), objects) {
-            #expect(row.count == header.count)
-            let fields = Dictionary(uniqueKeysWithValues: zip(header, row))
-            let payload = try #require(object["transaction"] as? [String: Any])
-            // Every member is a column, and every other column of the payload is empty.
-            #expect(Set(payload.keys).isSubset(of: header))
-            for (name, field) in fields where !Self.ours.contains(name) {
-                #expect(field == payload[name].map { "\($0)" } ?? "", "\(name)")
-            }
-            #expect(fields["asOf"] == object["asOf"].map { "\($0)" })
-            #expect(fields["asOfKind"] == object["asOfKind"] as? String)
-            #expect(fields["standing"] == object["standing"] as? String)
-            for name in ["provenance", "source", "record"] {
-                let value = try? JSONSerialization.jsonObject(with: Data((fields[name] ?? "").utf8))
-                #expect(value as? NSDictionary == object[name] as? NSDictionary, "\(name)")
-            }
-        }
-        #expect(rows.contains { $0.contains("com.example.りんご.🍎.pomme_verte—é") })
-    }
-
-    @Test("The output folder is made with the folders above it; its default is `migrated`")
+    @Test("The output folder has the store, the summary and the report; its default is `migrated`")
     func folders() async throws {
         let folder = try Folder.withRoot()
-        let deep = try await folder.migrate("-", "--output", "a/b/c/", input: Forged.ndjson(1))
-        #expect(deep.status == 0)
-        #expect(folder.names("a/b/c").count == 5)
+        let deep = try await folder.migrate("-", "--output", "a/b/c/", input: Forged.ndjson(3))
+        #expect(deep.status == 0, "\(deep)")
+        #expect(folder.namesWithoutLogs("a/b/c") == ["purchases.sqlite", "report.html", "summary.json"])
+        #expect(try folder.object("a/b/c/summary.json")["recordsRead"] as? Int == 3)
+        #expect(try folder.text("a/b/c/report.html").hasPrefix("<!doctype html>"))
+        let stats = try await Command.run("store", "stats", "--store", "sqlite:a/b/c/purchases.sqlite", in: folder)
+        #expect(stats.status == 0, "\(stats)")
         _ = try await folder.migrate("-", input: Forged.ndjson(1))
-        #expect(folder.names("migrated").count == 5)
+        #expect(folder.namesWithoutLogs("migrated") == ["purchases.sqlite", "report.html", "summary.json"])
+    }
+
+    @Test("The same command with the same output folder reads nothing again, and adds what is new")
+    func sameFolder() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(3))
+        #expect(try await folder.migrate("dump.ndjson").status == 0)
+        try folder.write("dump.ndjson", Forged.ndjson(5))
+        let second = try await folder.migrate("dump.ndjson")
+        #expect(second.status == 0, "\(second)")
+        #expect(second.output.contains("3 of the records were migrated by an earlier run and not again."))
+        #expect(try folder.object("migrated/summary.json")["recordsRead"] as? Int == 5)
     }
 
     /// Recounts what a summary says.

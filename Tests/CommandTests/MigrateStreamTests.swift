@@ -78,7 +78,7 @@ struct MigrateStreamTests {
         for half in halves { joined += try await Self.stream(Array(half), in: folder, "--quiet").lines }
         #expect(comparable(joined) == comparable(whole))
         try folder.write("dump.ndjson", Array((records.joined(separator: "\n") + "\n").utf8))
-        _ = try await folder.migrate("dump.ndjson", "--output", "out")
+        _ = try await folder.stream("dump.ndjson", to: "out")
         for name in ["transactions", "app-transactions", "renewal-infos", "quarantine"] {
             let files = try folder.lines("out/\(name).ndjson").map { line in
                 var line = line
@@ -124,12 +124,14 @@ struct MigrateStreamTests {
     @Test(
         "Options of files and stores are refused",
         arguments: [
-            ["--into", "sqlite:s"], ["--store", "sqlite:s"], ["--output", "out"], ["--overwrite"], ["--format", "csv"],
+            ["--into", "sqlite:s"], ["--output", "out"], ["--carry", "a"], ["--user-column", "a"], ["--start-over"],
+            ["--html", "a.html"],
         ])
     func options(arguments: [String]) async throws {
         let folder = try Folder.withRoot()
         let outcome = try await Command.run(["migrate", "-", "--stream"] + arguments, input: [], in: folder)
         #expect(outcome.status == 2)
-        #expect(outcome.error.contains("--stream writes to standard output"))
+        #expect(outcome.error.contains("--stream"), "\(outcome.error)")
+        #expect(folder.names("") == ["root.der"])
     }
 }

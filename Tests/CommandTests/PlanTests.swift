@@ -36,7 +36,7 @@ struct PlanTests {
     }
 
     @Test(
-        "Is for a SQLite store unless another destination is named, and ends with 1 if something would be quarantined")
+        "Is for the destination that migrate has, and ends with 1 if something would be quarantined")
     func destination() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(3) + Array("{\"receipt\":\"nonsense\"}\n".utf8))
@@ -44,7 +44,7 @@ struct PlanTests {
         #expect(outcome.status == 0, "\(outcome.error)")
         #expect(
             outcome.output.hasSuffix(
-                "\n  legacy-receipts migrate --into sqlite:purchases.sqlite --trust-root root.der dump.ndjson\n"))
+                "\n  legacy-receipts migrate --trust-root root.der dump.ndjson\n"))
         let whole = try await plan("dump.ndjson", "--json", "--output", "tables", in: folder)
         #expect(whole.status == 1)
         let object = try whole.object()

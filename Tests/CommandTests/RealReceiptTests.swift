@@ -35,7 +35,7 @@ struct RealReceiptTests {
     func migrate() async throws {
         let receipts = try #require(Real.folder).path
         let folder = try Folder()
-        let outcome = try await Command.run("migrate", "--quiet", receipts, "--output", "out", in: folder)
+        let outcome = try await folder.stream(receipts, "--quiet", to: "out", isTrusted: false)
         #expect(outcome.status == 1)
         #expect(outcome.error.isEmpty)
         let kinds = try #require(try folder.object("out/summary.json")["migratedByKind"] as? [String: Int])

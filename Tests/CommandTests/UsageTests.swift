@@ -63,7 +63,7 @@ struct UsageTests {
             (["inspect", "--device", "12:34", "a"], "--device takes a UUID"),
             (["inspect", "--device", "68753A44-4D6F-1226-9C60-0050E4C0006G", "a"], "--device takes a UUID"),
             (["migrate"], "Name the inputs to read, or - for standard input."),
-            (["migrate", "a", "--format", "xml"], "'ndjson' and 'csv'"),
+            (["migrate", "a", "--into", "sqlite:b", "--output", "c"], "Give one of --output, --into and --stream."),
             (["migrate", "a", "--input-format", "xml"], "one of the following:"),
             (["migrate", "a", "--environment", "Moon"], "Production, Sandbox or Xcode, not 'Moon'"),
             (["migrate", "a", "--jobs", "0"], "--jobs takes a number from 1 to 1024"),
@@ -102,7 +102,7 @@ struct UsageTests {
         let folder = try Folder()
         let outcome = try await Command.run("completions", shell)
         #expect(outcome.status == 0)
-        for word in ["inspect", "migrate", "completions", "trust-root", "overwrite"] {
+        for word in ["inspect", "migrate", "completions", "trust-root", "start-over"] {
             #expect(outcome.output.contains(word))
         }
         try folder.write("script", outcome.output.utf8)

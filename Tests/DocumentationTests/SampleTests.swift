@@ -1,7 +1,10 @@
 import AppStoreModels
 import Foundation
 import LegacyReceipts
+import Migration
 import Purchases
+import SQLiteTransactionStore
+import Synchronization
 import Testing
 
 @Suite struct SampleTests {
@@ -60,7 +63,7 @@ import Testing
         #expect(try length(of: "com.example.unknown", catalogs: [catalog]) == nil)
     }
 
-    @Test func migrationSampleWritesWhatTheModelSampleReads() async throws {
+    @Test func migrationSampleStoresAndAStreamWritesWhatTheModelSampleReads() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "samples-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -68,10 +71,19 @@ import Testing
         try Data(forged()).write(to: input)
         let output = folder.appending(path: "migrated")
         let policy = try TrustPolicy(additionalRoots: [testRoot()])
-        #expect(try await migrate([input.path], into: output.path, trust: policy) == 0)
-        let lines = try String(contentsOf: output.appending(path: "transactions.ndjson"), encoding: .utf8)
-        #expect(lines.contains("com.example.orchard.tree"))
-        #expect(try activeSubscriptions(ndjson: lines, at: Self.dayAfter).isEmpty)
+        #expect(try await migrate([input.path], into: output.path, trust: policy, date: 1_790_000_000_000) == 0)
+        let store = try SQLiteTransactionStore.open(path: output.path)
+        #expect(try await store.counts().transactions == 1)
+        try await store.close()
+        let lines = Mutex("")
+        _ = try await MigrationStream(options: MigrationOptions(trust: policy)).run(inputs: [input.path]) { bytes in
+            lines.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+        }
+        let transactions = lines.withLock { $0 }.split(separator: "\n").filter {
+            $0.hasSuffix(#""output":"transactions"}"#)
+        }
+        #expect(transactions.count == 1 && transactions[0].contains("com.example.orchard.tree"))
+        #expect(try activeSubscriptions(ndjson: transactions.joined(separator: "\n"), at: Self.dayAfter).isEmpty)
     }
 
     @Test func comparisonSampleReportsPairs() {

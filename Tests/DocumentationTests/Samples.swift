@@ -9,6 +9,7 @@ import ProductCatalog
 import Purchases
 import ReceiptForge
 import ReplyComparison
+import SQLiteTransactionStore
 
 // MARK: README.md
 
@@ -93,15 +94,18 @@ func length(of productId: String, catalogs paths: [String]) throws(CatalogError)
 // MARK: Migration
 
 /// The command `legacy-receipts migrate` as a call.
-func migrate(_ paths: [String], into folder: String, trust: TrustPolicy) async throws(MigrationError) -> Int {
+func migrate(_ paths: [String], into path: String, trust: TrustPolicy, date: Int64) async throws -> Int {
     let options = MigrationOptions(trust: trust, environments: [.production], jobs: 4)
-    let summary = try await Migration(options: options).run(inputs: paths, output: folder)
-    return summary.quarantined
+    let store = try SQLiteTransactionStore.open(path: path)
+    let migration = StoreMigration(options: StoreMigration.Options(migration: options, date: date))
+    let summary = try await migration.run(inputs: paths, into: store)
+    try await store.close()
+    return summary.records.quarantined
 }
 
 // MARK: AppStoreModels
 
-/// A line of `transactions.ndjson`.
+/// A line of `migrate --stream` with the output `transactions`.
 struct MigratedLine: Decodable {
     let transaction: JWSTransactionDecodedPayload
     let provenance: [String: String]

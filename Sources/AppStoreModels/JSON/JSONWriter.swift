@@ -150,7 +150,9 @@ package struct JSONWriter: Sendable {
     }
 
     /// Text that is not JSON. The caller is responsible for valid output.
-    package mutating func verbatim(_ text: [UInt8]) {
+    package mutating func verbatim(_ text: [UInt8]) { verbatim(text[...]) }
+
+    package mutating func verbatim(_ text: ArraySlice<UInt8>) {
         text.withUnsafeBytes { append($0) }
     }
 

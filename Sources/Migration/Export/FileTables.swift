@@ -3,17 +3,17 @@ import AppStoreModels
 /// Writes the tables as files, one for each.
 final class FileTables: TableOutput {
     private let format: TableExport.Format
-    private var files: [String: OutputFile<ExportError>] = [:]
+    private var files: [String: OutputFile] = [:]
     /// The parts of a table after its first one, which are put together at the end.
-    private var laterParts: [String: [OutputFile<ExportError>]] = [:]
+    private var laterParts: [String: [OutputFile]] = [:]
     private var rows: [String: Int] = [:]
-    private let folder: OutputFolder<ExportError>
+    private let folder: OutputFolder
     private var line = JSONWriter(reservingCapacity: 4_096)
     private var fields: [UInt8] = []
 
     /// Makes the files and writes their headers.
     /// - Throws: ``ExportError``.
-    init(_ format: TableExport.Format, in folder: OutputFolder<ExportError>) throws(ExportError) {
+    init(_ format: TableExport.Format, in folder: OutputFolder) throws(ExportError) {
         self.format = format
         self.folder = folder
         for table in ExportedTables.outlines {
@@ -36,7 +36,7 @@ final class FileTables: TableOutput {
 
     func flush() {}
 
-    private func file(_ table: String, _ part: Int) throws(ExportError) -> OutputFile<ExportError>? {
+    private func file(_ table: String, _ part: Int) throws(ExportError) -> OutputFile? {
         guard part > 0 else { return files[table] }
         var parts = laterParts[table] ?? []
         while parts.count < part { parts.append(try folder.makeSpool("\(table).\(parts.count + 1)")) }

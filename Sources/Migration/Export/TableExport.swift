@@ -42,7 +42,7 @@ public struct TableExport: Sendable {
     ///   before, unless the error came when files took their places; then `export.json` is missing.
     public func run(_ store: any CustomerDirectory & MigrationStore, to folder: String) async throws -> ExportSummary {
         let names = Format.allCases.map { Self.names($0) }
-        let folder = try OutputFolder<ExportError>(path: folder)
+        let folder = try OutputFolder(path: folder)
         if !folder.isMarked(by: Self.manifest), let taken = folder.firstTaken(of: names.flatMap(\.self)) {
             throw ExportError(
                 .outputConflict, path: taken, "\(taken) is not the file of an export. Choose another folder.")
@@ -60,7 +60,7 @@ public struct TableExport: Sendable {
         try manifest.write(summary.json)
         let current = Set(Self.names(format))
         let changed = try folder.complete(
-            last: manifest, removing: names.flatMap(\.self).filter { !current.contains($0) }, keepsUnchanged: true)
+            last: manifest, removing: names.flatMap(\.self).filter { !current.contains($0) })
         for place in summary.tables.indices {
             summary.tables[place].isChanged = changed.contains(format.file(summary.tables[place].name))
         }
@@ -253,9 +253,7 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { message }
 }
 
-extension ExportError: OutputFailure {
-    static let activity = "export"
-    static let consequence = "The export is not complete."
-
+extension ExportError {
+    /// An error about a file or folder that cannot be made, written or read back.
     init(output path: String, _ message: String) { self.init(.output, path: path, message) }
 }

@@ -38,7 +38,7 @@ public struct VendorExport: Sendable {
         _ store: any CustomerDirectory & MigrationStore, to folder: String
     ) async throws -> VendorExportSummary {
         let (table, manifest) = ("\(vendor.rawValue).csv", "\(vendor.rawValue).json")
-        let folder = try OutputFolder<ExportError>(path: folder)
+        let folder = try OutputFolder(path: folder)
         if !folder.isMarked(by: manifest), let taken = folder.firstTaken(of: [table]) {
             throw ExportError(
                 .outputConflict, path: taken, "\(taken) is not the file of an export. Choose another folder.")
@@ -60,7 +60,7 @@ public struct VendorExport: Sendable {
             }
         }
         try numbers.write(summary.json)
-        _ = try folder.complete(last: numbers, removing: [], keepsUnchanged: true)
+        _ = try folder.complete(last: numbers, removing: [])
         return summary
     }
 

@@ -1,7 +1,7 @@
 import AppStoreModels
 import Purchases
 
-/// The output of a batch of records: bytes for each output file, and its part of the summary.
+/// The output of a batch of records: the lines of each output, or what they add to a store, and their part of the summary.
 struct BatchOutput: Sendable {
     var transactions = JSONWriter()
     var appTransactions = JSONWriter()
@@ -10,14 +10,8 @@ struct BatchOutput: Sendable {
     var transactionProvenance = ProvenanceText<TransactionField>()
     var appTransactionProvenance = ProvenanceText<AppTransactionField>()
     var counts = BatchCounts()
-    /// The documents that were accepted, if they are collected.
-    var documents: [MigratedDocument] = []
     /// What the records add to a store, for a migration into one.
     var additions = StoreAdditions()
-
-    mutating func add(_ document: MigratedDocument?) {
-        if let document { documents.append(document) }
-    }
 
     /// Makes ready for the next batch and keeps the memory.
     mutating func removeAll() {
@@ -26,7 +20,6 @@ struct BatchOutput: Sendable {
         renewalInfos.removeAll()
         quarantine.removeAll()
         counts = BatchCounts()
-        documents.removeAll()
         additions.removeAll()
     }
 }

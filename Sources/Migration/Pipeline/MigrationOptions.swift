@@ -20,12 +20,6 @@ public struct MigrationOptions: Sendable {
         case file
     }
 
-    /// The form of the transactions that are written; everything else is written as NDJSON.
-    public enum OutputFormat: String, Sendable, CaseIterable {
-        case ndjson
-        case csv
-    }
-
     /// The trust anchors.
     public var trust: TrustPolicy
     /// Bounds on a receipt.
@@ -38,8 +32,6 @@ public struct MigrationOptions: Sendable {
     public var receiptColumn: String?
     /// What is known about the tables among the inputs.
     public var table: TableOptions
-    /// The form of the transactions that are written.
-    public var outputFormat: OutputFormat
     /// Only records of these environments are migrated, the others quarantined; nil for all.
     public var environments: Set<Environment>?
     /// Only records of these bundle ids are migrated, the others quarantined; nil for all. A recorded document that names
@@ -50,8 +42,6 @@ public struct MigrationOptions: Sendable {
     public var acceptsRecorded: Bool
     /// The number of records worked on at once, in batches; 1 or more.
     public var jobs: Int
-    /// Whether files of an earlier migration in the output folder are replaced.
-    public var overwrites: Bool
     /// The rows that are read if the input is a database, `sqlite:PATH` or `postgres://…`; nil if the inputs are files.
     public var query: RowQuery?
     /// Only so many records are read, from the beginning; nil for all.
@@ -62,9 +52,8 @@ public struct MigrationOptions: Sendable {
     public init(
         trust: TrustPolicy = .apple, limits: DecodingLimits = .standard, catalog: ProductCatalog? = nil,
         recordFormat: RecordFormat = .auto, receiptColumn: String? = nil, table: TableOptions = TableOptions(),
-        outputFormat: OutputFormat = .ndjson,
         environments: Set<Environment>? = nil, bundleIds: Set<String>? = nil, acceptsRecorded: Bool = true,
-        jobs: Int = 1, overwrites: Bool = false, query: RowQuery? = nil, maximumRecords: Int? = nil,
+        jobs: Int = 1, query: RowQuery? = nil, maximumRecords: Int? = nil,
         expectedRecords: Int? = nil
     ) {
         self.trust = trust
@@ -73,12 +62,10 @@ public struct MigrationOptions: Sendable {
         self.recordFormat = recordFormat
         self.receiptColumn = receiptColumn
         self.table = table
-        self.outputFormat = outputFormat
         self.environments = environments
         self.bundleIds = bundleIds
         self.acceptsRecorded = acceptsRecorded
         self.jobs = jobs
-        self.overwrites = overwrites
         self.query = query
         self.maximumRecords = maximumRecords
         self.expectedRecords = expectedRecords
@@ -124,6 +111,24 @@ extension MigrationOptions {
         }
     }
 
+    /// An output inside an input folder would be read as input.
+    ///
+    /// - Parameters:
+    ///   - output: the path of a file or folder that the migration writes.
+    ///   - inputs: as for a migration.
+    /// - Throws: ``MigrationError/Code-swift.enum/outputConflict``, or what a migration of the inputs throws.
+    public func check(_ output: String, isOutside inputs: [String]) throws(MigrationError) {
+        let outputPath = CanonicalPath.of(output)
+        for input in try arguments(inputs).compactMap(\.path) {
+            let inputPath = CanonicalPath.of(input)
+            if outputPath == inputPath || outputPath.hasPrefix(inputPath.hasSuffix("/") ? inputPath : inputPath + "/") {
+                throw MigrationError(
+                    .outputConflict, path: output,
+                    "The output \(output) lies inside the input \(input) and would be read as input.")
+            }
+        }
+    }
+
     private static func arguments(_ input: String) throws(InputError) -> [InputArgument] {
         if let database = try SourceDatabase(input) {
             throw InputError(
@@ -150,17 +155,10 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         /// An input cannot be found, opened or read, or its layout is unknown. Correct the path, the permissions, or
         /// the options that name format and column.
         case input
-        /// An output file cannot be made or written. Make room, or correct the permissions.
-        case output
-        /// The output folder holds files of an earlier migration. Give another folder, or allow overwriting.
-        case outputExists
-        /// The output folder lies inside an input, or an input is one of the output files. Give a folder outside the
-        /// inputs.
+        /// An output lies inside an input folder, or is an input. Write it elsewhere.
         case outputConflict
         /// A certificate in the trust policy cannot be read. Give it as X.509 in DER.
         case trust
-        /// The receiver of the accepted documents failed, for example a store. Repair it and run the migration again.
-        case documents
         /// The store failed. Repair it and run the migration again; it goes on where it stopped.
         case store
         /// An input is not the one that the store has read a part of. Give the same input, or start over.
@@ -194,11 +192,4 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     public var description: String { message }
-}
-
-extension MigrationError: OutputFailure {
-    static let activity = "migration"
-    static let consequence = "Nothing of this migration is complete."
-
-    init(output path: String, _ message: String) { self.init(.output, path: path, message) }
 }

@@ -2,19 +2,14 @@ import AppStoreModels
 
 /// Migrates records as a filter: lines come out in the order in which records come in, and nothing is kept.
 ///
-/// Each line of the result is a line of one of the files of ``Migration`` with one more member, `output`: `transactions`,
-/// `app-transactions`, `renewal-infos` or `quarantine`. After the lines of a record comes one with the output `records`: the
+/// Each line of the result is a JSON object. Its member `output` says what it is: one of the `transactions`,
+/// `app-transactions` or `renewal-infos` of a record, or a line of the `quarantine`, with the original bytes and the reason. After the lines of a record comes one with the output `records`: the
 /// record's `source`, its `status` (`migrated` or `quarantined`), and the number of its lines in each output. A record is
 /// resolved alone, so the same record gives the same lines, but for its `source`, wherever it is read.
 public struct MigrationStream: Sendable {
     public let options: MigrationOptions
 
-    /// - Parameter options: the form of the output and overwriting have no meaning here.
-    public init(options: MigrationOptions = MigrationOptions()) {
-        var options = options
-        options.outputFormat = .ndjson
-        self.options = options
-    }
+    public init(options: MigrationOptions = MigrationOptions()) { self.options = options }
 
     /// Migrates the inputs.
     ///
@@ -92,11 +87,17 @@ public struct MigrationStream: Sendable {
     private static func append(_ lines: inout JSONWriter, _ name: String, to output: inout JSONWriter) -> Int {
         defer { lines.removeAll() }
         let end = Array(",\"output\":\"\(name)\"}\n".utf8)
-        var count = 0
-        for line in lines.bytes.split(separator: 0x0A) {
-            output.verbatim(Array(line.dropLast()) + end)
-            count += 1
+        return lines.withBytes { bytes in
+            var rest = bytes
+            var count = 0
+            while let lineFeed = rest.firstIndex(of: 0x0A) {
+                // Without the brace at the end.
+                output.verbatim(rest[..<(lineFeed - 1)])
+                output.verbatim(end[...])
+                rest = rest[(lineFeed + 1)...]
+                count += 1
+            }
+            return count
         }
-        return count
     }
 }

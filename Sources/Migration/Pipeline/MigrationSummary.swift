@@ -103,6 +103,12 @@ public struct MigrationSummary: Sendable, Equatable {
         case derived(String, any KeyPath<MigrationSummary, Int> & Sendable)
         case group(String, any WritableKeyPath<MigrationSummary, [String: Int]> & Sendable)
         case paths(String)
+
+        var name: String {
+            switch self {
+            case .number(let name, _), .derived(let name, _), .group(let name, _), .paths(let name): name
+            }
+        }
     }
 
     /// All members in the order of the output.
@@ -176,8 +182,21 @@ public struct MigrationSummary: Sendable, Equatable {
     // MARK: Output
 
     /// The summary as JSON, laid out for people, keys in a fixed order, ending with a line feed.
-    public func json() -> [UInt8] {
-        let lines = Self.layout.map { member in
+    public func json() -> [UInt8] { json(Self.layout) }
+
+    /// As ``json()``, without the counts of transactions, which a migration into a store does not make.
+    func jsonOfRecords(_ more: [(name: String, count: Int)]) -> [UInt8] {
+        json(Self.layout.filter { !Self.countsOfTransactions.contains($0.name) }, more)
+    }
+
+    private static let countsOfTransactions: Set = [
+        "transactions", "appTransactions", "renewalInfos", "transactionsByStanding", "confirmedByEmbeddedReceipt",
+        "transactionsByType", "transactionsByYear", "transactionsByProduct", "transactionFieldsNotCarried",
+        "appTransactionFieldsNotCarried",
+    ]
+
+    private func json(_ members: [Member], _ more: [(name: String, count: Int)] = []) -> [UInt8] {
+        let lines = members.map { member in
             switch member {
             case .number(let name, let path): "  \"\(name)\": \(self[keyPath: path])"
             case .derived(let name, let path): "  \"\(name)\": \(self[keyPath: path])"
@@ -185,13 +204,14 @@ public struct MigrationSummary: Sendable, Equatable {
             case .paths(let name):
                 "  \"\(name)\": "
                     + Self.object(
-                        members.mapValues { counts in
+                        self.members.mapValues { counts in
                             let fates = counts.sorted { $0.key < $1.key }.map { "\(Self.quoted($0.key)): \($0.value)" }
                             return "{\(fates.joined(separator: ", "))}"
                         })
             }
         }
-        return Array("{\n\(lines.joined(separator: ",\n"))\n}\n".utf8)
+        let all = lines + more.map { "  \"\($0.name)\": \($0.count)" }
+        return Array("{\n\(all.joined(separator: ",\n"))\n}\n".utf8)
     }
 
     /// An object with a line for each member, in the order of the names.

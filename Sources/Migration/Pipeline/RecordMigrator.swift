@@ -11,9 +11,7 @@ struct RecordMigrator: Sendable {
     let signedData: SignedDataReader
     let mapper: ReceiptMapper
     let options: MigrationOptions
-    /// Whether accepted documents are handed on whole.
-    let collectsDocuments: Bool
-    /// Where the records go to; nil if they go to files.
+    /// How the records are filed in a store; nil if their results are written as lines.
     let filing: Filing?
 
     /// How records are filed in a store.
@@ -24,11 +22,8 @@ struct RecordMigrator: Sendable {
         let date: Int64
     }
 
-    init(
-        _ options: MigrationOptions, collectsDocuments: Bool = false, filing: Filing? = nil
-    ) throws(MigrationError) {
+    init(_ options: MigrationOptions, filing: Filing? = nil) throws(MigrationError) {
         self.options = options
-        self.collectsDocuments = collectsDocuments || filing != nil
         self.filing = filing
         do {
             verifier = try ReceiptVerifier(trust: options.trust, limits: options.limits)
@@ -87,12 +82,12 @@ struct RecordMigrator: Sendable {
                 kind = .appReceipt
                 let receipt = try verifier.verifyAppReceipt(container.bytes)
                 mapped = mapper.map(receipt)
-                if collectsDocuments { document = .appReceipt(receipt, bytes: container.bytes) }
+                if filing != nil { document = .appReceipt(receipt, bytes: container.bytes) }
             case .propertyList:
                 kind = .transactionReceipt
                 let receipt = try verifier.verifyTransactionReceipt(container.bytes)
                 mapped = mapper.map(receipt)
-                if collectsDocuments { document = .transactionReceipt(receipt, bytes: container.bytes) }
+                if filing != nil { document = .transactionReceipt(receipt, bytes: container.bytes) }
             }
             return VerifiedRecord(
                 kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document,
@@ -108,7 +103,6 @@ struct RecordMigrator: Sendable {
             if let filing { return try file(receipt: stored, of: record, filing, into: &output) }
             let verified = try verify(stored)
             if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
-            output.add(verified.document)
             write(verified, of: record, into: &output)
             output.counts.migrated(verified.kind, verified.environment)
         } catch {
@@ -349,9 +343,6 @@ struct RecordMigrator: Sendable {
     }
 
     private func write(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
-        for receipt in read.receipts { output.add(receipt.verified.document) }
-        let signedData = read.receipts.compactMap(\.verified.signed)
-        if collectsDocuments, !signedData.isEmpty { output.add(.signedData([FactSet](signedData))) }
         let signed = SignedTransactions(read.receipts.map(\.verified.record), mapper)
         let parts = SignedParts(read.receipts)
         var confirmed: Set<PurchaseIdentity> = []
@@ -381,14 +372,13 @@ struct RecordMigrator: Sendable {
         _ recorded: ReadRecorded, confirmedBy signed: SignedTransactions, beside: SignedParts,
         of record: InputRecord, _ lines: inout TransactionLines, into output: inout BatchOutput
     ) -> Set<PurchaseIdentity> {
-        var mapping = recorded.mapping
+        let mapping = recorded.mapping
         output.counts.add(mapping.notes)
         guard options.acceptsRecorded else {
             output.counts.note("recordedRowsLeftOut", count: mapping.transactions.count + mapping.renewalInfos.count)
             return []
         }
         var confirmed: Set<PurchaseIdentity> = []
-        var contradicted: Set<Int> = []
         func source(_ row: Int?, _ confirmation: SignedReference? = nil) -> OutputSource {
             OutputSource(
                 record: record, kind: recorded.kind, sha256: nil, confirmedBy: confirmation,
@@ -405,18 +395,12 @@ struct RecordMigrator: Sendable {
                 var row = row.transaction
                 row.notes.append(.contradictsSignedReceipt)
                 lines.add(row, recorded.rows.isEmpty ? plain : source(index))
-                contradicted.insert(index)
             }
         }
         for info in mapping.renewalInfos where recorded.kind != .storeKit2JSON || !beside.state(info) {
             plain.write(info, into: &output)
         }
         if !beside.stateApp(of: recorded.kind), let app = mapping.appTransaction { plain.write(app, into: &output) }
-        if collectsDocuments {
-            // What is not to be believed is in the files to be looked at, and in no store.
-            mapping.remove(rows: contradicted)
-            output.add(.recorded(mapping))
-        }
         return confirmed
     }
 
@@ -465,10 +449,7 @@ struct RecordMigrator: Sendable {
     private func write(
         _ transaction: borrowing MappedTransaction, _ source: OutputSource, into output: inout BatchOutput
     ) {
-        switch options.outputFormat {
-        case .ndjson: source.write(transaction, into: &output)
-        case .csv: TransactionTable.write(transaction, source, to: &output.transactions)
-        }
+        source.write(transaction, into: &output)
         output.counts.add(transaction, isConfirmed: source.isConfirmed)
     }
 

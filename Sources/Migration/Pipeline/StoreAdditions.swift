@@ -32,7 +32,6 @@ extension MigratedDocument {
         switch self {
         case .appReceipt(let receipt, let bytes): FactSet(receipt, bytes: bytes).map { [$0] } ?? []
         case .transactionReceipt(let receipt, let bytes): FactSet(receipt, bytes: bytes).map { [$0] } ?? []
-        case .signedData(let facts): facts
         case .recorded(let mapping): [FactSet](recorded: mapping, importedAt: date)
         }
     }

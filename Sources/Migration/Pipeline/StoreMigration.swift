@@ -13,7 +13,7 @@ public import TransactionStore
 public struct StoreMigration: Sendable {
     /// How records are filed.
     public struct Options: Sendable {
-        /// How records are read. The format of the output and `overwrites` do not matter.
+        /// How records are read.
         public var migration: MigrationOptions
         /// The column or member with the caller's id of the user; nil to find it by its name (`user_id`, `app_user_id`,
         /// `customer_id` and so on).
@@ -40,6 +40,14 @@ public struct StoreMigration: Sendable {
         }
     }
 
+    /// How far a migration has come.
+    public struct Progress: Sendable {
+        /// The bytes that were read of the inputs, decompressed.
+        public let bytesRead: Int
+        public let records: Int
+        public let quarantined: Int
+    }
+
     public typealias Store = TransactionStore & MigrationStore
 
     private let options: Options
@@ -54,7 +62,7 @@ public struct StoreMigration: Sendable {
     ///   - progress: called from time to time, not more than once per batch of records.
     /// - Throws: ``MigrationError``. What was committed before stays, and the same call goes on after it.
     public func run(
-        inputs: [String], into store: any Store, progress: @Sendable (Migration.Progress) -> Void = { _ in }
+        inputs: [String], into store: any Store, progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {
         let arguments = try options.migration.arguments(inputs)
         var work = try await begin(inputs, store)
@@ -76,7 +84,7 @@ public struct StoreMigration: Sendable {
                 work.add(batch, position)
                 let summary = work.progress.summary
                 progress(
-                    Migration.Progress(
+                    Progress(
                         bytesRead: source.statistics.bytes, records: summary.recordsRead,
                         quarantined: summary.quarantined))
             }
@@ -96,7 +104,7 @@ public struct StoreMigration: Sendable {
     ///
     /// - Throws: ``MigrationError``. What was committed before stays.
     public func retry(
-        _ store: any Store, progress: @Sendable (Migration.Progress) -> Void = { _ in }
+        _ store: any Store, progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {
         let migrator = try migrator()
         var work = Work(migration: nil, rowsPerStep: options.rowsPerStep)
@@ -123,7 +131,7 @@ public struct StoreMigration: Sendable {
             added.subtract(work.step.released)
             try await work.commit(to: store)
             progress(
-                Migration.Progress(
+                Progress(
                     bytesRead: 0, records: work.progress.summary.recordsRead,
                     quarantined: work.progress.summary.quarantined))
         }
@@ -318,4 +326,12 @@ public struct StoreMigrationSummary: Sendable, Equatable {
     public let applied: AppliedFacts
     /// How many of the records an earlier run had migrated.
     public let recordsBefore: Int
+
+    /// The summary as JSON, laid out for people, keys in a fixed order, ending with a line feed.
+    public func json() -> [UInt8] {
+        records.jsonOfRecords([
+            ("recordsMigratedBefore", recordsBefore), ("factsNewToTheStore", applied.changed),
+            ("factsTheStoreHad", applied.unchanged),
+        ])
+    }
 }

@@ -66,7 +66,7 @@ public struct MigrationPlan: Sendable {
     public internal(set) var seconds = 0.0
     /// The number of cores that the migration would use.
     public internal(set) var jobs = 1
-    /// Bytes that the sample takes where it is written to: the files, or the facts that a store keeps. The indexes of a database
+    /// Bytes that the sample takes where it is written to: the lines, or the facts that a store keeps. The indexes of a database
     /// are not in it.
     public internal(set) var outputBytes = 0
     /// Only so many records would be read; nil for all.

@@ -7,8 +7,8 @@ import Purchases
 public struct MigrationPlanner: Sendable {
     /// Where the migration would write.
     public enum Destination: Sendable {
-        /// The files of ``Migration``.
-        case files
+        /// The lines of ``MigrationStream``.
+        case lines
         /// A store, as ``StoreMigration`` fills it. The date is the current time, in milliseconds since 1970-01-01T00:00:00Z.
         case store(userColumn: String?, carriedColumns: Set<String>, date: Int64)
     }

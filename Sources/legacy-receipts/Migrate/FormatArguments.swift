@@ -4,7 +4,6 @@ public import Migration
 import ProductCatalog
 
 extension MigrationOptions.RecordFormat: ExpressibleByArgument {}
-extension MigrationOptions.OutputFormat: ExpressibleByArgument {}
 extension TableOptions.Dialect: ExpressibleByArgument {}
 
 enum FormatArguments {

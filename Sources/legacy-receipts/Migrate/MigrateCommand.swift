@@ -12,49 +12,42 @@ struct MigrateCommand: AsyncParsableCommand {
         abstract: "Turn stored receipts into modern transactions.",
         discussion: """
             Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies, notifications of both versions, and \
-            StoreKit 2 data (signed as JWS, decoded, or in answers of the App Store Server API) from files, folders or \
-            standard input, also compressed with gzip, bzip2 or zstd, and writes into the output folder:
+            StoreKit 2 data (signed as JWS, decoded, or in answers of the App Store Server API) from files, folders, \
+            databases or standard input, also compressed with gzip, bzip2 or zstd, and merges them in a store: each \
+            transaction once, together with your user ids, and each record that cannot be migrated, with the reason and \
+            its original bytes. The output folder then contains:
 
-              transactions.ndjson      a JWSTransactionDecodedPayload per purchase,
-                                       each field with its source
-                                       (transactions.csv with --format csv)
-              app-transactions.ndjson  an AppTransaction per app receipt
-              renewal-infos.ndjson     a JWSRenewalInfoDecodedPayload per renewal
-                                       that a recorded reply announces
-              quarantine.ndjson        every record that was not migrated: its
-                                       place, the reason, the original bytes
-              summary.json             the counts, and the handling of each
-                                       column and member
+              purchases.sqlite  the store, for serve, export, enrich, customer
+              summary.json      the counts, and the handling of each column and
+                                member
+              report.html       a page with the numbers of the store
 
-            A record may hold any number of documents; all of them are read. Other members or columns of a record, such \
-            as a user id, are copied to the output. Files end in .partial while they are written. They get their final \
-            names when all are complete, summary.json last.
+            With --into, the store is elsewhere, a PostgreSQL database for example, and --summary and --html name the \
+            other files. A record may hold any number of documents; all of them are read.
 
-            With --into, no files are written: the documents are merged in a store, each transaction once, together with your \
-            user ids and the quarantined records, and export writes tables of them. Run the same command again after an \
-            interruption: it goes on where it stopped.
+            Run the same command again after an interruption: it goes on where it stopped.
+
+            With --stream, migrate is a filter: it keeps nothing and writes what each record alone says, one JSON line \
+            per result.
 
             EXIT STATUS:
               0  every record was migrated
               1  some records or documents were quarantined, or look like documents
                  and were not read
-              2  usage, input or output error; nothing was completed
-              130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; no file was kept
+              2  usage, input or output error
+              130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM
 
             EXAMPLES:
               legacy-receipts migrate receipts/ --output migrated
               legacy-receipts migrate dump.csv --limit 1000 --output sample
               legacy-receipts migrate dump.csv --column receipt_data \\
-                --catalog products.yaml --output migrated
+                --catalog products.yaml --user-column account_id --carry country
               legacy-receipts migrate dump.ndjson.gz \\
                 --environment Production --bundle-id com.example.app
-              legacy-receipts migrate dump.csv --into sqlite:purchases.sqlite \\
-                --user-column account_id --carry country --html report.html
               legacy-receipts migrate sqlite:app.db --query 'SELECT * FROM receipts' \\
-                --key id --into sqlite:purchases.sqlite
-              legacy-receipts migrate --retry --into sqlite:purchases.sqlite --max-size 20000000
-              legacy-receipts migrate migrated/quarantine.ndjson --column original \\
-                --max-size 20000000 --output second-try
+                --key id --into postgres://localhost/purchases
+              legacy-receipts migrate --retry --max-size 20000000
+              zcat dump.ndjson.gz | legacy-receipts migrate - --stream
             """)
 
     @Argument(
@@ -67,13 +60,16 @@ struct MigrateCommand: AsyncParsableCommand {
     var inputs: [String] = []
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("The folder to write into.", valueName: "dir"), completion: .directory)
-    var output = Self.defaultOutput
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The folder for the store, purchases.sqlite, and its summary and report (default: migrated).",
+            valueName: "dir"), completion: .directory)
+    var output: String?
 
-    private static let defaultOutput = "migrated"
-
-    @Option(help: "The form of the transactions: ndjson or csv.")
-    var format: MigrationOptions.OutputFormat = .ndjson
+    @Option(
+        help: ArgumentHelp(
+            "Merge the records in this store, and write no folder: sqlite:PATH or postgres://…", valueName: "url"))
+    var into: String?
 
     @Option(
         name: .customLong("input-format"),
@@ -110,7 +106,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --query: a column that identifies a row. With --into, the next run goes on after the last one.",
+            "With --query: a column that identifies a row. The next run goes on after the last one.",
             valueName: "column"))
     var key: String?
 
@@ -145,12 +141,6 @@ struct MigrateCommand: AsyncParsableCommand {
         help: ArgumentHelp("The largest receipt, in bytes without base64.", valueName: "bytes"))
     var maximumSize = DecodingLimits.defaultMaximumSize
 
-    @Option(
-        help: ArgumentHelp(
-            "Also store the facts of the documents here, for serve: sqlite:PATH or postgres://…",
-            valueName: "url"))
-    var store: String?
-
     @Option(help: ArgumentHelp("Read only the first records.", valueName: "n"))
     var limit: Int?
 
@@ -163,25 +153,26 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Be a filter: write a line per result to standard output, and no files. Each line names its output; a line with \
-            the output "records" ends a record.
+            Be a filter: write a line per result to standard output, and keep nothing. Each line names its output; a line \
+            with the output "records" ends a record.
             """)
     var stream = false
 
     @Option(
         help: ArgumentHelp(
-            "Merge the records in this store and write no files: sqlite:PATH or postgres://…", valueName: "url"))
-    var into: String?
+            "With --into or --stream: a file for the counts, as JSON.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var summary: String?
 
     @Option(
         name: .customLong("user-column"),
         help: ArgumentHelp(
-            "With --into: the column or member with your id of the user (default: found by its name, such as user_id).",
+            "The column or member with your id of the user (default: found by its name, such as user_id).",
             valueName: "name"))
     var userColumn: String?
 
     @Option(
-        help: ArgumentHelp("With --into: a column or member to keep beside the user. Repeatable.", valueName: "name"))
+        help: ArgumentHelp("A column or member to keep beside the user. Repeatable.", valueName: "name"))
     var carry: [String] = []
 
     @Option(
@@ -190,14 +181,11 @@ struct MigrateCommand: AsyncParsableCommand {
         completion: .file(extensions: ["html"]))
     var html: String?
 
-    @Flag(help: "With --into: migrate the quarantined records of the store again, and nothing else.")
+    @Flag(help: "Migrate the quarantined records of the store again, and nothing else.")
     var retry = false
 
-    @Flag(name: .customLong("start-over"), help: "With --into: read everything again, because an input has changed.")
+    @Flag(name: .customLong("start-over"), help: "Read everything again, because an input has changed.")
     var startOver = false
-
-    @Flag(help: "Replace the files of an earlier migration in the output folder.")
-    var overwrite = false
 
     @Flag(help: "No progress on standard error.")
     var quiet = false
@@ -213,18 +201,19 @@ struct MigrateCommand: AsyncParsableCommand {
         guard inputs.count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("Standard input (-) can be read only once.")
         }
+        guard [stream, into != nil, output != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("Give one of --output, --into and --stream.")
+        }
         if stream {
-            guard into == nil, store == nil, format == .ndjson, output == Self.defaultOutput, !overwrite else {
+            guard userColumn == nil, carry.isEmpty, !retry, !startOver, html == nil else {
                 throw ValidationError(
-                    "--stream writes to standard output: without --into, --store, --output, --overwrite and --format.")
+                    "--stream keeps nothing: without --user-column, --carry, --retry, --start-over and --html.")
             }
         }
-        if into == nil {
-            guard userColumn == nil, carry.isEmpty, !retry, !startOver, html == nil else {
-                throw ValidationError("--user-column, --carry, --retry, --start-over and --html need --into.")
+        if into == nil, !stream {
+            guard summary == nil, html == nil else {
+                throw ValidationError("The output folder has a summary and a report: without --summary and --html.")
             }
-        } else if store != nil {
-            throw ValidationError("Give --into or --store, not both.")
         }
         guard inputs.isEmpty == retry else {
             throw ValidationError(
@@ -250,7 +239,7 @@ struct MigrateCommand: AsyncParsableCommand {
         if let limit, let expectedRecords, expectedRecords > limit {
             throw ValidationError("--expect-records is larger than --limit.")
         }
-        for path in inputs + [output] + (html.map { [$0] } ?? []) where path.isEmpty {
+        for path in inputs + [output, summary, html].compactMap(\.self) where path.isEmpty {
             throw ValidationError("A path is empty.")
         }
     }
@@ -259,37 +248,44 @@ struct MigrateCommand: AsyncParsableCommand {
         ["sqlite:", "postgres://", "postgresql://"].contains { input.hasPrefix($0) }
     }
 
+    /// Where a migration into a store writes.
+    private struct Destination {
+        /// The folder of everything; nil if there is none.
+        let folder: String?
+        let store: String
+        let summary: String?
+        let report: String?
+
+        /// The paths that the migration writes.
+        var paths: [String] {
+            let file = store.hasPrefix("sqlite:") ? String(store.dropFirst("sqlite:".count)) : nil
+            return [folder, file, summary, report].compactMap(\.self)
+        }
+    }
+
+    static let defaultOutput = "migrated"
+
+    private var destination: Destination {
+        if let into { return Destination(folder: nil, store: into, summary: summary, report: html) }
+        let folder = output ?? Self.defaultOutput
+        return Destination(
+            folder: folder, store: Self.store(in: folder), summary: "\(folder)/summary.json",
+            report: "\(folder)/report.html")
+    }
+
+    static func store(in folder: String) -> String { "sqlite:\(folder)/purchases.sqlite" }
+
     func run() async throws {
         let options = try migrationOptions()
-        if let into { return try await migrate(into: into, options) }
         if stream { return try await migrateStream(options) }
-        let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
-        let loader = try store.map { try StoreLoader(address: $0) }
-        var documents: (@Sendable ([MigratedDocument]) async throws -> Void)?
-        if let loader { documents = { batch in try await loader.load(batch) } }
-        let summary: MigrationSummary
-        let interruption = Interruption()
-        do {
-            summary = try await interruption.run { [inputs, output, documents] in
-                try await Migration(options: options).run(
-                    inputs: inputs, output: output, documents: documents, progress: { reporter.report($0) })
-            }
+        let destination = destination
+        do throws(MigrationError) {
+            for path in destination.paths { try options.check(path, isOutside: retry ? [] : inputs) }
         } catch {
-            reporter.finish()
-            await loader?.close()
-            if let signal = interruption.signal { throw interrupted(by: signal, after: reporter.records) }
-            guard let error = error as? MigrationError else { throw error }
-            let advice =
-                error.code == .outputExists ? " Name another with --output, or replace it with --overwrite." : ""
-            throw CommandFailure(error.message + advice)
+            throw CommandFailure(error.message)
         }
-        reporter.finish()
-        let loaded = await loader?.close()
-        try Terminal.output(SummaryText.text(summary, output: output) + limitText(summary))
-        if let loaded { try Terminal.output("\n" + loaded) }
-        if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0 {
-            throw ExitStatus.someQuarantined
-        }
+        if let folder = destination.folder { try OutputFile.makeFolder(folder) }
+        try await migrate(to: destination, options)
     }
 
     /// The counts go to standard error, since standard output has the results.
@@ -305,16 +301,16 @@ struct MigrateCommand: AsyncParsableCommand {
             guard let error = error as? MigrationError else { throw error }
             throw CommandFailure(error.message)
         }
+        if let path = self.summary { try OutputFile.write(summary.json(), to: path) }
         if !quiet {
-            Terminal.error(
-                "\(summary.recordsRead) records: \(summary.migrated) migrated, \(summary.quarantined) quarantined.")
+            Terminal.error(SummaryText.streamed(summary) + limitText(summary))
         }
         if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0 {
             throw ExitStatus.someQuarantined
         }
     }
 
-    private func migrate(into address: String, _ options: MigrationOptions) async throws {
+    private func migrate(to destination: Destination, _ options: MigrationOptions) async throws {
         let migration = StoreMigration(
             options: StoreMigration.Options(
                 migration: options, userColumn: userColumn.map(columnName), carriedColumns: Set(carry.map(columnName)),
@@ -329,7 +325,7 @@ struct MigrateCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let summary: StoreMigrationSummary
         do {
-            let (opened, name) = try StoreOpener.opened(address)
+            let (opened, name) = try StoreOpener.opened(destination.store)
             defer { reporter.finish() }
             do {
                 summary = try await interruption.run { [inputs, retry] in
@@ -338,8 +334,9 @@ struct MigrateCommand: AsyncParsableCommand {
                         : try await migration.run(inputs: inputs, into: opened, progress: { reporter.report($0) })
                 }
                 reporter.finish()
+                if let path = destination.summary { try OutputFile.write(summary.json(), to: path) }
                 try Terminal.output(SummaryText.text(summary, store: name) + limitText(summary.records))
-                if let html {
+                if let html = destination.report {
                     let date = Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
                     let report = try await interruption.run {
                         try await ReportFile(html, of: opened, named: name, catalog: options.catalog, date: date)
@@ -383,14 +380,6 @@ struct MigrateCommand: AsyncParsableCommand {
         return "\nRecords after the first \(limit) were not read (--limit)."
     }
 
-    /// Reports the interruption, and returns the exit status that shells use for it.
-    private func interrupted(by signal: Int32, after records: Int) -> ExitCode {
-        var message = "Interrupted after \(records) records. No file of this migration was kept in \(output)."
-        if store != nil { message += " The store keeps the documents that it has; storing them again changes nothing." }
-        Terminal.error(message + " Run the same command to start again.")
-        return ExitCode(128 + signal)
-    }
-
     func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }
 
     func migrationOptions() throws -> MigrationOptions {
@@ -400,10 +389,9 @@ struct MigrateCommand: AsyncParsableCommand {
             trust: try trust.policy(), limits: limits, catalog: try CatalogArguments.catalog(catalog),
             recordFormat: inputFormat, receiptColumn: column.map(columnName),
             table: TableOptions(dialect: tableDialect, delimiter: delimiter, hasHeader: !noHeader),
-            outputFormat: format,
             environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,
-            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, overwrites: overwrite,
+            jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount,
             query: query.map { RowQuery(sql: $0, key: key) }, maximumRecords: limit,
             expectedRecords: expectedRecords)
     }

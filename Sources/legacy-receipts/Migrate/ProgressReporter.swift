@@ -25,7 +25,7 @@ final class ProgressReporter: Sendable {
     /// The records that were reported last.
     var records: Int { state.withLock { $0.records } }
 
-    func report(_ progress: Migration.Progress) {
+    func report(_ progress: StoreMigration.Progress) {
         state.withLock { $0.records = progress.records }
         guard !isQuiet else { return }
         let interval: Duration = isTerminal ? .milliseconds(100) : .seconds(5)
@@ -44,10 +44,14 @@ final class ProgressReporter: Sendable {
 
     /// Removes the bar.
     func finish() {
-        if state.withLock({ $0.hasBar }) { Terminal.rewriteLine("") }
+        let hadBar = state.withLock { state in
+            defer { state.hasBar = false }
+            return state.hasBar
+        }
+        if hadBar { Terminal.rewriteLine("") }
     }
 
-    private func bar(_ progress: Migration.Progress, after elapsed: Duration) -> String {
+    private func bar(_ progress: StoreMigration.Progress, after elapsed: Duration) -> String {
         let counts = counts(progress, after: elapsed)
         guard let total, total > 0 else { return counts }
         let share = min(1, Double(progress.bytesRead) / Double(total))
@@ -57,7 +61,7 @@ final class ProgressReporter: Sendable {
         return "[\(bar)] \(Int(share * 100)) %  \(counts)"
     }
 
-    private func counts(_ progress: Migration.Progress, after elapsed: Duration) -> String {
+    private func counts(_ progress: StoreMigration.Progress, after elapsed: Duration) -> String {
         let (seconds, megabytes) = (Int(elapsed.components.seconds), progress.bytesRead / 1_000_000)
         return "\(progress.records) records (\(megabytes) MB) in \(seconds) s, \(progress.quarantined) quarantined"
     }

@@ -1,27 +1,19 @@
 import AppStoreModels
 import Migration
 
-/// The summary for the terminal: a table that fits on a screen for any input. `summary.json` has all numbers.
+/// The summary for the terminal: a table that fits on a screen for any input. The summary as JSON has all numbers.
 enum SummaryText {
     /// The maximum number of listed reasons.
     private static let maximumReasons = 5
 
-    static func text(_ summary: MigrationSummary, output: String) -> String {
-        var rows = records(summary)
-        rows.append(("transactions", summary.transactions))
-        rows += counts(summary.transactionsByStanding)
-        if summary.confirmedByEmbeddedReceipt > 0 {
-            rows.append(("      confirmed by a verified receipt", summary.confirmedByEmbeddedReceipt))
-        }
-        rows += [("app transactions", summary.appTransactions), ("renewal infos", summary.renewalInfos)]
-        var lines = table(rows)
-        lines += ["", "Written to \(Printable.text(output)); all numbers are in summary.json."]
+    /// The summary of a stream, which has standard output for itself.
+    static func streamed(_ summary: MigrationSummary) -> String {
+        var lines = [
+            "\(summary.recordsRead) records: \(summary.migrated) migrated, \(summary.quarantined) quarantined."
+        ]
+        if summary.documentsQuarantined > 0 { lines.append("\(summary.documentsQuarantined) documents quarantined.") }
         if summary.documentsNotRead > 0 { lines.append(notRead(summary)) }
         if summary.valuesNotUTF8 > 0 { lines.append(notUTF8(summary)) }
-        if summary.quarantined + summary.documentsQuarantined > 0 {
-            lines.append("quarantine.ndjson contains the quarantined records and the reasons.")
-        }
-        if summary.recordsRead == 0 { lines.append("The input contains no records.") }
         return lines.joined(separator: "\n")
     }
 

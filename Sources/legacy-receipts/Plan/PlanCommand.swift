@@ -17,8 +17,6 @@ struct PlanCommand: AsyncParsableCommand {
               - the expected number of records, time and disk space
               - the migrate command to run
 
-            Without --output, --store or --stream, the plan is for --into sqlite:purchases.sqlite.
-
             EXIT STATUS:
               0  every record of the sample would be migrated
               1  some records or documents would be quarantined, or look like
@@ -43,8 +41,6 @@ struct PlanCommand: AsyncParsableCommand {
     @OptionGroup(title: "Arguments of migrate")
     var migrate: MigrateCommand
 
-    private static let defaultStore = "sqlite:purchases.sqlite"
-
     // ArgumentParser takes an option group that is a command for the parent of a command whose `validate()` fails.
     private static func sample(_ text: String) throws -> Int {
         guard let number = Int(text), (1...1_000_000).contains(number) else {
@@ -56,10 +52,7 @@ struct PlanCommand: AsyncParsableCommand {
     func run() async throws {
         if migrate.retry { throw CommandFailure("plan reads inputs; --retry has none.") }
         let arguments = PlannedCommand.migrateArguments(CommandLine.arguments)
-        let isIntoDefault =
-            migrate.into == nil && migrate.store == nil && !migrate.stream
-            && !PlannedCommand.names(arguments, "--output", short: "-o")
-        let isStore = migrate.into != nil || isIntoDefault
+        let isStore = !migrate.stream
         let planner = MigrationPlanner(
             options: try migrate.migrationOptions(),
             destination: isStore
@@ -67,7 +60,7 @@ struct PlanCommand: AsyncParsableCommand {
                     userColumn: migrate.userColumn.map(migrate.columnName),
                     carriedColumns: Set(migrate.carry.map(migrate.columnName)),
                     date: Int64(Date().timeIntervalSince1970 * 1_000))
-                : .files,
+                : .lines,
             sample: sample)
         let plan: MigrationPlan
         do throws(MigrationError) {
@@ -76,7 +69,7 @@ struct PlanCommand: AsyncParsableCommand {
             throw CommandFailure(error.message)
         }
         let command = PlannedCommand(
-            arguments: arguments, into: isIntoDefault ? Self.defaultStore : nil,
+            arguments: arguments,
             expectedRecords: plan.isWhole && migrate.expectedRecords == nil ? plan.records : nil)
         if json {
             try Terminal.output(plan.json(command: command.words))
@@ -91,9 +84,8 @@ struct PlanCommand: AsyncParsableCommand {
 struct PlannedCommand {
     let words: [String]
 
-    init(arguments: [String], into: String?, expectedRecords: Int?) {
+    init(arguments: [String], expectedRecords: Int?) {
         var words = ["legacy-receipts", "migrate"]
-        if let into { words += ["--into", into] }
         if let expectedRecords { words += ["--expect-records", "\(expectedRecords)"] }
         self.words = words + arguments
     }
@@ -112,12 +104,6 @@ struct PlannedCommand {
             result.append(argument)
         }
         return result
-    }
-
-    static func names(_ arguments: [String], _ option: String, short: String) -> Bool {
-        arguments.prefix { $0 != "--" }.contains {
-            $0 == option || $0.hasPrefix(option + "=") || $0.hasPrefix(short) && !$0.hasPrefix("--")
-        }
     }
 
     /// The line for a shell.

@@ -99,11 +99,6 @@ struct ReportFile {
     /// - Throws: ``CommandFailure`` if the file cannot be written.
     func write() throws {
         let page = try ReportPage(report: report, store: store).html()
-        do {
-            // Atomically: an earlier report stays until this one is complete.
-            try Data(page.utf8).write(to: URL(filePath: path), options: .atomic)
-        } catch {
-            throw CommandFailure("\(path) cannot be written: \(error.localizedDescription)")
-        }
+        try OutputFile.write(page.utf8, to: path)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import ReceiptForge
+import TestSupport
 import Testing
 
 /// Forged receipts, and the certificates to trust them by.
@@ -44,6 +45,22 @@ extension Folder {
     func inspect(_ name: String, _ options: String...) async throws -> Outcome {
         let receipt = try write("receipt", Forged.named(name).bytes)
         return try await Command.run(["inspect", receipt, "--trust-root", file("root.der")] + options)
+    }
+
+    /// Runs `migrate --stream` in this folder, and writes what it prints into files of another folder: `transactions.ndjson`
+    /// and so on, and `summary.json`.
+    ///
+    /// - Parameter isTrusted: whether the test root is trusted.
+    func stream(
+        _ arguments: String..., to output: String, isTrusted: Bool = true, input: [UInt8]? = nil
+    ) async throws -> Outcome {
+        let folder = url.appending(path: output)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let options = ["migrate", "--stream", "--summary", "\(output)/summary.json"]
+        let trust = isTrusted ? ["--trust-root", "root.der"] : []
+        let outcome = try await Command.run(options + trust + arguments, input: input, in: self)
+        if outcome.status < 2 { try StreamedLines.write(Array(outcome.output.utf8), to: folder) }
+        return outcome
     }
 
     /// Runs `migrate` in this folder with the test root trusted, and without progress, which hangs on the machine's load.

@@ -62,7 +62,7 @@ enum FixtureRun {
             catalog: try ProductCatalog.load(paths: [FixtureStore.root.appending(path: "products.yaml").path]),
             jobs: jobs)
         let output = folder.appending(path: "output")
-        _ = try await Migration(options: options).run(inputs: inputs, output: output.path)
+        _ = try await streamRecords(options, inputs: inputs, to: output.path)
         var files: [String: [UInt8]] = [:]
         for name in names { files[name] = [UInt8](try Data(contentsOf: output.appending(path: name))) }
         return files

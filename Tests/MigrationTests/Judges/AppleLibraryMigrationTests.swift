@@ -27,8 +27,7 @@ struct AppleLibraryMigrationTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let trust = try TrustPolicy(additionalRoots: [TestCertificateAuthority.rootDER])
-        let summary = try await Migration(options: MigrationOptions(trust: trust)).run(
-            inputs: [input.path], output: folder.path)
+        let summary = try await streamRecords(MigrationOptions(trust: trust), inputs: [input.path], to: folder.path)
         try #require(summary.transactions > 50)
         for output in Self.outputs {
             let (status, text) = try Judge.run(on: folder.appending(path: output))

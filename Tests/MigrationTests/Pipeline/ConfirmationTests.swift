@@ -59,7 +59,7 @@ struct ConfirmationTests {
         var options = MigrationOptions(trust: TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER]))
         change(&options)
         let output = folder.appending(path: "output")
-        let summary = try await Migration(options: options).run(inputs: [input.path], output: output.path)
+        let summary = try await streamRecords(options, inputs: [input.path], to: output.path)
         func lines(_ name: String) throws -> [JSONValue] {
             try [UInt8](Data(contentsOf: output.appending(path: name))).split(separator: 0x0A).map {
                 try JSONValue.parse($0)

@@ -123,7 +123,7 @@ struct DatabaseSourceTests {
         static func migrated(
             _ inputs: [String], _ options: MigrationOptions, _ output: String, to file: String
         ) async throws -> [JSONObject] {
-            _ = try await Migration(options: options).run(inputs: inputs, output: output)
+            _ = try await streamRecords(options, inputs: inputs, to: output)
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: output + "/" + file)))
             return try FixtureRun.lines(bytes).compactMap(\.object)
         }
@@ -397,8 +397,7 @@ struct DatabaseSourceTests {
             #expect(error?.message.contains("read-only transaction") == true)
         }
         let options = MigrationOptions(query: RowQuery(sql: "SELECT id AS receipt FROM receipts"))
-        let summary = try await Migration(options: options)
-            .run(inputs: [database.address], output: database.folder.file("output"))
+        let summary = try await streamRecords(options, inputs: [database.address], to: database.folder.file("output"))
         #expect(summary.recordsRead == 40)
     }
 
@@ -413,7 +412,7 @@ struct DatabaseSourceTests {
         for address in addresses {
             let options = MigrationOptions(query: RowQuery(sql: "SELECT * FROM receipts"))
             let error = await #expect(throws: MigrationError.self) {
-                try await Migration(options: options).run(inputs: [address], output: folder.file("output"))
+                try await streamRecords(options, inputs: [address], to: folder.file("output"))
             }
             #expect(error?.code == .input)
             #expect(error?.message.contains("hunter2") == false && error?.path.contains("hunter2") == false)
@@ -430,8 +429,7 @@ struct DatabaseSourceTests {
             ([path], query), (["sqlite:a", "sqlite:b"], query), (["sqlite:a"], nil), ([path, "postgres://h/d"], nil),
         ] as [([String], RowQuery?)] {
             let error = await #expect(throws: MigrationError.self) {
-                try await Migration(options: MigrationOptions(query: query)).run(
-                    inputs: inputs, output: folder.file("output"))
+                try await streamRecords(MigrationOptions(query: query), inputs: inputs, to: folder.file("output"))
             }
             #expect(error?.code == .input)
         }

@@ -4,6 +4,7 @@ import LegacyReceipts
 import Migration
 import Purchases
 import ReceiptForge
+import SQLiteTransactionStore
 import SharedReceipts
 import Synchronization
 import Testing
@@ -68,7 +69,8 @@ struct StoreKit2Tests {
         var apps: [JSONValue]
         var quarantine: [JSONValue]
         var summary: MigrationSummary
-        var documents: [MigratedDocument]
+        /// What a migration into a store stores.
+        var facts: [FactSet]
 
         var reasons: [String] { quarantine.compactMap { $0["reason"]?.string } }
         var kinds: [String] { quarantine.compactMap { $0["source"]?["kind"]?.string } }
@@ -95,10 +97,12 @@ struct StoreKit2Tests {
                 additionalRoots: [Self.authority.rootCertificate, try TestCertificateAuthority.rootDER]))
         change(&options)
         let output = folder.appending(path: "output")
-        let documents = Mutex<[MigratedDocument]>([])
-        let summary = try await Migration(options: options).run(
-            inputs: [input.path], output: output.path,
-            documents: { batch in documents.withLock { $0 += batch } })
+        let summary = try await streamRecords(options, inputs: [input.path], to: output.path)
+        let store = StoreMigrationTests.Stopping(
+            try SQLiteTransactionStore.open(path: folder.appending(path: "store").path), at: .max, commits: true)
+        _ = try await StoreMigration(options: StoreMigration.Options(migration: options, date: Self.date))
+            .run(inputs: [input.path], into: store)
+        try await store.store.close()
         func lines(_ name: String) throws -> [JSONValue] {
             try [UInt8](Data(contentsOf: output.appending(path: name))).split(separator: 0x0A).map {
                 try JSONValue.parse($0)
@@ -107,7 +111,7 @@ struct StoreKit2Tests {
         return Result(
             transactions: try lines("transactions.ndjson"), renewals: try lines("renewal-infos.ndjson"),
             apps: try lines("app-transactions.ndjson"), quarantine: try lines("quarantine.ndjson"), summary: summary,
-            documents: documents.withLock { $0 })
+            facts: store.facts.withLock { $0 })
     }
 
     // MARK: Signed
@@ -137,10 +141,7 @@ struct StoreKit2Tests {
             #expect(result.renewals.first?["provenance"]?["autoRenewStatus"]?.string == "StoreKit 2 JWS")
             #expect(result.renewals.first?["standing"]?.string == "verifiedJWS")
             #expect(result.summary.migratedByKind == ["notificationV2": 1])
-            guard case .signedData(let facts)? = result.documents.first else {
-                Issue.record("no facts")
-                continue
-            }
+            let facts = result.facts
             try #require(facts.count == 1)
             #expect(facts[0].notification?.notificationUUID == "002e14d5-51f5-4503-b5a8-c3a1af68eb20")
             #expect(facts[0].transactions.count == 1 && facts[0].renewalInfos.count == 1)
@@ -193,11 +194,8 @@ struct StoreKit2Tests {
             "signedRenewalInfo": try Self.sign(Self.renewalInfo),
             "signedAppTransactionInfo": try Self.sign(Self.appTransaction),
         ])
-        guard case .signedData(let facts)? = result.documents.first else {
-            Issue.record("no facts")
-            return
-        }
-        #expect(result.documents.count == 1 && facts.count == 3)
+        let facts = result.facts
+        #expect(facts.count == 3)
         #expect(facts.count { $0.appTransaction != nil } == 1)
         #expect(facts.filter { !$0.renewalInfos.isEmpty }.map { $0.transactions.count } == [1])
         #expect(facts.allSatisfy { $0.scope == StoreScope(environment: .sandbox, bundleId: Self.bundleId) })
@@ -238,7 +236,7 @@ struct StoreKit2Tests {
         #expect(result.reasons == ["jwsSignatureMismatch"] && result.kinds == ["signedTransaction"])
         #expect(result.quarantine.first?["verdict"]?.string == "notGenuine")
         #expect(result.quarantine.first?["message"]?.string?.hasPrefix("The signed transaction is not valid.") == true)
-        #expect(result.transactions.isEmpty && result.documents.isEmpty)
+        #expect(result.transactions.isEmpty && result.facts.isEmpty)
         // The root of the receipts' test authority is none of it.
         let untrusted = try await migrate(genuine) { $0.trust = .apple }
         #expect(untrusted.reasons == ["jwsUntrustedRoot"])
@@ -323,16 +321,12 @@ struct StoreKit2Tests {
         #expect(line["provenance"]?["price"]?.string == "recorded StoreKit 2 JSON")
         #expect(line["asOfKind"]?.string == "recorded" && line["asOf"]?.integer == Self.date)
         #expect(line["record"]?["userId"]?.string == "u1" && line["record"]?["price"] == nil)
-        guard case .recorded(let mapping)? = result.documents.first else {
-            Issue.record("no mapping")
-            return
-        }
-        let facts = [FactSet](recorded: mapping)
         #expect(
-            facts.first?.transactions.first?.origin == FactOrigin(source: .recordedStoreKit2, signedDate: Self.date))
+            result.facts.first?.transactions.first?.origin
+                == FactOrigin(source: .recordedStoreKit2, signedDate: Self.date))
         let refused = try await migrate(object) { $0.acceptsRecorded = false }
         #expect(refused.reasons == ["recordedNotAccepted"] && refused.kinds == ["storeKit2JSON"])
-        #expect(refused.documents.isEmpty)
+        #expect(refused.facts.isEmpty)
     }
 
     @Test("Decoded renewal info and app transactions are recorded evidence")
@@ -393,7 +387,7 @@ struct StoreKit2Tests {
         try #require(result.transactions.count == 2)
         #expect(result.transactions[0]["notes"]?.array?.contains(.string("contradictsSignedReceipt")) == true)
         #expect(result.transactions[1]["standing"]?.string == "verifiedJWS")
-        for case .recorded(let mapping) in result.documents { #expect(mapping.transactions.isEmpty) }
+        #expect(result.facts.flatMap(\.transactions).allSatisfy { $0.origin.source != .recordedStoreKit2 })
     }
 
     @Test("Decoded JSON that is older than the revocation in the JWS is confirmed, and the revocation stands")
@@ -446,7 +440,7 @@ struct StoreKit2Tests {
         #expect(result.transactions[0]["standing"]?.string == "verifiedJWS")
         #expect(result.transactions[0]["transaction"]?["price"]?.integer == 990)
         #expect(result.apps.count == 1 && result.apps.first?["standing"]?.string == "verifiedReceipt")
-        #expect(result.documents.count == 2)
+        #expect(result.facts.count == 2)
     }
 
     // MARK: Real

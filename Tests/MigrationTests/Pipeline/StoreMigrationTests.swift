@@ -66,6 +66,8 @@ struct StoreMigrationTests {
         let stop: Int
         let commits: Bool
         let steps = Counter()
+        /// What was to be stored.
+        let facts = Mutex<[FactSet]>([])
 
         init(_ store: SQLiteTransactionStore, at stop: Int, commits: Bool) {
             self.store = store
@@ -74,6 +76,7 @@ struct StoreMigrationTests {
         }
 
         func apply(_ step: MigrationStep) async throws -> AppliedFacts {
+            facts.withLock { $0 += step.facts }
             guard steps.next() == stop else { return try await store.apply(step) }
             if commits { _ = try await store.apply(step) }
             throw TransactionStoreError(.unavailable, "stopped")
@@ -140,8 +143,8 @@ struct StoreMigrationTests {
         let keys = exported.map { key($0) }
         #expect(Set(keys).count == keys.count)
         let folder = try TemporaryFolder()
-        let output = try await Migration(options: try Self.options().migration).run(
-            inputs: Self.inputs, output: folder.file("output"))
+        let output = try await streamRecords(
+            try Self.options().migration, inputs: Self.inputs, to: folder.file("output"))
         #expect(output.recordsRead == summary.records.recordsRead)
         let lines = try FixtureRun.lines(
             [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.file("output/transactions.ndjson")))))

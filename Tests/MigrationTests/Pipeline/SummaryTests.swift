@@ -18,8 +18,7 @@ struct SummaryTests {
         }
         try Data("[\(rows.joined(separator: ","))]".utf8).write(to: input)
         let output = folder.appending(path: "output").path
-        let summary = try await Migration(options: MigrationOptions(trust: .apple)).run(
-            inputs: [input.path], output: output)
+        let summary = try await streamRecords(MigrationOptions(trust: .apple), inputs: [input.path], to: output)
         #expect(summary.transactions == limit + 3)
         #expect(summary.transactionsByProduct.count == limit + 1)
         #expect(summary.transactionsByProduct["(other)"] == 3)

@@ -25,7 +25,7 @@ struct MigrationPlanTests {
     ) throws -> MigrationPlan {
         try MigrationPlanner(
             options: options(configure),
-            destination: store ? .store(userColumn: user, carriedColumns: carry, date: date) : .files, sample: sample
+            destination: store ? .store(userColumn: user, carriedColumns: carry, date: date) : .lines, sample: sample
         ).plan(inputs: inputs)
     }
 
@@ -49,8 +49,7 @@ struct MigrationPlanTests {
     @Test("The counts of a plan over all records are those of the migration into files")
     func countsOfFiles() async throws {
         let folder = try TemporaryFolder()
-        let summary = try await Migration(options: try Self.options()).run(
-            inputs: Self.inputs, output: folder.file("output"))
+        let summary = try await streamRecords(try Self.options(), inputs: Self.inputs, to: folder.file("output"))
         let plan = try Self.plan(Self.inputs, store: false)
         #expect(plan.summary == summary)
         #expect(plan.isWhole)
@@ -78,7 +77,7 @@ struct MigrationPlanTests {
     @Test("Each reason has an example: the first record in the quarantine, by its place and hash")
     func examples() async throws {
         let folder = try TemporaryFolder()
-        _ = try await Migration(options: try Self.options()).run(inputs: Self.inputs, output: folder.file("output"))
+        _ = try await streamRecords(try Self.options(), inputs: Self.inputs, to: folder.file("output"))
         let bytes = [UInt8](try Data(contentsOf: folder.url.appending(path: "output/quarantine.ndjson")))
         var first: [String: JSONValue] = [:]
         var counts: [String: Int] = [:]

@@ -3,7 +3,7 @@ import LegacyReceipts
 import Migration
 import ReceiptForge
 
-/// `migrate`, NDJSON to NDJSON, one job: receipts per second of processor time, and the peak of memory.
+/// `migrate --stream`, NDJSON to NDJSON, one job: receipts per second of processor time, and the peak of memory.
 struct MigrationBenchmark {
     let receiptCount: Int
     /// Distinct receipts; they are repeated up to the count.
@@ -18,9 +18,13 @@ struct MigrationBenchmark {
         try writeInput(input)
 
         let trust = try TrustPolicy(additionalRoots: [TestCertificateAuthority.shared().root.der])
-        let migration = Migration(options: MigrationOptions(trust: trust, jobs: 1))
+        let migration = MigrationStream(options: MigrationOptions(trust: trust, jobs: 1))
+        let outputPath = folder.appendingPathComponent("out.ndjson").path
+        _ = FileManager.default.createFile(atPath: outputPath, contents: nil)
+        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: outputPath))
+        defer { try? output.close() }
         let start = Clock.processorSeconds()
-        let summary = try await migration.run(inputs: [input], output: folder.appendingPathComponent("out").path)
+        let summary = try await migration.run(inputs: [input]) { try output.write(contentsOf: $0) }
         let seconds = Clock.processorSeconds() - start
         precondition(summary.migrated == receiptCount, "every receipt is genuine")
         let target = 20_000.0

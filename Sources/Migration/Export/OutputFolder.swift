@@ -6,39 +6,26 @@
     import Musl
 #endif
 
-/// The error of a command that writes a folder.
-protocol OutputFailure: Error {
-    /// What the command does: "migration", "export".
-    static var activity: String { get }
-    /// What an error while writing means for the result, as a sentence.
-    static var consequence: String { get }
-
-    /// - Parameters:
-    ///   - path: the file or folder that cannot be made, written or read back.
-    ///   - message: a sentence for a person.
-    init(output path: String, _ message: String)
-}
-
-/// The files of a migration or an export, which appear together.
+/// The files of an export, which appear together.
 ///
 /// Each file is written under a name that ends in `.partial`. When all are complete and on the disk, they take their names, each
 /// in one step. The last one names the others: where it is, all files are of one run. While it is missing, its `.partial` file
 /// marks the folder as one of ours. A lock keeps a second process out; it ends with the process.
-final class OutputFolder<Failure: OutputFailure> {
+final class OutputFolder {
     private let path: String
     private let descriptor: Int32
-    private var files: [OutputFile<Failure>] = []
+    private var files: [OutputFile] = []
 
     /// Makes the folder, and the folders above it, if they are missing.
-    init(path: String) throws(Failure) {
+    init(path: String) throws(ExportError) {
         self.path = path
         try Self.makeFolder(path)
         descriptor = openFolder(path)
         // Not every file system supports locks. The deinitializer closes the descriptor.
         if descriptor >= 0, lockFile(descriptor) != 0, errno == EWOULDBLOCK {
-            throw Failure(
+            throw ExportError(
                 output: path,
-                "Another \(Failure.activity) is writing into the output folder \(path) at this moment.")
+                "Another export is writing into the output folder \(path) at this moment.")
         }
     }
 
@@ -56,15 +43,15 @@ final class OutputFolder<Failure: OutputFailure> {
     func isMarked(by last: String) -> Bool { firstTaken(of: [last, last + ".partial"]) != nil }
 
     /// A new file, to be completed with the others.
-    func makeFile(_ name: String) throws(Failure) -> OutputFile<Failure> {
-        let file = try OutputFile<Failure>(path: path(of: name))
+    func makeFile(_ name: String) throws(ExportError) -> OutputFile {
+        let file = try OutputFile(path: path(of: name))
         files.append(file)
         return file
     }
 
     /// A file without a name, which is gone when it is closed.
-    func makeSpool(_ name: String) throws(Failure) -> OutputFile<Failure> {
-        let file = try OutputFile<Failure>(path: path(of: name))
+    func makeSpool(_ name: String) throws(ExportError) -> OutputFile {
+        let file = try OutputFile(path: path(of: name))
         file.removeName()
         return file
     }
@@ -74,23 +61,22 @@ final class OutputFolder<Failure: OutputFailure> {
     /// - Parameters:
     ///   - last: the file that comes last.
     ///   - outdated: files of an earlier run in another format; they are removed.
-    ///   - keepsUnchanged: whether a file of an earlier run with the same bytes is left alone.
     /// - Returns: the names of the files that took their places, without the last one.
     @discardableResult
     func complete(
-        last: OutputFile<Failure>, removing outdated: [String], keepsUnchanged: Bool
-    ) throws(Failure) -> Set<String> {
+        last: OutputFile, removing outdated: [String]
+    ) throws(ExportError) -> Set<String> {
         for file in files { try file.synchronize() }
-        var changed: [OutputFile<Failure>] = []
+        var changed: [OutputFile] = []
         for file in files where file !== last {
-            if keepsUnchanged, try file.isSameAsEarlier() { file.abandon() } else { changed.append(file) }
+            if try file.isSameAsEarlier() { file.abandon() } else { changed.append(file) }
         }
         // Beside it the files of two runs could be. If this fails halfway, its partial file stays and marks the folder.
         files.removeAll { $0 === last }
         unlink(path(of: last.name))
         for name in outdated { unlink(path(of: name)) }
-        var placed: [OutputFile<Failure>] = []
-        do throws(Failure) {
+        var placed: [OutputFile] = []
+        do throws(ExportError) {
             for file in changed + [last] {
                 try file.rename()
                 placed.append(file)
@@ -104,23 +90,23 @@ final class OutputFolder<Failure: OutputFailure> {
         return Set(changed.map(\.name))
     }
 
-    private static func makeFolder(_ path: String) throws(Failure) {
+    private static func makeFolder(_ path: String) throws(ExportError) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
             if mkdir(made, 0o777) != 0, errno != EEXIST {
-                throw Failure(output: path, "The output folder \(path) cannot be made: \(systemError()).")
+                throw ExportError(output: path, "The output folder \(path) cannot be made: \(systemError()).")
             }
         }
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw Failure(output: path, "The output folder \(path) is not a folder.")
+            throw ExportError(output: path, "The output folder \(path) is not a folder.")
         }
     }
 }
 
 /// One file of an output folder, until it has its name.
-final class OutputFile<Failure: OutputFailure> {
+final class OutputFile {
     private let path: String
     private var descriptor: Int32
     private var buffer: [UInt8] = []
@@ -132,7 +118,7 @@ final class OutputFile<Failure: OutputFailure> {
 
     /// Always a new file: what has its partial name (the rest of a run that was killed, or a link that leads elsewhere) is
     /// removed and never written to. The folder is locked, so no other process uses it.
-    init(path: String) throws(Failure) {
+    init(path: String) throws(ExportError) {
         self.path = path
         descriptor = newFile(path + ".partial")
         if descriptor < 0, errno == EEXIST, unlink(path + ".partial") == 0 { descriptor = newFile(path + ".partial") }
@@ -141,13 +127,13 @@ final class OutputFile<Failure: OutputFailure> {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    func write(_ bytes: some Collection<UInt8>) throws(Failure) {
+    func write(_ bytes: some Collection<UInt8>) throws(ExportError) {
         buffer.append(contentsOf: bytes)
         if buffer.count >= bufferSize { try flush() }
     }
 
     /// Appends what was written to another file.
-    func write(contentsOf other: OutputFile) throws(Failure) {
+    func write(contentsOf other: OutputFile) throws(ExportError) {
         try other.flush()
         guard lseek(other.descriptor, 0, SEEK_SET) == 0 else { throw other.failure("read") }
         var chunk = [UInt8](repeating: 0, count: bufferSize)
@@ -159,7 +145,7 @@ final class OutputFile<Failure: OutputFailure> {
     }
 
     /// Hands what was written to the system.
-    func flush() throws(Failure) {
+    func flush() throws(ExportError) {
         var offset = 0
         while offset < buffer.count {
             let count = buffer.withUnsafeBytes {
@@ -174,14 +160,14 @@ final class OutputFile<Failure: OutputFailure> {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    func synchronize() throws(Failure) {
+    func synchronize() throws(ExportError) {
         try flush()
         // Pipes and devices cannot be synchronized, and need not be.
         if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP { throw failure("written") }
     }
 
     /// Whether the file that has the name already, a plain file, has the same bytes.
-    func isSameAsEarlier() throws(Failure) -> Bool {
+    func isSameAsEarlier() throws(ExportError) -> Bool {
         let earlier = openForComparison(path)
         guard earlier >= 0 else { return false }
         defer { close(earlier) }
@@ -199,7 +185,7 @@ final class OutputFile<Failure: OutputFailure> {
         }
     }
 
-    func rename() throws(Failure) {
+    func rename() throws(ExportError) {
         let result = close(descriptor)
         descriptor = -1
         guard result == 0 else { throw failure("written") }
@@ -216,7 +202,7 @@ final class OutputFile<Failure: OutputFailure> {
     func abandon() { if hasName { removeName() } }
 
     /// - Returns: the number of bytes; fewer than fit only at the end.
-    private func readFully(_ descriptor: Int32, into chunk: inout [UInt8]) throws(Failure) -> Int {
+    private func readFully(_ descriptor: Int32, into chunk: inout [UInt8]) throws(ExportError) -> Int {
         var filled = 0
         while filled < chunk.count {
             let count = try read(descriptor, into: &chunk, from: filled)
@@ -228,7 +214,7 @@ final class OutputFile<Failure: OutputFailure> {
 
     private func read(
         _ descriptor: Int32, into chunk: inout [UInt8], from start: Int = 0
-    ) throws(Failure) -> Int {
+    ) throws(ExportError) -> Int {
         while true {
             let count = chunk.withUnsafeMutableBytes {
                 systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
@@ -238,9 +224,9 @@ final class OutputFile<Failure: OutputFailure> {
         }
     }
 
-    private func failure(_ verb: String) -> Failure {
-        Failure(
-            output: path, "The output file \(path) cannot be \(verb): \(systemError()). \(Failure.consequence)")
+    private func failure(_ verb: String) -> ExportError {
+        ExportError(
+            output: path, "The output file \(path) cannot be \(verb): \(systemError()). The export is not complete.")
     }
 }
 
