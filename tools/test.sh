@@ -68,6 +68,9 @@ DEMO_COMMAND=$command bash tools/demo.sh >/dev/null
 step "Outside judges of the server"
 bash tools/judges/server.sh "$command"
 
+step "The weekend of MIGRATION.md"
+python3 tools/judges/guide.py "$command"
+
 step "Runbook"
 python3 tools/judges/runbook.py "$command"
 

@@ -125,7 +125,7 @@ struct MigrateDocumentTests {
         #expect(summary["documentsNotRead"] as? Int == 0)
     }
 
-    @Test("A quarantined row of a table is migrated again with its header, and columns keep their names (step 6)")
+    @Test("A quarantined row of a table is migrated again with its header, and columns keep their names")
     func quarantineOfTables() async throws {
         let folder = try Folder.withRoot()
         let texts = Forged.bulk.map(Forged.base64)
