@@ -10,8 +10,8 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
         public let provenance: Provenance
     }
 
-    /// An entry without reference counts, because several million of them are made, moved and written in a migration:
-    /// attributes and rules stand for themselves, everything else is looked up in `others`.
+    /// An entry without reference counting, because a migration creates and moves several million of them. Attributes
+    /// and rules are stored as numbers; everything else is an index into `others`.
     private struct Code: Sendable, Equatable {
         enum Kind: UInt8 { case attribute, rule, other }
 
@@ -41,7 +41,7 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
     /// The fields that are present, in the order in which they were found.
     public var entries: [Entry] { codes.map { Entry(field: $0.field, provenance: provenance($0)) } }
 
-    /// Where a field comes from; ``Provenance/absent`` if it is not there.
+    /// Where a field comes from; ``Provenance/absent`` if it has no value.
     public subscript(field: Field) -> Provenance {
         guard isPresent(field), let code = codes.first(where: { $0.field == field }) else { return .absent }
         return provenance(code)
@@ -62,7 +62,7 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
         case .inferred(let rule): return Code(field: field, kind: .rule, value: UInt16(rule.rawValue))
         default: break
         }
-        // No more than 64 fields exist, and a field that is stated again is rare.
+        // The index fits: there are at most 64 fields, and a field is seldom stated twice.
         others.append(provenance)
         return Code(field: field, kind: .other, value: UInt16(truncatingIfNeeded: others.count - 1))
     }
@@ -70,9 +70,9 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
     /// Whether the field has a value.
     public func isPresent(_ field: Field) -> Bool { present & bit(field) != 0 }
 
-    /// The fields that could not be carried over: the modern model has them and the record does not.
+    /// The fields of the modern model that have no value.
     ///
-    /// Some of them are absent because they do not apply, for example the expiry date of a consumable.
+    /// Some of them do not apply, for example the expiry date of a consumable.
     public var absentFields: [Field] { Field.allCases.filter { !isPresent($0) } }
 
     /// The fields that are present: bit n for the field with raw value n.
@@ -98,7 +98,7 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
         codes.removeAll { $0.field == field }
     }
 
-    /// States the provenance of a field that was given a value.
+    /// Records the provenance of a field whose value is already set.
     package mutating func record(_ field: Field, _ provenance: Provenance) {
         if isPresent(field) { codes.removeAll { $0.field == field } }
         present |= bit(field)
@@ -117,17 +117,18 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
 }
 
 extension FieldProvenance {
-    /// Every field that is present in the payload comes from the same place.
+    /// Gives every field that is present in the payload the same provenance.
     init(_ provenance: Provenance, ofFieldsIn payload: inout some Payload<Field>) {
         self.init(reservingCapacity: 24)
         let bits = PresentFields.bits(of: &payload)
         for field in Field.allCases where bits & 1 << UInt64(field.rawValue & 63) != 0 { record(field, provenance) }
     }
 
-    /// Whether it says nothing that belongs to one record only, so that others are likely to be the same.
+    /// Whether other records are likely to have the same provenance: it contains nothing that is specific to one
+    /// record.
     var isRepeatable: Bool { others.isEmpty }
 
-    /// Whether both are written with the same octets. May be false where they are all the same.
+    /// Whether both produce the same bytes. Can be false for provenances that do.
     func isWrittenAs(_ other: Self) -> Bool {
         present == other.present && isRepeatable && other.isRepeatable && codes == other.codes
     }

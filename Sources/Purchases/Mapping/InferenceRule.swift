@@ -1,7 +1,7 @@
-/// A rule by which a value was concluded that no record states.
+/// A rule that concluded a value that no record states.
 ///
-/// The name of the rule stands in the output beside the field, so that a reader who does not accept the rule can drop
-/// exactly the values that rest on it.
+/// The output contains the name of the rule beside the field, so that a reader who does not accept the rule can drop
+/// exactly the values that it concluded.
 public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     case transactionIdEqualsOriginal
     case transactionIdDiffersFromOriginal
@@ -18,10 +18,10 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     case unsignedClaimOfSandbox
     case onlySubscriptionOfProduct
 
-    /// The name of the rule, as it stands in the output.
+    /// The name of the rule in the output.
     public var name: String { String(provenanceText.dropFirst("inferred: ".count)) }
 
-    /// What the rule says, and where it can be wrong.
+    /// What the rule concludes from what, and where it can be wrong.
     public var sentence: String {
         switch self {
         case .transactionIdEqualsOriginal:
@@ -80,7 +80,7 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The rule as it is written beside a field.
     var provenanceText: String {
         switch self {
-        // Literals, because this is written several times per purchase.
+        // Literals, because a migration writes several of them for each purchase.
         case .transactionIdEqualsOriginal: "inferred: transactionIdEqualsOriginal"
         case .transactionIdDiffersFromOriginal: "inferred: transactionIdDiffersFromOriginal"
         case .onlySubscriptionsRenew: "inferred: onlySubscriptionsRenew"

@@ -1,11 +1,11 @@
 package import AppStoreModels
 
-// The members of one line of output. The caller opens the object, adds what it knows about the place of the record
-// (`source`), and closes it.
+// The members of one line of output. The caller opens the object, adds where the record came from (`source`), and
+// closes it.
 
 extension MappedTransaction {
-    /// Writes `"transaction":{…},"provenance":{…}`, and `"termStart":…` and `"notes":[…]` where there is something to say,
-    /// and `"standing"`, into an object that is open.
+    /// Writes `"transaction":{…},"provenance":{…},"standing":…` into an object that is open, with `"termStart":…` and
+    /// `"notes":[…]` if there are any.
     package func writeMembers(to writer: inout JSONWriter, _ provenanceText: inout ProvenanceText<TransactionField>) {
         writer.key("transaction")
         payload.write(to: &writer)

@@ -1,19 +1,20 @@
 public import AppStoreModels
 public import LegacyReceipts
 
-/// What a mapped value rests on.
+/// Which kind of document states a mapped value.
 public enum RecordStanding: String, Hashable, Sendable {
     /// A receipt whose signature was checked.
     case verifiedReceipt
     /// A JWS of the App Store whose signature was checked.
     case verifiedJWS
-    /// A recorded reply, notification, row or decoded StoreKit 2 JSON: nobody signed it, so it is only as good as the place it was kept in.
+    /// A recorded reply, notification, row or decoded StoreKit 2 JSON. It has no signature, so it is only as
+    /// trustworthy as the place where it was stored.
     case recorded
 }
 
 /// One purchase in modern terms, with the provenance of every field.
 public struct MappedTransaction: Sendable, Equatable {
-    /// The transaction. What could not be known is absent.
+    /// The transaction. Values that no document, rule or catalog gives are absent.
     public package(set) var payload: JWSTransactionDecodedPayload
     /// Where each field comes from.
     public package(set) var provenance: FieldProvenance<TransactionField>
@@ -22,7 +23,7 @@ public struct MappedTransaction: Sendable, Equatable {
     /// The start of the term of a non-renewing subscription, in milliseconds since 1970-01-01T00:00:00Z. It differs from
     /// the purchase date when purchases extend one another; `expiresDate` is the end. The modern model has no such field.
     public package(set) var termStart: Int64?
-    /// What the transaction rests on.
+    /// Which kind of document states the transaction.
     public let standing: RecordStanding
 
     package init(standing: RecordStanding, reservingFields count: Int = 0) {
@@ -42,14 +43,14 @@ public struct MappedTransaction: Sendable, Equatable {
 
 /// The download or purchase of the app in modern terms (Reference.md V9.4).
 ///
-/// `originalPlatform` stays absent: attribute 25 tells the platform that the receipt was made for, not the one on which
-/// the customer first obtained the app. `appAppleId` and `versionExternalIdentifier` are absent where the record says 0,
-/// as the sandbox does: 0 names nothing.
+/// `originalPlatform` is always absent: attribute 25 states the platform that the receipt was made for, not the one on
+/// which the customer first obtained the app. `appAppleId` and `versionExternalIdentifier` are absent if the record
+/// states 0, as in the sandbox.
 public struct MappedAppTransaction: Sendable, Equatable {
     public package(set) var payload: AppTransaction
     public package(set) var provenance: FieldProvenance<AppTransactionField>
     public package(set) var notes: [MappingNote]
-    /// What the app transaction rests on.
+    /// Which kind of document states the app transaction.
     public let standing: RecordStanding
 
     package init(standing: RecordStanding) {
@@ -60,12 +61,12 @@ public struct MappedAppTransaction: Sendable, Equatable {
     }
 }
 
-/// What a document says about the next renewal of a subscription (Reference.md V9.3).
+/// What a document states about the next renewal of a subscription (Reference.md V9.3).
 public struct MappedRenewalInfo: Sendable, Equatable {
     public package(set) var payload: JWSRenewalInfoDecodedPayload
     public package(set) var provenance: FieldProvenance<RenewalInfoField>
     public package(set) var notes: [MappingNote]
-    /// What the renewal information rests on: a receipt contains none.
+    /// Which kind of document states the renewal information. Receipts contain none.
     public let standing: RecordStanding
 
     package init(standing: RecordStanding = .recorded) {
@@ -76,22 +77,22 @@ public struct MappedRenewalInfo: Sendable, Equatable {
     }
 }
 
-/// A verified receipt, or signed StoreKit 2 data, in modern terms. Only ``ReceiptMapper`` makes one, and only from a `Verified`
-/// payload, so code that grants something can ask for this type.
+/// A verified receipt, or signed StoreKit 2 data, in modern terms. Only ``ReceiptMapper`` creates one, and only from a
+/// `Verified` payload. Code that grants access can require this type.
 public struct MappedReceipt: Sendable {
     /// One transaction per purchase of the receipt, in the order of the receipt.
     public let transactions: [MappedTransaction]
     /// What the receipt states, one element per transaction, in the same order.
     package let statements: [PurchaseStatement]
-    /// The app itself; absent for a transaction receipt (iOS 6), which says nothing about when the app was obtained.
+    /// The app itself; absent for a transaction receipt (iOS 6), which does not state when the app was obtained.
     public let appTransaction: MappedAppTransaction?
     /// Empty for a receipt, which states nothing about the next renewal (Reference.md V3.6).
     public let renewalInfos: [MappedRenewalInfo]
-    /// What concerns the receipt as a whole.
+    /// Notes about the receipt as a whole.
     public let notes: [MappingNote]
     /// How the receipt was verified.
     public let evidence: SignatureEvidence
-    /// When the receipt was signed; nil where it states no date at all.
+    /// When the receipt was signed; nil if it states no date at all.
     public let asOf: AsOf?
 
     package init(

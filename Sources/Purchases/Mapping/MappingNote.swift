@@ -1,4 +1,4 @@
-/// Something about a mapped record that its fields cannot say and a person should know.
+/// A fact about a mapped record that a person should know and its fields cannot state.
 public enum MappingNote: String, Hashable, Sendable, CaseIterable {
     case cancellationMayBeUpgrade
     case restored
@@ -21,7 +21,7 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
     case purchasedAfterExpiry
     case cancellationNotPlaced
 
-    /// The name of the note, as it stands in the output.
+    /// The name of the note in the output.
     public var name: String { rawValue }
 
     /// What it means.

@@ -1,4 +1,4 @@
-/// Where the value of a field comes from (design rule 3: every field says where it came from).
+/// Where the value of a field comes from.
 public enum Provenance: Hashable, Sendable {
     /// An attribute of an app receipt, signed by Apple (Reference.md V5.2 and V5.3).
     case signedAttribute(Int)
@@ -8,18 +8,18 @@ public enum Provenance: Hashable, Sendable {
     case signedJWS
     /// A member of the same name in StoreKit 2 JSON that was stored without its signature.
     case recordedStoreKit2
-    /// A key of a recorded verifyReceipt reply. Nobody signed it.
+    /// A key of a recorded verifyReceipt reply, which has no signature.
     case recordedReply(RecordedKey)
-    /// A key of a version 1 notification. Nobody signed it.
+    /// A key of a version 1 notification, which has no signature.
     case notificationV1(RecordedKey)
     /// The product catalog; the text names the entry, for example its file and line.
     case catalog(String)
     /// Concluded by a rule from the fields of the same record.
     case inferred(InferenceRule)
-    /// The record does not hold it and nothing was made up.
+    /// The field has no value.
     case absent
 
-    /// The text that stands in the output, for example `attribute 1703` or `inferred: transactionIdEqualsOriginal`.
+    /// The text in the output, for example `attribute 1703` or `inferred: transactionIdEqualsOriginal`.
     public var text: String {
         switch self {
         case .signedAttribute(let number): Self.attributeText(number)
@@ -42,7 +42,7 @@ public enum Provenance: Hashable, Sendable {
         }
     }
 
-    /// Literals of at most 15 bytes need no memory; the attributes that are mapped are few.
+    /// Literals of at most 15 bytes are stored inline, without an allocation; only few attributes are mapped.
     private static func attributeText(_ number: Int) -> String {
         switch number {
         case 0: "attribute 0"
@@ -74,7 +74,7 @@ public enum Provenance: Hashable, Sendable {
     }
 }
 
-/// A key of a recorded document and the object it stood in.
+/// A key of a recorded document and the object that contains it.
 public struct RecordedKey: Hashable, Sendable, CustomStringConvertible {
     /// The object, for example `latest_receipt_info`; empty for the top level.
     public let object: String

@@ -1,7 +1,7 @@
 package import AppStoreModels
 
-/// The JSON of the provenances that were written last. Purchases of one kind have the same provenance, for millions of
-/// lines, and there are few kinds: it is made once and copied from then on.
+/// A cache of the JSON of recent provenances. Millions of lines share a few provenances, so the JSON of each is written
+/// once and then copied.
 package struct ProvenanceText<Field: PayloadField>: Sendable {
     private struct Entry {
         let provenance: FieldProvenance<Field>
@@ -11,7 +11,7 @@ package struct ProvenanceText<Field: PayloadField>: Sendable {
     private static var maximumEntries: Int { 16 }
 
     private var entries: [Entry] = []
-    /// The entry to go next when there is no room.
+    /// The entry that is replaced next when the cache is full.
     private var oldest = 0
 
     package init() {}

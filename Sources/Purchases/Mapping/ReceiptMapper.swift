@@ -7,12 +7,11 @@ public import ProductCatalog
 ///     let mapped = mapper.map(verifiedReceipt)
 ///     for transaction in mapped.transactions { … }
 ///
-/// Nothing is made up: what neither the record, nor the catalog, nor a named ``InferenceRule`` gives stays absent.
-/// `signedDate` is always absent, because attribute 12 is the date of the receipt and not of a transaction; so are price,
-/// currency and storefront, which only the App Store Server API knows.
+/// A value that neither the record, nor the catalog, nor a named ``InferenceRule`` gives is absent. `signedDate` is
+/// always absent, because attribute 12 is the date of the receipt, not of a transaction. Price, currency and storefront
+/// are absent too: only the App Store Server API states them.
 public struct ReceiptMapper: Sendable {
-    /// What the developer knows about the products; without it, types, groups and terms that a record does not state are
-    /// absent.
+    /// The developer's product data. Without it, types, groups and terms that a record does not state are absent.
     public let catalog: ProductCatalog?
 
     public init(catalog: ProductCatalog? = nil) {
@@ -21,8 +20,8 @@ public struct ReceiptMapper: Sendable {
 
     /// Maps an app receipt (iOS 7 and later, macOS). Purchases keep the order of the receipt.
     ///
-    /// Terms of non-renewing subscriptions extend one another within this receipt only: purchases that stand in other
-    /// receipts are not seen.
+    /// Terms of non-renewing subscriptions extend one another within this receipt only. Purchases in other receipts do
+    /// not count.
     public func map(_ receipt: Verified<AppReceipt>) -> MappedReceipt {
         let app = receipt.payload
         let statements = app.statements
@@ -33,7 +32,7 @@ public struct ReceiptMapper: Sendable {
             evidence: receipt.evidence, asOf: AsOf(app))
     }
 
-    /// Maps a transaction receipt (iOS 6). It holds one purchase and no app transaction.
+    /// Maps a transaction receipt (iOS 6). It contains one purchase and no app transaction.
     public func map(_ receipt: Verified<TransactionReceipt>) -> MappedReceipt {
         let statements = [receipt.payload.statement]
         return MappedReceipt(

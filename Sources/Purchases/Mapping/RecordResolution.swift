@@ -3,9 +3,9 @@ import LegacyReceipts
 import ProductCatalog
 
 extension ReceiptMapper {
-    /// Resolves what the documents of one record state, as ``Customer`` resolves what a store has: one transaction for each
-    /// element of `purchases`, in that order.
-    /// - Parameter purchases: by their places in `statements`, what documents state about one purchase.
+    /// Resolves the statements of one record's documents, as ``Customer`` resolves those of a store: one transaction
+    /// for each element of `purchases`, in that order.
+    /// - Parameter purchases: for each purchase, the indices of its statements in `statements`.
     func resolve(_ statements: [PurchaseStatement], _ purchases: [ByKind<Int>]) -> [MappedTransaction] {
         var facts: [TransactionFact] = []
         facts.reserveCapacity(statements.count)
@@ -14,8 +14,8 @@ extension ReceiptMapper {
         transactions.reserveCapacity(purchases.count)
         for places in purchases {
             transactions.append(StoredTransaction(joining: places, of: facts))
-            // The caller accepts recorded documents, or there would be none. A signed transaction states that there was no
-            // revocation by then.
+            // Only callers that accept recorded documents pass them. A newer signed transaction overrules them: it
+            // states that there was no revocation when it was signed.
             if let row = places.recorded,
                 places.signed.map({ facts[$0].origin.signedDate < facts[row].origin.signedDate })
                     ?? (places.receipt != nil)
@@ -33,7 +33,7 @@ extension ReceiptMapper {
         return mapped
     }
 
-    /// Resolves statements that are each about a purchase of its own.
+    /// Resolves statements of different purchases: one transaction for each.
     func resolve(_ statements: [PurchaseStatement], _ kind: FactKind) -> [MappedTransaction] {
         resolve(
             statements,
@@ -54,7 +54,7 @@ extension TransactionFact {
 }
 
 extension StoredTransaction {
-    /// Takes a cancellation or an upgrade that only an unsigned row states.
+    /// Takes over a cancellation or an upgrade that only an unsigned row states.
     fileprivate mutating func acceptCancellation(of row: borrowing TransactionFact) {
         guard legacy.cancellationDate == nil, payload.isUpgraded != true else { return }
         if row.payload.isUpgraded == true {
@@ -73,7 +73,7 @@ extension StoredTransaction {
 }
 
 extension MappedTransaction {
-    /// - Parameter transaction: joined; the conclusions are added to it.
+    /// - Parameter transaction: already joined; this adds the conclusions to it.
     fileprivate init(
         _ transaction: inout StoredTransaction, _ places: ByKind<Int>, _ statements: [PurchaseStatement],
         _ catalog: ProductCatalog?

@@ -1,7 +1,7 @@
 package import AppStoreModels
 package import LegacyReceipts
 
-/// Signed StoreKit 2 data as it was stored: one JWS, or a version 2 notification with those inside it. Each part is verified.
+/// Stored StoreKit 2 data: one JWS, or a version 2 notification that contains several. Each part is verified.
 package enum SignedDocument: Sendable {
     case transaction(Verified<JWSTransactionDecodedPayload>)
     case renewalInfo(Verified<JWSRenewalInfoDecodedPayload>)
@@ -54,7 +54,7 @@ package enum SignedDocument: Sendable {
         }
     }
 
-    /// How the data came. A JWS does not state whether a device or the App Store Server API handed it out.
+    /// The source of the data. A JWS does not state whether a device or the App Store Server API returned it.
     fileprivate var source: FactSource {
         if case .notification = self { .notificationV2 } else { .signedTransaction }
     }
@@ -93,12 +93,12 @@ extension MappedRenewalInfo {
 }
 
 extension [FactSet] {
-    /// The facts of the signed StoreKit 2 data of one record: a set for each original transaction id, app transaction and
-    /// notification. A record joins nothing: only what Apple signed, such as `appTransactionId`, makes one customer of two
-    /// purchases.
+    /// The facts of the signed StoreKit 2 data of one record: a set for each original transaction id, app transaction
+    /// and notification. Being in one record does not make two purchases belong to one customer; only signed ids, such
+    /// as `appTransactionId`, do.
     ///
-    /// Renewal info states no app (Reference.md S4), so it counts only beside a transaction of its subscription. What is
-    /// of no app, or of an environment that a store does not take, is left out.
+    /// Renewal info states no app (Reference.md S4), so it counts only beside a transaction of its subscription. Data
+    /// without an app, or from an environment that a store does not accept, is left out.
     package init(_ documents: [SignedDocument]) {
         self = []
         var order: [Purchase] = []
@@ -132,7 +132,7 @@ extension [FactSet] {
                     scope: purchase.scope, source: .signedTransaction, transactions: transactions[purchase] ?? [],
                     renewalInfos: renewals[purchase.originalTransactionId] ?? []))
         }
-        // A set without an identity is about nobody: an app transaction of the years before `appTransactionId`.
+        // A set without an identity belongs to no customer: an app transaction from before `appTransactionId` existed.
         removeAll { $0.identities.isEmpty && $0.notification == nil }
     }
 
@@ -143,7 +143,7 @@ extension [FactSet] {
 }
 
 extension StoreScope {
-    /// Nil without an app, and for an environment that a store does not take.
+    /// Nil without an app, and for an environment that a store does not accept.
     fileprivate init?(_ environment: Environment?, _ bundleId: String?) {
         guard let environment, environment.isKnown, let bundleId else { return nil }
         self.init(storing: environment, bundleId)

@@ -1,7 +1,7 @@
 public import AppStoreModels
 
-/// What a customer has, or had, of one thing that the app sells, at one moment. ``PurchaseHistory/entitlements(at:)`` says
-/// what is one thing.
+/// Whether a customer has, or had, access to one thing that the app sells, at one moment.
+/// ``PurchaseHistory/entitlements(at:)`` defines what counts as one thing.
 public struct Entitlement: Hashable, Sendable {
     /// The type of the product; nil if neither a document nor the catalog states it.
     public let type: ProductType?
@@ -9,10 +9,10 @@ public struct Entitlement: Hashable, Sendable {
     public let group: String?
     /// What the product unlocks, by the name in the catalog.
     public let name: String?
-    /// In Apple's terms; a non-consumable is active until it is revoked. Nil if the status is unknown: the type of the
-    /// product is unknown, or the end of a non-renewing subscription.
+    /// Apple's status; a non-consumable is active until it is revoked. Nil if the status is unknown because the type of
+    /// the product, or the end of a non-renewing subscription, is.
     public let status: SubscriptionStatus?
-    /// The product of the purchase that decides; its other members are of the same purchase.
+    /// The product of the purchase that decides. The members below describe the same purchase.
     public let productId: String?
     /// The level of service of the product within its group, 1 is the highest; nil if the catalog does not state it.
     public let level: Int?
@@ -25,9 +25,9 @@ public struct Entitlement: Hashable, Sendable {
     /// When the access ends or ended, in milliseconds since 1970-01-01T00:00:00Z. For a non-renewing subscription, the end of
     /// the last term that follows without a gap. Nil if it never ends, and if the status is unknown.
     public let accessEnds: Int64?
-    /// When the status changes if nothing happens until then; nil if time alone does not change it.
+    /// When the status changes if no purchase, refund or renewal happens first; nil if time alone does not change it.
     public let changesAt: Int64?
-    /// Whether the history reaches far enough to be sure. If not, the customer may have bought or renewed since.
+    /// Whether the history is recent enough to be sure. If not, the customer may have bought or renewed since.
     public let isCurrent: Bool
     /// All subscriptions of the group, the best first; empty for other types of products.
     public let subscriptions: [SubscriptionStanding]
@@ -38,11 +38,11 @@ public struct Entitlement: Hashable, Sendable {
 
 /// The standing of one subscription.
 public struct SubscriptionStanding: Hashable, Sendable {
-    /// In Apple's terms.
+    /// Apple's status.
     public let status: SubscriptionStatus
     public let originalTransactionId: String?
-    /// The period that decides: the one that runs, of several the one with the highest level of service, else the
-    /// one that ended last.
+    /// The transaction of the period that decides: the current one; of several, the one with the highest level of
+    /// service; of none, the one that ended last.
     public let transactionId: String?
     public let productId: String?
     /// The seats of the period: the sum of `quantity` of its transactions less `revokedSeatQuantity`. Nil if the
@@ -54,16 +54,17 @@ public struct SubscriptionStanding: Hashable, Sendable {
     public let periodStart: Int64
     /// When the period ends or ended, in milliseconds since 1970: at its expiry, or before it at a refund or an upgrade.
     public let periodEnd: Int64
-    /// When the access ends or ended, in milliseconds since 1970: the end of the last period that runs, or of the grace period.
+    /// When the access ends or ended, in milliseconds since 1970: the end of the last current period, or of the grace
+    /// period.
     public let accessEnds: Int64
-    /// When the status becomes another one if nothing happens until then; nil if time alone does not change it.
+    /// When the status changes if no purchase, refund or renewal happens first; nil if time alone does not change it.
     public let changesAt: Int64?
     /// What was last stated about the renewal of the period; nil if nothing was.
     public let renewalInfo: JWSRenewalInfoDecodedPayload?
-    /// Whether a renewal information decided.
+    /// Whether renewal information decided the status.
     public let restsOnRenewalInfo: Bool
-    /// Whether the history reaches far enough to be sure. If not, the subscription may have been renewed, billed or
-    /// cancelled since.
+    /// Whether the history is recent enough to be sure. If not, the subscription may have been renewed, billed or
+    /// canceled since.
     public let isCurrent: Bool
 
     /// Whether the customer has access: active, or in the billing grace period.
@@ -71,33 +72,37 @@ public struct SubscriptionStanding: Hashable, Sendable {
 }
 
 extension PurchaseHistory {
-    /// What the customer is entitled to. This is the only answer to that question. What had not begun is left out, and so are
-    /// consumables.
+    /// What the customer is entitled to. All answers of this package about access use it. Consumables and purchases
+    /// that have not begun are left out.
     ///
-    /// One entitlement each, in this order:
-    /// - a subscription group, by its identifier, whatever the number of subscriptions and family members who share one. The
-    ///   subscription that decides gives access; of several the one with the highest level of service
-    ///   (``Product/level``), then of the better status, then the one that lasts longest, then a bought one;
-    /// - subscriptions without a known group that must be of one: they have a product or an original transaction id in common;
-    /// - the non-renewing subscriptions that unlock the same (``Product/entitlement``, else the product), by their terms;
+    /// There is one entitlement for each of these, in this order:
+    /// - a subscription group, by its identifier, whatever the number of subscriptions and family members who share
+    ///   one. The best subscription decides: the one that gives access, then the highest level of service
+    ///   (``Product/level``), then the better status, then the latest end, then a bought one before a shared one;
+    /// - subscriptions without a known group that share a product or an original transaction id, because they must be
+    ///   in one group;
+    /// - the non-renewing subscriptions that unlock the same (``Product/entitlement``, else the product), by their
+    ///   terms;
     /// - a non-consumable product, whatever the number of its transactions;
     /// - a product of unknown type.
     ///
-    /// The status of an auto-renewable subscription:
-    /// - A period that runs: active. It ends at its expiry, at a refund, or when an upgrade takes its place. Of several, which
-    ///   only a reversed refund can leave, the one with the highest level of service decides, then the one that ends last.
-    /// - Else, if the last period was refunded or revoked: revoked.
-    /// - Else, if the renewal information says that billing is being retried: grace period while its date lies ahead, then
-    ///   billing retry until 60 days after the expiry. Nothing else makes these two, and a renewal information that was
-    ///   signed before the period began does not: it describes an older one.
-    /// - Else: expired (Reference.md V9.3).
+    /// The status of an auto-renewable subscription (Reference.md V9.3):
+    /// - Active if a period is current. A period ends at its expiry, at a refund, or when an upgrade replaces it.
+    ///   Several can be current only after a reversed refund: then the one with the highest level of service decides,
+    ///   then the one that ends last.
+    /// - Else revoked, if the last period was refunded or revoked.
+    /// - Else in the grace period or in billing retry, if the renewal information states that billing is being
+    ///   retried. The grace period lasts until its date, billing retry until 60 days after the expiry. Renewal
+    ///   information that was signed before the period began does not count, because it describes an older period.
+    /// - Else expired.
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     public func entitlements(at now: Int64) -> [Entitlement] {
         subscriptionEntitlements(at: now) + singlePurchaseEntitlements(at: now)
     }
 
-    /// The standing of each subscription that had begun, once for each original transaction id: the better one if the customer
-    /// has periods of it both bought and family-shared. In the order of ``entitlements(at:)``.
+    /// The standing of each subscription that has begun, in the order of ``entitlements(at:)``. Each original
+    /// transaction id occurs once: with the better standing, if the customer has both bought and family-shared periods
+    /// of it.
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     public func subscriptions(at now: Int64) -> [SubscriptionStanding] {
         PurchaseHistory.subscriptions(of: entitlements(at: now)).map(\.standing)
@@ -132,8 +137,8 @@ extension PurchaseHistory {
         }
     }
 
-    /// Subscriptions without a known group, in sets that are of one group: a product belongs to one group only, and so does a
-    /// subscription. The sets come in the order of their least products.
+    /// Divides subscriptions without a known group into sets that must be one group: a product belongs to one group
+    /// only, and so does a subscription. The sets are in the order of their smallest product ids.
     private static func connected(_ subscriptions: [[SubscriptionPeriodSpan]]) -> [[[SubscriptionPeriodSpan]]] {
         var parents: [String: String] = [:]
         func leastProduct(_ product: String) -> String {
@@ -162,11 +167,11 @@ extension PurchaseHistory {
 
     private func product(_ id: String?) -> Product { id.flatMap { products[$0] } ?? Product() }
 
-    /// - Parameter spans: of one subscription, all of them begun.
+    /// - Parameter spans: the periods of one subscription that have begun.
     func standing(_ spans: [SubscriptionPeriodSpan], at now: Int64) -> SubscriptionStanding? {
-        // A reversed refund can leave two periods that run at once. They are compared as subscriptions of one group are: the
-        // higher level decides, then the one that ends last. An upgraded period of the same moment as its successor is over
-        // at once; the successor stands behind it.
+        // A reversed refund can leave two current periods. They are compared like subscriptions of one group: the
+        // higher level decides, then the one that ends last. An upgraded period that begins together with its successor
+        // ends at once; the successor comes after it.
         let running = spans.indices.filter { spans[$0].end > now }
         func rank(_ place: Int) -> (Int, Int64, Int) {
             (-(product(spans[place].transaction.productId).level ?? .max), spans[place].end, place)
@@ -205,7 +210,7 @@ extension PurchaseHistory {
     private func isBetter(_ left: SubscriptionStanding, _ right: SubscriptionStanding) -> Bool {
         if left.hasAccess != right.hasAccess { return left.hasAccess }
         if left.hasAccess {
-            // A product without a known level is below the others.
+            // A product without a known level ranks below the others.
             let (level, other) = (product(left.productId).level ?? .max, product(right.productId).level ?? .max)
             if level != other { return level < other }
         }
@@ -217,7 +222,7 @@ extension PurchaseHistory {
 }
 
 extension SubscriptionStanding {
-    /// The original transaction id; of a transaction without one, its own id.
+    /// The original transaction id; for a transaction without one, its own id.
     package var subscriptionId: String { originalTransactionId ?? transactionId ?? "" }
 
     fileprivate var rank: Int {
@@ -234,7 +239,7 @@ extension SubscriptionStanding {
 // MARK: Products that do not renew
 
 extension PurchaseHistory {
-    /// What is one entitlement.
+    /// What an entitlement is for.
     private struct Subject: Hashable {
         let type: ProductType?
         /// Whether `name` is an entitlement of the catalog, not a product.
@@ -263,7 +268,7 @@ extension PurchaseHistory {
         return purchases.sorted { $0.key.order < $1.key.order }.compactMap { entitlement($0.value, at: now) }
     }
 
-    /// The purchases that do not renew, consumables left out, each with its restored copies; in no order.
+    /// The purchases that do not renew, without consumables, each with its restored copies, in no order.
     func singlePurchases() -> [SinglePurchase] {
         struct Key: Hashable {
             let id: String?
@@ -280,7 +285,7 @@ extension PurchaseHistory {
             let type = productType(of: entry)
             return !entry.transaction.isSubscription && type != .autoRenewableSubscription && type != .consumable
         }
-        // A restored transaction is the purchase that it restores.
+        // A restored transaction counts as the purchase that it restores.
         let copies = Dictionary(grouping: others) { Key(id: $0.subscriptionId, productId: $0.transaction.productId) }
         return copies.compactMap { key, copies in
             let type = copies.lazy.compactMap { productType(of: $0) }.first
@@ -288,14 +293,14 @@ extension PurchaseHistory {
         }
     }
 
-    /// - Parameter purchases: of one entitlement, all of them made.
+    /// - Parameter purchases: the purchases of one entitlement, none of them in the future.
     func entitlement(_ purchases: [SinglePurchase], at now: Int64) -> Entitlement? {
         let begun = purchases.filter { $0.start <= now }.sorted { $0.isBetter(than: $1, at: now) }
         guard let best = begun.first else { return nil }
         let status = best.status(at: now)
         var ends = best.end
         if status == .active {
-            // Terms that were bought already and follow without a gap.
+            // Add the terms that follow without a gap and are already bought.
             for purchase in purchases.sorted(by: { $0.start < $1.start }) {
                 guard let end = ends, purchase.start <= end, purchase.endIsKnown else { continue }
                 ends = purchase.end.map { max(end, $0) }
@@ -326,8 +331,8 @@ struct SinglePurchase {
     let date: Int64
     /// When the access begins.
     let start: Int64
-    /// When the access ends: at the end of the term, or before it at a revocation. Nil if it never ends or the end is not
-    /// known.
+    /// When the access ends: at the end of the term, or at a revocation before it. Nil if it never ends or the end is
+    /// unknown.
     let end: Int64?
     /// Whether an absent end means that the access never ends.
     let endIsKnown: Bool
@@ -336,7 +341,7 @@ struct SinglePurchase {
     /// - Parameter copies: the transactions of one purchase.
     init?(_ copies: [PurchaseHistory.Entry], type: ProductType?, product: PurchaseHistory.Product) {
         let sorted = copies.sorted { $0.copyOrder < $1.copyOrder }
-        // Unsigned documents decide nothing about a signed purchase.
+        // Unsigned documents do not count for a signed purchase.
         let signed = sorted.filter(\.isSigned)
         let deciding = signed.isEmpty ? sorted : signed
         guard let entry = deciding.first else { return nil }
@@ -387,7 +392,7 @@ struct SinglePurchase {
 }
 
 extension PurchaseHistory.Entry {
-    /// The original comes before its restored copies. Ids are decimal numbers: the longer is the greater.
+    /// The original comes before its restored copies. Ids are decimal numbers: the longer one is greater.
     fileprivate var copyOrder: (Int64, Int, String) {
         let id = transaction.transactionId ?? ""
         return (transaction.purchaseDate ?? .min, id.utf8.count, id)

@@ -2,14 +2,15 @@ internal import AppStoreModels
 
 /// A place in the history before which periods of the same subscription are missing.
 struct HistoryGap {
-    /// The first that is known again.
+    /// The first known period after the gap.
     let entry: PurchaseHistory.Entry
-    /// When it begins: what is missing had ended by then. Nil if nobody knows.
+    /// When that period begins: the missing periods had ended by then. Nil if its date is unknown.
     let end: Int64?
 }
 
 extension PurchaseHistory {
-    /// Where periods of the customer's own subscriptions in a group are missing, as far as what is there shows it.
+    /// The places where periods of the customer's own subscriptions in a group are missing, as far as the known periods
+    /// show it.
     func gaps(_ timeline: SubscriptionTimeline) -> [HistoryGap] {
         guard !coverage.isEmpty else { return [] }
         let begun = Set(entries.lazy.filter(\.isBeginning).compactMap(\.subscriptionId))
@@ -26,7 +27,7 @@ extension PurchaseHistory {
         return gaps.sorted { ($0.end ?? .max, $0.entry.id) < ($1.end ?? .max, $1.entry.id) }
     }
 
-    /// - Parameter spans: of one subscription, in order.
+    /// - Parameter spans: the periods of one subscription, in order.
     private static func gaps(
         _ spans: [SubscriptionPeriodSpan], hasBeginning: Bool, wholeThrough: Int64
     ) -> [HistoryGap] {
@@ -45,10 +46,10 @@ extension PurchaseHistory {
         return gaps
     }
 
-    /// Until when it is known whether the subscription of a period was renewed; nil if nobody can say.
+    /// Until when it is known whether the subscription of a period was renewed; nil if no document states it.
     func currentThrough(_ span: SubscriptionPeriodSpan) -> Int64? { currentThrough(span.entry) }
 
-    /// Until when it is known whether a later purchase followed; nil if nothing states it.
+    /// Until when it is known whether a later purchase followed; nil if no document states it.
     func currentThrough(_ entry: Entry) -> Int64? {
         guard let id = entry.subscriptionId, let coverage = coverage[id] else { return completeThrough }
         return coverage.currentThrough
@@ -56,14 +57,14 @@ extension PurchaseHistory {
 }
 
 extension SubscriptionPeriodSpan {
-    /// Whether the period can be the renewal of one that ended then: billing is retried for 60 days at most.
+    /// Whether the period can be the renewal of a period with this end: Apple retries billing for at most 60 days.
     func canRenew(periodUntil end: Int64) -> Bool {
         start <= end || start - end <= PurchaseHistory.billingRetry + PurchaseHistory.tolerance
     }
 }
 
 extension PurchaseHistory {
-    /// A second that is missing between two dates is none: Apple's dates are cut off to seconds in places.
+    /// A gap of one second between two dates does not count, because Apple cuts some dates off to seconds.
     static let tolerance: Int64 = 1_000
 }
 
@@ -72,8 +73,8 @@ extension PurchaseHistory.Entry {
 
     fileprivate var id: String { transaction.transactionId ?? "" }
 
-    /// Whether this is the first period of its subscription: by its id, or, where it was restored under another one, by
-    /// its date.
+    /// Whether this is the first period of its subscription, by its id; or by its date, if it was restored under
+    /// another id.
     fileprivate var isBeginning: Bool {
         let original = transaction.originalTransactionId
         if original == nil || original == transaction.transactionId { return true }

@@ -3,12 +3,12 @@ internal import AppStoreModels
 extension PurchaseHistory {
     /// Whether the customer may have an introductory offer, a free trial included, in a subscription group.
     ///
-    /// Introductory offers are for new and returning subscribers who have not had one for any product of the group (Apple,
-    /// "Implementing introductory offers in your app"). One that was refunded was had. While the customer subscribes, the
-    /// offer is not for them; when the subscription ends it is.
+    /// Introductory offers are for new and returning subscribers who have not had one for any product of the group
+    /// (Apple, "Implementing introductory offers in your app"). A refunded offer counts as had. A current subscriber is
+    /// not eligible until the subscription ends.
     ///
-    /// An eligible verdict is as good as the history: a purchase made after ``completeThrough`` is not in it. Where periods
-    /// of a subscription are missing (``Coverage``), one of them may have had the offer.
+    /// The verdict covers the history only: it does not include purchases after ``completeThrough``. If periods of a
+    /// subscription are missing (``Coverage``), one of them may have had the offer.
     /// - Parameters:
     ///   - group: `subscriptionGroupIdentifier`.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
@@ -51,7 +51,7 @@ extension PurchaseHistory {
 extension PurchaseHistory.Entry {
     var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
 
-    /// Whether nobody says if there was an introductory offer.
+    /// Whether no document states if there was an introductory offer.
     fileprivate var mayBeIntroductory: Bool {
         guard let type = transaction.offerType else { return !statesOffers }
         return !type.isKnown

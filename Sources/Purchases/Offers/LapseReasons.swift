@@ -1,12 +1,12 @@
 internal import AppStoreModels
 
 extension PurchaseHistory {
-    /// How long the App Store goes on trying to bill an expired subscription, in milliseconds: 60 days (App Store Server
+    /// How long the App Store retries billing after a subscription expires, in milliseconds: 60 days (App Store Server
     /// Notifications, GRACE_PERIOD_EXPIRED).
     static let billingRetry: Int64 = 60 * 86_400_000
 
-    /// Whether the customer's own subscription of a group has ended: `lapsed`, and `historyCurrent` where the history does
-    /// not reach that far. There is at least one period.
+    /// Whether the customer's own subscription of a group has ended: `lapsed`, and `historyCurrent` if the history ends
+    /// before it. Empty without a period that has begun.
     func lapseReasons(_ timeline: SubscriptionTimeline, at now: Int64) -> [OfferReason] {
         guard let last = timeline.lastOwn(at: now) else { return [] }
         let id = last.transaction.transactionId
@@ -19,7 +19,7 @@ extension PurchaseHistory {
         } else if last.isRevoked || info?.saysNoRetry(after: last.end) == true {
             reasons.append(OfferReason(.lapsed, .satisfied, transactionId: id, from: last.end))
         } else {
-            // Nobody says why it ended. Billing may be retried; after that time it is not.
+            // No document states why it ended. Billing may be retried until this date.
             let end = last.end + Self.billingRetry
             let outcome: OfferReason.Outcome = now >= end ? .satisfied : .unknown
             reasons.append(OfferReason(.lapsed, outcome, transactionId: id, from: outcome == .unknown ? end : last.end))
@@ -30,8 +30,8 @@ extension PurchaseHistory {
         return reasons
     }
 
-    /// The last known period of a subscription of which nobody says whether it was renewed. Any of the group counts: two
-    /// Apple Accounts of one customer have one each.
+    /// The last known period of a subscription that may have been renewed since. Every subscription of the group
+    /// counts, because two Apple Accounts of one customer have one each.
     private func mayHaveGoneOn(_ timeline: SubscriptionTimeline, at now: Int64) -> SubscriptionPeriodSpan? {
         var last: [String: SubscriptionPeriodSpan] = [:]
         for span in timeline.own where span.start <= now {
@@ -43,22 +43,22 @@ extension PurchaseHistory {
         return open.max { ($0.end, $0.transaction.transactionId ?? "") < ($1.end, $1.transaction.transactionId ?? "") }
     }
 
-    /// What was last said about the next renewal of a subscription, if it was said of this period.
+    /// The newest renewal information of a subscription, if it is about this period.
     func renewalInfo(of span: SubscriptionPeriodSpan) -> JWSRenewalInfoDecodedPayload? {
         guard let id = span.entry.subscriptionId else { return nil }
         let newest = renewalInfos.filter { $0.originalTransactionId == id }
             .max { ($0.signedDate ?? .min) < ($1.signedDate ?? .min) }
         guard let newest, newest.isAbout(periodFrom: span.start, to: span.end, signedDate: newest.signedDate)
         else { return nil }
-        // What was said after the next period began is about that one.
+        // Renewal information from after the start of the next period is about that period.
         if let nextStart = span.nextStart, newest.signedDate ?? .min >= nextStart { return nil }
         return newest
     }
 }
 
 extension JWSRenewalInfoDecodedPayload {
-    /// Whether the information excludes that billing is being retried after an expiry: the customer had turned renewal off,
-    /// or it says so after the expiry.
+    /// Whether billing is certainly not being retried after an expiry: auto-renewal was off, or the information was
+    /// signed after the expiry and states it.
     fileprivate func saysNoRetry(after expiry: Int64) -> Bool {
         if isInBillingRetryPeriod == true { return false }
         if autoRenewStatus == .off { return true }

@@ -1,25 +1,25 @@
-/// Whether a customer may have an offer, with everything that led to it.
+/// Whether a customer is eligible for an offer, with the result of each rule.
 public struct OfferVerdict: Hashable, Sendable {
     public enum Eligibility: String, Hashable, Sendable, CaseIterable {
         case eligible
         case notEligible
-        /// What is known does not decide it.
+        /// The known purchases do not decide it.
         case unknown
     }
 
     public let eligibility: Eligibility
-    /// Every rule that was asked, in a fixed order.
+    /// The result of every rule that applies, in a fixed order.
     public let reasons: [OfferReason]
-    /// When the last rule of time is (or will be) satisfied, in milliseconds since 1970; nil if the past does not bound it,
-    /// or a rule that time does not change stands in the way.
+    /// When the last rule that depends on time is (or will be) satisfied, in milliseconds since 1970. Nil if no rule
+    /// sets a start, or if a rule that does not depend on time failed.
     public let eligibleFrom: Int64?
-    /// When the first rule of time ceases to be satisfied; nil if none does, or as above.
+    /// When the first rule that depends on time stops being satisfied; nil if none does, or if a rule that does not
+    /// depend on time failed.
     public let eligibleUntil: Int64?
-    /// When the verdict becomes another one if nothing is bought or refunded until then; nil if time alone does not
-    /// change it.
+    /// When the verdict changes if nothing is bought or refunded first; nil if time alone does not change it.
     public let changesAt: Int64?
 
-    /// The rules that do not speak for the customer: what stands in the way, or is not known.
+    /// The rules that failed or are unknown.
     public var obstacles: [OfferReason] { reasons.filter { $0.outcome != .satisfied } }
 
     init(_ reasons: [OfferReason], at now: Int64) {
@@ -39,43 +39,44 @@ public struct OfferVerdict: Hashable, Sendable {
         switch eligibility {
         case .eligible: changesAt = until
         case .notEligible, .unknown:
-            // What will be unknown then is another verdict than what is barred now, but no day of it is known.
+            // A barred customer can become an unknown one at a date that is not known.
             changesAt = isPossible && !isUnknown ? from.flatMap { $0 > now ? $0 : nil } : nil
         }
     }
 }
 
-/// One rule about offers and what it says of a customer.
+/// One rule about offers and its result for a customer.
 public struct OfferReason: Hashable, Sendable {
-    /// The rules. Raw values stand in CSV files.
+    /// The rules. CSV files contain the raw values.
     public enum Rule: String, Hashable, Sendable, CaseIterable {
-        /// No introductory offer was had in the group (Apple, "Implementing introductory offers in your app").
+        /// The customer has had no introductory offer in the group (Apple, "Implementing introductory offers in your
+        /// app").
         case noIntroductoryOfferBefore
-        /// There was a subscription in the group, bought by the customer.
+        /// The customer bought a subscription in the group before.
         case subscribedBefore
         /// The last subscription of the group has ended, and billing is not being retried (Apple, eligibleWinBackOfferIds:
         /// neither in the grace period nor in billing retry).
         case lapsed
-        /// The most recent consecutive months that were paid in the group are at least so many
+        /// The customer paid for at least this many consecutive months in the group, counting the most recent ones
         /// (customerEligibilityPaidSubscriptionDurationInMonths).
         case paidMonths
-        /// At least so many months since the last subscription of the group ended
+        /// At least this many months have passed since the last subscription of the group ended
         /// (customerEligibilityTimeSinceLastSubscribedInMonths).
         case minimumMonthsSince
-        /// At most so many months since then.
+        /// At most this many months have passed since then.
         case maximumMonthsSince
-        /// At least so many months since this offer, when it was last redeemed, ended
-        /// (customerEligibilityWaitBetweenOffersInMonths); any win-back offer of the group, if the rules say so.
+        /// At least this many months have passed since the last redeemed period of this offer ended
+        /// (customerEligibilityWaitBetweenOffersInMonths); of any win-back offer of the group, if the rules say so.
         case monthsBetweenOffers
         /// The offer has begun and has not ended.
         case offerDates
-        /// The customer's storefront has the offer: that of the newest purchase that states one.
+        /// The offer is available in the customer's storefront: that of the newest purchase that states one.
         case storefront
         /// The group of every subscription is known.
         case groupsKnown
         /// The dates of every subscription of the group are known.
         case datesKnown
-        /// The history reaches far enough to tell that the subscription was not renewed.
+        /// The history is recent enough to show that the subscription was not renewed.
         case historyCurrent
     }
 
@@ -89,10 +90,11 @@ public struct OfferReason: Hashable, Sendable {
     public let outcome: Outcome
     /// The transaction that decided, if one did.
     public let transactionId: String?
-    /// From when the rule is satisfied, and until when, in milliseconds since 1970; nil where time does not bound it.
+    /// When the rule starts being satisfied, and when it stops, in milliseconds since 1970; nil if it has no such
+    /// bound.
     public let from: Int64?
     public let until: Int64?
-    /// What was found where the rule counts months.
+    /// The number of months found, for rules that count months.
     public let months: Int64?
 
     init(

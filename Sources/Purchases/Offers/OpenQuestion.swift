@@ -37,7 +37,7 @@ public struct OpenQuestion: Hashable, Sendable {
     public let transactionId: String
     /// How many transactions of the purchase the reason is about.
     public internal(set) var transactionCount: Int
-    /// What is missing, for ``Reason/missingFields``; in the order of `TransactionField`.
+    /// The missing fields, for ``Reason/missingFields``; in the order of `TransactionField`.
     public internal(set) var missingFields: [TransactionField]
 }
 

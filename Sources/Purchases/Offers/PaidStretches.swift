@@ -4,15 +4,16 @@ internal import AppStoreModels
 enum PeriodPayment {
     case paid
     case free
-    /// Nobody states a price, or the terms are unknown to this version.
+    /// No document states a price, or this version does not know the offer's terms.
     case unknown
 }
 
 extension SubscriptionPeriodSpan {
-    /// - A free trial, a price of 0 and a full refund: not paid. Refunds without a type are older than the field and were
-    ///   full ones.
-    /// - A price, or an offer that is paid by its mode: paid. A refund in part leaves the time before it paid.
-    /// - Everything else is unknown, unless the history says how to count it.
+    /// Whether the customer paid for the period:
+    /// - Free: a free trial, a price of 0, or a full refund. A refund without a type is a full one: it is older than
+    ///   the field.
+    /// - Paid: a price, or an offer with a paid mode. After a prorated refund, the time before it stays paid.
+    /// - Unknown: everything else, unless `countsUnpricedAsPaid` is set.
     func payment(countsUnpricedAsPaid: Bool) -> PeriodPayment {
         if isRevoked {
             guard let type = transaction.revocationType, type != .refundFull else { return .free }
@@ -37,20 +38,21 @@ struct PaidStretch {
 }
 
 extension SubscriptionTimeline {
-    /// The customer's most recent stretch of paid periods up to a time: the shortest and the longest that it can be, since
-    /// each period with an unknown payment may or may not have been paid. Nil if it may be, or is, none.
+    /// The customer's most recent stretch of paid periods before a time. A period with an unknown payment may or may
+    /// not have been paid, so the result is the shortest and the longest possible stretch; nil for a stretch without a
+    /// period.
     ///
-    /// A period continues the stretch if it begins by the end of the one before, whatever the product: an upgrade or
-    /// downgrade within the group does not end it. Nor does a renewal that succeeded late (`transactionReason` RENEWAL after
-    /// a failed billing): the subscription had not ended, but the days between are not counted. Billing is retried for
-    /// 60 days, so a longer pause ends the stretch, and so does a free period.
+    /// A period continues the stretch if it begins by the end of the one before. It may be of another product: an
+    /// upgrade or downgrade within the group does not end the stretch. A renewal that succeeded after a failed billing
+    /// (`transactionReason` RENEWAL) continues it too, but the days between do not count. A pause of more than 60 days,
+    /// the time of billing retries, ends the stretch; so does a free period.
     ///
-    /// Months are those from the beginning to the end of each run without a gap, added up, whatever the length of the
-    /// periods: four weeks and a few days are one month, not one period.
+    /// Months are counted from the beginning to the end of each run without a gap, and then summed, whatever the length
+    /// of the periods: four weeks and a few days are one month, not one period.
     func latestPaidStretch(
         until now: Int64, countsUnpricedAsPaid: Bool, monthLength: PurchaseHistory.MonthLength
     ) -> (shortest: PaidStretch?, longest: PaidStretch?) {
-        // The stretch that ends with the current period, without and with the unknown periods before it.
+        // Both end with the current period; only `possible` includes unknown periods before it.
         var certain = StretchCounter(monthLength: monthLength)
         var possible = StretchCounter(monthLength: monthLength)
         var shortest: PaidStretch?

@@ -5,9 +5,9 @@ package struct ProductStanding: Hashable, Sendable {
     package let productId: String
     /// The type of the product; nil if neither a document nor the catalog states it.
     package let type: ProductType?
-    /// In Apple's terms. Nil if the status is unknown, and for consumables that were not refunded: they give no lasting access.
+    /// Apple's status. Nil if it is unknown, and for consumables that were not refunded: they give no lasting access.
     package let status: SubscriptionStatus?
-    /// The status of the subscription that the product is of, which can go on with another product. Nil for other types.
+    /// The status of the product's subscription, which can continue with another product. Nil for other types.
     package let subscriptionStatus: SubscriptionStatus?
     /// Whether an upgrade replaced the product.
     package let isReplaced: Bool
@@ -21,11 +21,11 @@ package struct ProductStanding: Hashable, Sendable {
 }
 
 extension PurchaseHistory {
-    /// The standing of each product, consumables included, in the order of the product ids. Purchases that had not begun are
-    /// left out.
+    /// The standing of each product, consumables included, in the order of the product ids. Purchases that have not
+    /// begun are left out.
     ///
-    /// The status of a subscription belongs to the product of the period that decides (``entitlements(at:)``). A product that
-    /// the customer left for another one of the same subscription is over: expired, or revoked if its last period was.
+    /// A subscription's status applies to the product of the period that decides (``entitlements(at:)``). Another
+    /// product of the same subscription, which the customer left, is expired, or revoked if its last period was.
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     package func productStandings(at now: Int64) -> [ProductStanding] {
         var found: [String: ProductStanding] = [:]
@@ -76,7 +76,7 @@ extension PurchaseHistory {
         return found.values.sorted { $0.productId < $1.productId }
     }
 
-    /// The period of each subscription product that ended last, of those that had begun.
+    /// For each subscription product, the period that ends last of those that have begun.
     private func lastSpans(at now: Int64) -> [String: SubscriptionPeriodSpan] {
         var last: [String: SubscriptionPeriodSpan] = [:]
         for span in SubscriptionTimeline.all(of: self).flatMap(\.spans) where span.start <= now {
@@ -93,7 +93,7 @@ extension ProductStanding {
 }
 
 extension JWSTransactionDecodedPayload {
-    /// By date, then by id. Ids are decimal numbers: the longer is the greater.
+    /// By date, then by id. Ids are decimal numbers: the longer one is greater.
     fileprivate var order: (Int64, Int, String) {
         let id = transactionId ?? ""
         return (purchaseDate ?? .min, id.utf8.count, id)

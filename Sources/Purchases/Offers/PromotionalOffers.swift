@@ -1,10 +1,10 @@
 public import AppStoreModels
 
-/// Where a customer stands in one subscription group, for a decision about promotional offers.
+/// A customer's situation in one subscription group, for a decision about promotional offers.
 ///
 /// Apple allows a promotional offer for every customer who has or had a subscription; the developer decides who gets one.
 public struct PromotionalCandidate: Hashable, Sendable {
-    /// Raw values stand in CSV files.
+    /// CSV files contain the raw values.
     public enum Situation: String, Hashable, Sendable, CaseIterable {
         /// The subscription is active and will not renew.
         case autoRenewOff
@@ -40,8 +40,9 @@ public struct PromotionalCandidate: Hashable, Sendable {
 }
 
 extension PurchaseHistory {
-    /// Where the customer stands in each group with an own subscription, in the order of ``entitlements(at:)``. Family-shared
-    /// subscriptions do not count: only the purchaser can redeem an offer for them.
+    /// The customer's situation in each group with a subscription of the customer's own, in the order of
+    /// ``entitlements(at:)``. Family-shared subscriptions do not count: only the purchaser can redeem an offer for
+    /// them.
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     public func promotionalCandidates(at now: Int64) -> [PromotionalCandidate] {
         entitlements(at: now).compactMap { entitlement in

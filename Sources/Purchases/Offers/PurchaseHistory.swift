@@ -1,18 +1,18 @@
 public import AppStoreModels
 
-/// What is known of the purchases of one customer of one app: the rules about offers and entitlements use it.
+/// The known purchases of one customer of one app, as input to the rules about offers and entitlements.
 ///
-/// Offers depend on auto-renewable subscriptions only; entitlements on all types of products. A subscription that a family
-/// member shares is that member's purchase: it gives access, and says nothing about offers.
+/// Offers depend on auto-renewable subscriptions only; entitlements on all types of products. A family-shared
+/// subscription is the purchase of another family member: it gives access, but does not count for offers.
 public struct PurchaseHistory: Sendable {
-    /// One transaction, and what may be concluded from it.
+    /// One transaction, and how far it can be trusted.
     public struct Entry: Hashable, Sendable {
         public var transaction: JWSTransactionDecodedPayload
-        /// Whether an absent `offerType` means that there was no introductory offer. So it is in what the App Store signs
-        /// as JWS; a legacy receipt without the attributes 1713 and 1719 leaves it open.
+        /// Whether an absent `offerType` means that there was no introductory offer. True for a JWS of the App Store;
+        /// false for a legacy receipt without the attributes 1713 and 1719.
         public var statesOffers: Bool
-        /// Whether a verified signature stands behind the transaction. For a purchase with a signed transaction, unsigned
-        /// ones decide nothing.
+        /// Whether the transaction has a verified signature. For a purchase with a signed transaction, unsigned ones do
+        /// not count.
         public var isSigned = true
         /// The term of a non-renewing subscription; nil for other products, and if the length is unknown.
         public var term: Term?
@@ -23,11 +23,11 @@ public struct PurchaseHistory: Sendable {
         }
     }
 
-    /// The term of a purchase of a non-renewing subscription, as the customer's purchases and the product catalog give it.
+    /// The term of a purchase of a non-renewing subscription, from the customer's purchases and the product catalog.
     public struct Term: Hashable, Sendable {
         /// In milliseconds since 1970-01-01T00:00:00Z.
         public var start: Int64
-        /// In milliseconds since 1970-01-01T00:00:00Z; not part of the term.
+        /// In milliseconds since 1970-01-01T00:00:00Z; the first moment after the term.
         public var end: Int64
 
         public init(start: Int64, end: Int64) {
@@ -38,7 +38,7 @@ public struct PurchaseHistory: Sendable {
 
     /// What the catalog states about a product, as far as entitlements depend on it.
     public struct Product: Hashable, Sendable {
-        /// The level of service within the subscription group, 1 is the highest; nil if it is not known.
+        /// The level of service within the subscription group, 1 is the highest; nil if unknown.
         public var level: Int?
         /// The name of what the product unlocks; products with the same name unlock the same.
         public var entitlement: String?
@@ -52,16 +52,16 @@ public struct PurchaseHistory: Sendable {
         }
     }
 
-    /// What is known of one subscription, where that is less than ``PurchaseHistory/completeThrough`` says of the whole.
+    /// How complete the history of one subscription is, if less than ``PurchaseHistory/completeThrough``.
     ///
-    /// So it is where documents came one by one: a notification speaks of one transaction, and nothing tells whether
-    /// another one was missed. Periods are only taken to be missing where what is there shows it: the first one of a
-    /// subscription is not there, or a renewal has nothing before it that it could have renewed.
+    /// Needed if documents arrived one by one: a notification states one transaction, and nothing shows whether another
+    /// one was missed. A period counts as missing only if the known ones show it: the first period of the subscription
+    /// is absent, or a renewal has no earlier period that it could have renewed.
     public struct Coverage: Hashable, Sendable {
-        /// Until when every period is there, in milliseconds since 1970-01-01T00:00:00Z; nil if any may be missing. After an
-        /// answer of Get Transaction History it is the time of the answer.
+        /// The history contains every period until this date, in milliseconds since 1970-01-01T00:00:00Z; nil if any
+        /// may be missing. After a Get Transaction History call, the time of the answer.
         public var wholeThrough: Int64?
-        /// Until when it is known whether the subscription was renewed; nil if nobody can say.
+        /// Until when it is known whether the subscription was renewed; nil if no document states it.
         public var currentThrough: Int64?
 
         public init(wholeThrough: Int64? = nil, currentThrough: Int64? = nil) {
@@ -72,10 +72,10 @@ public struct PurchaseHistory: Sendable {
 
     /// How long a month lasts where a rule counts months.
     public enum MonthLength: Hashable, Sendable {
-        /// Calendar months in US Pacific time, by which the App Store counts periods: 31 January and one month is the last
-        /// day of February.
+        /// Calendar months in US Pacific time, which the App Store uses: one month after January 31 is the last day of
+        /// February.
         case calendar
-        /// So many milliseconds, as in the sandbox, where a month lasts minutes; at least 1.
+        /// A fixed number of milliseconds, as in the sandbox, where a month lasts minutes; at least 1.
         case fixed(milliseconds: Int64)
 
         func adding(months: Int64, to date: Int64) -> Int64 {
@@ -91,24 +91,24 @@ public struct PurchaseHistory: Sendable {
         }
     }
 
-    /// In any order; of several with the same transaction id the one signed last counts.
+    /// In any order. Of several with the same transaction id, the one signed last counts.
     public var entries: [Entry]
-    /// The one of a subscription that was signed last counts. One without `signedDate`, or signed before the period in
-    /// question began, says nothing about how that period ended.
+    /// Of several for one subscription, the one signed last counts. One without `signedDate`, or signed before a period
+    /// began, does not state how that period ended.
     public var renewalInfos: [JWSRenewalInfoDecodedPayload]
-    /// `subscriptionGroupIdentifier` by product, for transactions that do not state one (legacy receipts). A product that
-    /// has its group in one of the transactions needs no entry.
+    /// `subscriptionGroupIdentifier` by product, for transactions that do not state one (legacy receipts). Not needed
+    /// for a product with a transaction that states its group.
     public var groups: [String: String]
     /// What the catalog states, by product.
     public var products: [String: Product] = [:]
-    /// Until when the history has everything that the App Store knows, in milliseconds since 1970-01-01T00:00:00Z; nil if
-    /// nobody can say. After an answer of Get Transaction History it is the time of the answer. What a subscription did
-    /// after this time is unknown, and verdicts that hang on it are.
+    /// The history contains everything that the App Store knows until this date, in milliseconds since
+    /// 1970-01-01T00:00:00Z; nil if unknown. After a Get Transaction History call, the time of the answer. What
+    /// happened to a subscription later is unknown, and so are verdicts that depend on it.
     public var completeThrough: Int64?
-    /// By original transaction id; a subscription without an entry is known as ``completeThrough`` says.
+    /// By original transaction id; ``completeThrough`` applies to a subscription without an entry.
     public var coverage: [String: Coverage]
-    /// Whether a period without a price, and without an offer, counts as paid. Nothing is guessed unless this is set: legacy
-    /// receipts and early JWS have no prices.
+    /// Whether a period without a price and without an offer counts as paid. Legacy receipts and early JWS state no
+    /// prices; unless this is set, such a period is neither paid nor free.
     public var countsUnpricedPeriodsAsPaid: Bool
     /// How long a month lasts where a rule counts months.
     public var monthLength: MonthLength
@@ -127,7 +127,7 @@ public struct PurchaseHistory: Sendable {
         self.monthLength = monthLength
     }
 
-    /// A history of transactions as the App Store signs them.
+    /// A history of transactions that the App Store signed as JWS.
     public init(
         transactions: [JWSTransactionDecodedPayload], renewalInfos: [JWSRenewalInfoDecodedPayload] = [],
         completeThrough: Int64? = nil

@@ -2,8 +2,8 @@ package import AppStoreModels
 
 /// The purchases in one verifyReceipt reply, and which of them a client grants at a moment.
 ///
-/// The rules are those of ``PurchaseHistory/entitlements(at:)``, here for each purchase and product, because that is how clients
-/// keep what they granted. Two rules come from the form of a reply (Reference.md V3.5):
+/// The rules are those of ``PurchaseHistory/entitlements(at:)``, applied to each purchase and product, because that is
+/// how clients store what they granted. Two rules come from the form of a reply (Reference.md V3.5):
 /// - A list of the latest transactions replaces the periods of the submitted receipt.
 /// - A reply states neither the type of a product nor the term of a non-renewing subscription. A purchase without an end is
 ///   granted unless it was revoked: the client knows the product.
@@ -22,16 +22,16 @@ package struct ReplyPurchases: Sendable {
     /// Whether a purchase is granted.
     package enum State: Hashable, Sendable {
         case granted
-        /// The period is over, and the billing grace period is not.
+        /// The period has ended, but the billing grace period has not.
         case grantedByGrace
         /// Refunded, revoked, or upgraded to another product.
         case cancelled
-        /// Over, or not begun.
+        /// Ended, or not begun.
         case ended
 
         package var isGranted: Bool { self == .granted || self == .grantedByGrace }
 
-        /// Of two purchases with the same key, for example a bought one and one of a family member, the better one counts.
+        /// Of two purchases with the same key, for example a bought one and a family-shared one, the better one counts.
         fileprivate var rank: Int {
             switch self {
             case .granted: 0
@@ -42,7 +42,7 @@ package struct ReplyPurchases: Sendable {
         }
     }
 
-    /// More entries are not read: the work for them is not linear.
+    /// Limits the work, which is not linear in the number of entries.
     private static let maximumEntries = 10_000
     private static let maximumRenewals = 1_000
 
@@ -53,18 +53,18 @@ package struct ReplyPurchases: Sendable {
     package let hasPeriods: Bool
     /// The ids of all transactions.
     package let transactionIds: Set<String>
-    /// The original transaction ids of the subscription periods that run, by transaction id.
+    /// The original transaction ids of the current subscription periods, by transaction id.
     package private(set) var running: [String: String] = [:]
-    /// The original transaction ids of the subscriptions that run.
+    /// The original transaction ids of the subscriptions with a current period.
     package private(set) var runningSubscriptions: Set<String> = []
 
-    /// Resolves the purchases of a reply. One with a status that grants nothing has none (Reference.md V2).
+    /// Resolves the purchases of a reply. A reply with a status that grants nothing has none (Reference.md V2).
     ///
-    /// Nil if they cannot be resolved: a value is malformed, a purchase has no id of its own or no dates, or the reply has more
-    /// entries than are read.
+    /// Nil if they cannot be resolved: a value is malformed, two purchases have the same id, one has no id or no dates,
+    /// or the reply has too many entries.
     /// - Parameters:
     ///   - reply: the JSON object of the reply.
-    ///   - now: milliseconds since 1970-01-01T00:00:00Z; nil reads an unknown moment, at which periods count as ended.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z; nil if unknown: then all periods count as ended.
     package init?(_ reply: JSONObject, at now: Int64?) {
         let lists = [reply["receipt"]?["in_app"], reply["latest_receipt_info"]]
         guard lists.compactMap({ $0?.array?.count }).reduce(0, +) <= Self.maximumEntries,
@@ -73,7 +73,7 @@ package struct ReplyPurchases: Sendable {
         let customer: Customer
         do throws(RecordedReplyError) {
             let read = try RecordedReply(.object(reply)).asRead
-            // Members in places where Apple has none can hold more.
+            // Members in places where Apple has none can contain more.
             guard read.rows.count <= Self.maximumEntries, read.renewals.count <= Self.maximumRenewals,
                 let resolved = Customer(resolving: read)
             else { return nil }
@@ -103,7 +103,7 @@ package struct ReplyPurchases: Sendable {
         for key in keys where states[key] == nil { states[key] = .ended }
     }
 
-    /// What became of a purchase; nil if the reply does not list it.
+    /// The state of a purchase; nil if the reply does not list it.
     package subscript(key: Key) -> State? { states[key] }
 
     private mutating func add(_ spans: [SubscriptionPeriodSpan], of history: PurchaseHistory, at now: Int64) {
@@ -112,7 +112,8 @@ package struct ReplyPurchases: Sendable {
             running[id] = original
             runningSubscriptions.insert(original)
         }
-        // Each product by the period that ends last. Only the one that decides can be granted.
+        // Each product has the state of its period that ends last. Only the product of the period that decides can be
+        // granted.
         let deciding = history.standing(spans, at: now)
         for (key, periods) in Dictionary(grouping: spans, by: { Key($0.transaction) }) {
             let last = periods.max { $0.end < $1.end }

@@ -4,9 +4,9 @@ public import ProductCatalog
 extension Customer {
     /// The customer's purchases for the rules about offers and entitlements.
     /// - Parameters:
-    ///   - catalog: states types, groups, levels and lengths that documents do not state.
-    ///   - currentThrough: the caller knows that the store has all documents up to this date, in milliseconds since
-    ///     1970-01-01T00:00:00Z; nil if only the documents tell.
+    ///   - catalog: gives types, groups, levels and lengths that documents do not state.
+    ///   - currentThrough: the store has all documents up to this date, in milliseconds since 1970-01-01T00:00:00Z;
+    ///     nil if only the documents themselves show it.
     ///   - countsUnpricedAsPaid: see ``PurchaseHistory/countsUnpricedPeriodsAsPaid``.
     public func purchaseHistory(
         catalog: ProductCatalog?, currentThrough: Int64? = nil, countsUnpricedAsPaid: Bool = false
@@ -39,7 +39,7 @@ private struct ResolvedHistory {
                 statesOffers: transaction.origins.contains { $0.source.kind == .signedTransaction }
                     || transaction.legacy.isTrialPeriod != nil)
             entry.isSigned = transaction.isSigned
-            // Of a subscription without an expiry nothing tells the status: so it counts as a product of unknown type.
+            // A subscription without an expiry has no known status, so it counts as a product of unknown type.
             if case .inferred(.webOrderLineItemMeansAutoRenewable) = transaction.sources.conclusion(about: .type) {
                 entry.transaction.type = nil
             }
@@ -70,7 +70,7 @@ private struct ResolvedHistory {
         return known
     }
 
-    /// With their dates: recorded ones do not state them.
+    /// With their dates, which recorded renewal information does not state itself.
     private var renewalInfos: [JWSRenewalInfoDecodedPayload] {
         customer.renewalInfos.map { stored in
             var info = stored.payload
@@ -82,8 +82,8 @@ private struct ResolvedHistory {
         }
     }
 
-    /// The end of the period that runs at a time. A record without a date is only known to be at least as new as the
-    /// purchases in it; that billing is being retried says that the period was over by then.
+    /// The end of the period that is current at a time. A record without a date is at least as new as the purchases in
+    /// it; if it states that billing is being retried, the period had ended by then.
     private func endOfPeriod(of id: String?, at date: Int64) -> Int64? {
         customer.transactions.lazy.map(\.payload).filter { payload in
             guard payload.originalTransactionId == id, let start = payload.purchaseDate else { return false }
@@ -97,11 +97,11 @@ private struct ResolvedHistory {
         return origins.filter { $0.source.kind.isSigned }.map(\.signedDate).max()
     }
 
-    /// What is known of each subscription. A document about another one says nothing of it, nor does one about an old
-    /// period:
-    /// - The App Store Server API answers with the whole history, and receipts list every period until they were signed.
-    /// - A notification, or a transaction that was handed in, speaks of one transaction. Only that of the last known period
-    ///   tells what became of the subscription.
+    /// How complete the history of each subscription is. A document about another subscription, or about an old period,
+    /// does not count:
+    /// - The App Store Server API returns the whole history, and a receipt lists every period until it was signed.
+    /// - A notification, or a submitted transaction, states one transaction. Only the transaction of the last known
+    ///   period states what happened to the subscription.
     private var coverage: [String: PurchaseHistory.Coverage] {
         var found: [String: PurchaseHistory.Coverage] = [:]
         for (id, transactions) in Dictionary(grouping: customer.transactions, by: \.subscriptionId) {
@@ -125,7 +125,7 @@ private struct ResolvedHistory {
 extension StoredTransaction {
     fileprivate var subscriptionId: String { payload.originalTransactionId ?? payload.transactionId ?? "" }
 
-    /// The last period is the one that ends last; one that an upgrade ended did so before its expiry.
+    /// The last period is the one that ends last. An upgraded period ended before its expiry.
     fileprivate var order: (Int64, Int64) {
         let start = payload.purchaseDate ?? .min
         guard payload.isUpgraded != true, let end = payload.expiresDate else { return (start, start) }

@@ -1,20 +1,21 @@
 public import AppStoreModels
 
-/// One period of a subscription, as long as it gave access.
+/// One period of a subscription, for as long as it gave access.
 struct SubscriptionPeriodSpan {
     let entry: PurchaseHistory.Entry
     /// Milliseconds since 1970.
     let start: Int64
-    /// The expiry, or before it a refund or the beginning of the period that an upgrade put in its place. Not part of it.
+    /// The expiry, or before it a refund or the start of the period that replaced it in an upgrade. Not part of the
+    /// period.
     let end: Int64
     let seats: PeriodSeats
-    /// When the next period of the subscription begins; nil for the one that ends last. A period that ended within this one
-    /// does not follow it: it was refunded, or it belonged to another level of service for a time.
+    /// When the next period of the subscription begins; nil for the one that ends last. A period that ended within this
+    /// one is not the next one: it was refunded, or it was of another level of service for a time.
     let nextStart: Int64?
 
     var transaction: JWSTransactionDecodedPayload { entry.transaction }
     var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
-    /// Whether the period was refunded or taken back. An upgrade that took its place is neither, whatever date it left.
+    /// Whether the period was refunded or revoked. An upgraded period was not, even if it has a revocation date.
     var isRevoked: Bool { transaction.revocationDate != nil && transaction.isUpgraded != true }
 }
 
@@ -47,8 +48,8 @@ struct PeriodSeats {
 }
 
 extension PurchaseHistory {
-    /// The seats of the period that a transaction is of, by transaction id. Transactions of subscriptions without seats are
-    /// left out.
+    /// The seats of each transaction's period, by transaction id. Transactions of subscriptions without seats are left
+    /// out.
     package var seats: [String: Int64] {
         guard entries.contains(where: { $0.transaction.multiSeatInfo != nil }) else { return [:] }
         var seats: [String: Int64] = [:]
@@ -60,22 +61,22 @@ extension PurchaseHistory {
     }
 }
 
-/// The periods of one subscription group, in order. `group` is nil for those of which nobody says the group.
+/// The periods of one subscription group, in order. `group` is nil for subscriptions whose group no document states.
 struct SubscriptionTimeline {
     let group: String?
     let spans: [SubscriptionPeriodSpan]
-    /// Transactions without dates that can be used; what they did is unknown.
+    /// Transactions without usable dates; their effect is unknown.
     let undated: [PurchaseHistory.Entry]
 
     /// Those of the customer's own purchases.
     var own: [SubscriptionPeriodSpan] { spans.filter { !$0.isShared } }
 
-    /// The customer's own period that ends last, of those that had begun at a time.
+    /// The customer's own period that ends last, of those that have begun at a time.
     func lastOwn(at now: Int64) -> SubscriptionPeriodSpan? {
         own.filter { $0.start <= now }.max { $0.end < $1.end }
     }
 
-    /// The periods of each subscription that had begun at a time. Own and shared ones are apart.
+    /// The periods of each subscription that have begun at a time. Bought and shared periods are separate.
     func subscriptions(begunBy now: Int64) -> [[SubscriptionPeriodSpan]] {
         struct Key: Hashable {
             let id: String?
@@ -85,7 +86,7 @@ struct SubscriptionTimeline {
         return Array(Dictionary(grouping: begun) { Key(id: $0.entry.subscriptionId, isShared: $0.isShared) }.values)
     }
 
-    /// By group ascending, the unknown one last.
+    /// Ascending by group, the unknown group last.
     static func all(of history: PurchaseHistory) -> [SubscriptionTimeline] {
         let entries = newest(history.entries).filter { $0.transaction.isSubscription }
         let known = history.knownGroups
@@ -136,8 +137,8 @@ struct SubscriptionTimeline {
             if left.end != right.end { return left.end < right.end }
             return Self.id(left.entry) < Self.id(right.entry)
         }
-        // From the last to the first, so that what took the place of an upgraded period is at hand: by ownership the next
-        // period, and the next one of another product than that.
+        // From the last to the first, so that the successor of an upgraded period is already known. For each ownership,
+        // `next` has the next period, and the next one of another product than that.
         var ends = dated.map(\.end)
         var next: [InAppOwnershipType?: (nearest: Int, other: Int?)] = [:]
         for place in dated.indices.reversed() {
@@ -146,7 +147,7 @@ struct SubscriptionTimeline {
             let known = next[ownership]
             let successor = known.flatMap { product($0.nearest) != product(place) ? $0.nearest : $0.other }
             if dated[place].entry.transaction.isUpgraded == true {
-                // Without its successor no date tells when it was replaced; it gives nothing.
+                // Without a successor no date states when the period was replaced; it gives no access.
                 ends[place] = min(ends[place], dated[successor ?? place].start)
             }
             next[ownership] = (place, successor)
@@ -169,15 +170,18 @@ struct SubscriptionTimeline {
 
     private typealias Dated = (entry: PurchaseHistory.Entry, start: Int64, end: Int64, seats: PeriodSeats)
 
-    /// The periods of one subscription that begin later than those still to come, which are asked in the order of their start,
-    /// the last one first.
+    /// The periods of one subscription that begin later than the one being added. Periods are added in descending order
+    /// of their start.
     private struct LaterPeriods {
-        /// The nearest period is at the end. Of two, the farther one ends later: it would not be asked for otherwise.
+        /// The nearest period is the last element. The ends decrease: a period that ends before a nearer one is never
+        /// the answer.
         private var periods: [(start: Int64, end: Int64)] = []
-        /// Periods that begin at one time do not follow each other; this is the latest end of those.
+        /// The periods with the same start as the last one added, which do not follow each other; `end` is the latest
+        /// of their ends.
         private var together: (start: Int64, end: Int64)?
 
-        /// The start of the nearest period that begins and ends later; nil if there is none. Adds the period itself.
+        /// The start of the nearest period that begins and ends later than the given period; nil if there is none. Adds
+        /// the given period.
         mutating func nextStart(start: Int64, end: Int64) -> Int64? {
             if let known = together, known.start != start {
                 while let nearest = periods.last, nearest.end <= known.end { periods.removeLast() }
@@ -194,10 +198,10 @@ struct SubscriptionTimeline {
         }
     }
 
-    /// Makes one period of the transactions that represent it together (App Store Server API 1.23,
-    /// additionalTransactionReason): adding seats in a period makes one more transaction, and none of them replaces another.
-    /// The period is revoked only if each of them is. Those that the App Store signed before the seats were added do not have
-    /// the member.
+    /// Merges the transactions that represent one period together (App Store Server API 1.23,
+    /// additionalTransactionReason): adding seats in a period creates another transaction, and none of them replaces
+    /// another. The period is revoked only if each of them is. Transactions that the App Store signed before the seats
+    /// were added do not have the member.
     private static func mergingSharedPeriods(_ dated: [Dated]) -> [Dated] {
         struct Period: Hashable {
             let subscription: String?
@@ -239,8 +243,8 @@ struct SubscriptionTimeline {
         return result
     }
 
-    /// Which of two transactions stands for the period that they share: one that was not revoked, one that was upgraded, the one
-    /// that began it.
+    /// Which of two transactions represents the period that they share: one that was not revoked, then one that was
+    /// upgraded, then the one that began it.
     private static func represents(_ left: PurchaseHistory.Entry, before right: PurchaseHistory.Entry) -> Bool {
         let (one, other) = (left.transaction, right.transaction)
         let revocations = (one.revocationDate ?? .max, other.revocationDate ?? .max)
@@ -253,7 +257,7 @@ struct SubscriptionTimeline {
 
     private static func id(_ entry: PurchaseHistory.Entry) -> (Int, String) {
         let id = entry.transaction.transactionId ?? ""
-        // Ids are decimal numbers: the longer is the greater.
+        // Ids are decimal numbers: the longer one is greater.
         return (id.utf8.count, id)
     }
 }
@@ -265,7 +269,7 @@ extension PurchaseHistory {
         for entry in SubscriptionTimeline.newest(entries) where entry.transaction.isSubscription {
             guard let product = entry.transaction.productId, let group = entry.transaction.subscriptionGroupIdentifier
             else { continue }
-            // A product belongs to one group for ever (App Store Connect Help, subscription groups).
+            // A product belongs to one group forever (App Store Connect Help, subscription groups).
             known[product] = group
         }
         return known
@@ -273,8 +277,8 @@ extension PurchaseHistory {
 }
 
 extension JWSTransactionDecodedPayload {
-    /// Whether the transaction is of an auto-renewable subscription. Only those expire, apart from non-renewing ones, which
-    /// say their type.
+    /// Whether the transaction is for an auto-renewable subscription. Besides those, only non-renewing subscriptions
+    /// expire, and they state their type.
     package var isSubscription: Bool {
         guard let type else { return expiresDate != nil }
         return type == .autoRenewableSubscription
@@ -285,7 +289,7 @@ extension JWSTransactionDecodedPayload {
 public struct SubscriptionTimelinePeriod: Hashable, Sendable {
     /// `subscriptionGroupIdentifier`; nil if nothing states the group.
     public let group: String?
-    /// The transaction of the period. Of seats that share a period, the transaction that represents them.
+    /// The transaction of the period. If several transactions share the period (seats), the one that represents them.
     public let transaction: JWSTransactionDecodedPayload
     /// When the period begins, in milliseconds since 1970-01-01T00:00:00Z.
     public let start: Int64
@@ -296,8 +300,8 @@ public struct SubscriptionTimelinePeriod: Hashable, Sendable {
 }
 
 extension PurchaseHistory {
-    /// The periods of all auto-renewable subscriptions: by group, the unknown one last, and then by start. Transactions without
-    /// dates are left out.
+    /// The periods of all auto-renewable subscriptions, by group and then by start; the unknown group comes last.
+    /// Transactions without dates are left out.
     public var subscriptionPeriods: [SubscriptionTimelinePeriod] {
         SubscriptionTimeline.all(of: self).flatMap { timeline in
             timeline.spans.map { span in

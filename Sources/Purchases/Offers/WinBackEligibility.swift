@@ -1,7 +1,7 @@
 public import AppStoreModels
 
 extension PurchaseHistory {
-    /// The offers that the customer may have at a time, the best first, as in `eligibleWinBackOfferIds`.
+    /// The offers that the customer is eligible for at a time, the best first, as in `eligibleWinBackOfferIds`.
     ///
     /// High priority comes before normal priority, then offers of the product that the customer last subscribed to (Apple:
     /// the order takes into account the offers of the customer's most recent subscription), then the identifiers ascending.
@@ -25,13 +25,13 @@ extension PurchaseHistory {
             .map { (offer: $0, key: key($0)) }.sorted { $0.key < $1.key }.map(\.offer)
     }
 
-    /// Whether the customer may have a win-back offer.
+    /// Whether the customer is eligible for a win-back offer.
     ///
-    /// `eligibleWinBackOfferIds` of a renewal information is the App Store's own answer; this one needs no network, can be
-    /// asked of any time, and says why.
+    /// The App Store's own answer is `eligibleWinBackOfferIds` of the renewal information. This one needs no network,
+    /// works for any time, and gives the reasons.
     /// - Parameters:
     ///   - offer: the rules of the offer.
-    ///   - now: milliseconds since 1970-01-01T00:00:00Z; periods that begin after it are passed over.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z; periods that begin later are ignored.
     public func eligibility(for offer: WinBackOffer, at now: Int64) -> OfferVerdict {
         let timelines = SubscriptionTimeline.all(of: self)
         var reasons: [OfferReason] = []
@@ -82,7 +82,7 @@ extension PurchaseHistory {
             return OfferReason(
                 .paidMonths, .unknown, transactionId: latest.longest?.lastTransactionId, months: months)
         }
-        // What is missing may have been paid.
+        // A missing period may have been paid.
         return OfferReason(
             .paidMonths, gap == nil ? .failed : .unknown,
             transactionId: gap.map(\.entry.transaction.transactionId) ?? latest.shortest?.lastTransactionId,
@@ -108,8 +108,8 @@ extension PurchaseHistory {
 
     /// Whether the customer has waited long enough since the offer was last redeemed.
     ///
-    /// A redeemed offer without an identifier may be this one, and so may a missing period, which had ended by the end of the
-    /// gap at the latest.
+    /// A redeemed offer without an identifier may be this one, and so may a missing period, which ended at the end of
+    /// the gap at the latest.
     private func waitReason(
         _ wait: Int, _ offer: WinBackOffer, _ own: [SubscriptionPeriodSpan], _ gap: HistoryGap?, at now: Int64
     ) -> OfferReason {
@@ -140,7 +140,7 @@ extension PurchaseHistory {
             .monthsBetweenOffers, .satisfied, transactionId: redeemed?.transaction.transactionId, from: known)
     }
 
-    /// Whether the offer can be had at the time and in the customer's storefront.
+    /// Whether the offer is available at the time and in the customer's storefront.
     private func availabilityReasons(_ rules: WinBackRules, at now: Int64) -> [OfferReason] {
         var reasons: [OfferReason] = []
         if rules.startDate != nil || rules.endDate != nil {
@@ -150,7 +150,7 @@ extension PurchaseHistory {
                     .offerDates, isRunning ? .satisfied : .failed, from: rules.startDate, until: rules.endDate))
         }
         if let storefronts = rules.storefronts {
-            // A customer's storefront can change. The newest purchase that states one is the best that is known.
+            // A customer's storefront can change. The newest purchase that states one is the best evidence.
             let newest = entries.filter { !$0.isShared && $0.transaction.storefront != nil }
                 .filter { ($0.transaction.purchaseDate ?? .max) <= now }
                 .max { ($0.transaction.purchaseDate ?? 0) < ($1.transaction.purchaseDate ?? 0) }

@@ -1,28 +1,28 @@
-/// What columns and JSON members that hold a receipt are called.
+/// The names that columns and JSON members with receipts or ids have.
 package enum ColumnNames {
     package enum Meaning: Sendable {
-        /// A receipt, a JWS, a reply: whatever people call a receipt.
+        /// A receipt, a JWS or a reply.
         case receipt
         case originalTransactionID
         case transactionID
-        /// The id of an order, or of a purchase in its store, whichever that is.
+        /// The id of an order, or of a purchase in any store.
         case orderID
         /// The store or the platform of a purchase.
         case store
         /// Google's name of an app.
         case packageName
-        /// Google's name of a purchase; some people keep Apple's receipt there.
+        /// Google's id of a purchase; in some exports, Apple's receipt.
         case purchaseToken
 
-        /// Whether the column may hold a receipt or another document.
+        /// Whether the column can contain a receipt or another document.
         package var mayBeReceipt: Bool { self == .receipt || self == .purchaseToken }
-        /// Whether the column holds what a migration is about.
+        /// Whether the column contains data that a migration reads.
         package var isPayload: Bool { mayBeReceipt || self == .originalTransactionID || self == .transactionID }
     }
 
     /// The meaning of a name, compared without case, blanks, hyphens, underscores and dots.
     package static func meaning(of name: String) -> Meaning? {
-        // No name below is longer; this keeps a huge name from being copied.
+        // No known name is longer; avoids copying a huge name.
         guard name.utf8.count <= 64 else { return nil }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { normalized in
             var count = 0
@@ -46,7 +46,7 @@ package enum ColumnNames {
         let meaning: Meaning
     }
 
-    /// By the length of the name, so that most names are told apart by that alone.
+    /// By the length of the name, which rules out most names without a comparison.
     private static let meanings: [[Entry]] = {
         var entries: [Entry] = []
         func add(_ names: [String], _ meaning: Meaning) {

@@ -1,8 +1,8 @@
 package import AppStoreModels
 
-/// Purchases of other stores than Apple's, which exports of billing services hold beside Apple's.
+/// Detects purchases from other stores, which exports of billing services contain beside Apple's.
 package enum OtherStore {
-    /// Whether a member of the object says that it is a purchase of another store.
+    /// Whether a member of the object states that it is a purchase from another store.
     package static func isNamed(in object: JSONObject) -> Bool {
         var hasPackage = false
         var hasToken = false
@@ -19,7 +19,7 @@ package enum OtherStore {
         return hasPackage && hasToken
     }
 
-    /// Whether an id is one that another store gives: `GPA.…` of Google, `sub_…` of Stripe and so on. Apple's are digits.
+    /// Whether an id has the form of another store: `GPA.…` of Google, `sub_…` of Stripe and so on. Apple's are digits.
     package static func isID(_ text: some Collection<UInt8>) -> Bool {
         idBeginnings.contains { text.starts(with: $0) }
     }

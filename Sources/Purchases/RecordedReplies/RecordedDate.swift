@@ -5,14 +5,14 @@ import Foundation
 struct RecordedDate: Equatable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let milliseconds: Int64
-    /// Whether the local time occurs twice, when summer time ends; the earlier of the two was taken.
+    /// Whether the local time occurs twice, when summer time ends; the earlier of the two is used.
     let isAmbiguous: Bool
 
-    /// 0001-01-01 to 9999-12-31: what later arithmetic can rely on.
+    /// 0001-01-01 to 9999-12-31; later arithmetic relies on it.
     static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
 
-    /// Reads `2020-07-22 17:39:08 Etc/GMT` and `2020-07-22 10:39:08 America/Los_Angeles`. Blanks may be any white
-    /// space, because people reformat what they keep.
+    /// Reads `2020-07-22 17:39:08 Etc/GMT` and `2020-07-22 10:39:08 America/Los_Angeles`. Any white space separates the
+    /// parts, because stored copies are often reformatted.
     static func text(_ text: String) -> RecordedDate? {
         guard text.utf8.count <= 96 else { return nil }
         let parts = text.split(whereSeparator: \.isWhitespace)
@@ -49,7 +49,7 @@ struct RecordedDate: Equatable {
     /// The civil time of Los Angeles; nil for the hour that does not exist when summer time begins.
     private static func losAngeles(_ local: Int64) -> RecordedDate? {
         guard let zone = TimeZone(identifier: "America/Los_Angeles") else { return nil }
-        // The two offsets that the zone has had since long before there was an App Store.
+        // The only two offsets of the zone since before the App Store opened.
         let candidates = [Int64(7), 8].map { local + $0 * 3_600_000 }.filter { utc in
             let date = Date(timeIntervalSince1970: Double(utc / 1000))
             return utc + Int64(zone.secondsFromGMT(for: date)) * 1000 == local

@@ -1,43 +1,43 @@
 public import AppStoreModels
 import LegacyReceipts
 
-/// A recorded document in modern terms. Nobody signed it; that is why it is not a ``MappedReceipt``, and why code that
-/// grants something should grant only on what the App Store Server API or an embedded receipt confirms.
+/// A recorded document in modern terms. It is unsigned, so it is not a ``MappedReceipt``. Grant access only after the
+/// App Store Server API or an embedded receipt confirms it.
 public struct RecordedMapping: Sendable {
     /// What kind of document it was.
     public let kind: RecordedReply.Kind
-    /// One transaction per transaction id and product, although most of them stand in several lists of a reply. Those of
-    /// the submitted receipt come first, in its order.
+    /// One transaction per transaction id and product, even if several lists of the reply contain it. Those of the
+    /// submitted receipt come first, in its order.
     public internal(set) var transactions: [MappedTransaction]
     /// The app itself, from the `receipt` object of an app style reply.
     public let appTransaction: MappedAppTransaction?
-    /// What the document says about renewals.
+    /// The renewal information of the document.
     public let renewalInfos: [MappedRenewalInfo]
-    /// The receipts inside the document: these can be verified.
+    /// The receipts inside the document, which can be verified.
     public let embeddedReceipts: [RecordedReply.EmbeddedReceipt]
-    /// What concerns the document as a whole.
+    /// Notes about the document as a whole.
     public let notes: [MappingNote]
-    /// The environment that the document names.
+    /// The environment that the document states.
     public let environment: Environment?
-    /// When the reply was made, in milliseconds since 1970-01-01T00:00:00Z, if it says so: renewal information is of
-    /// that time.
+    /// When the reply was made, in milliseconds since 1970-01-01T00:00:00Z, which is the date of the renewal
+    /// information; nil if it does not state that.
     public let recordedAt: Int64?
-    /// Of when the document speaks; nil where nothing in it has a date.
+    /// The date of the document; nil if nothing in it has a date.
     public internal(set) var asOf: AsOf?
     /// What the rows state, one element per transaction, in the same order.
     package internal(set) var statements: [PurchaseStatement]
-    /// Rows that are purchases of another store than Apple's, as they were written; they are in none of the lists above.
+    /// Rows that are purchases from another store, unchanged; they are in none of the lists above.
     package let otherStoreRows: [JSONObject]
 }
 
 extension RecordedMapping {
-    /// The document embeds something of that date, so that it was not made before.
+    /// Raises ``asOf``, because the document embeds something with that date.
     package mutating func raise(notBefore date: Int64) {
         guard asOf?.kind != .recorded, date > asOf?.date ?? .min else { return }
         asOf = AsOf(date: date, kind: .recordedNotBefore)
     }
 
-    /// Removes what rows state, by their places.
+    /// Removes the transactions and statements of the rows at these indices.
     package mutating func remove(rows: Set<Int>) {
         guard !rows.isEmpty else { return }
         transactions = transactions.indices.filter { !rows.contains($0) }.map { transactions[$0] }
@@ -46,7 +46,7 @@ extension RecordedMapping {
 }
 
 extension ReceiptMapper {
-    /// Maps a recorded document. The result is not verified and cannot become it.
+    /// Maps a recorded document. The result is unverified, and no function makes it verified.
     public func map(_ reply: RecordedReply) -> RecordedMapping {
         let statements = reply.rows.map { PurchaseStatement($0, of: reply) }
         let transactions = resolve(statements, .recorded)
@@ -58,7 +58,7 @@ extension ReceiptMapper {
             statements: statements, otherStoreRows: reply.otherStoreRows)
     }
 
-    /// The request date; without one, the document is not older than the newest date of what it tells of.
+    /// The request date; without one, the newest date in the document, which is not older than that.
     private static func asOf(_ reply: RecordedReply) -> AsOf? {
         if reply.isDated, let date = reply.context.recordedAt { return AsOf(date: date, kind: .recorded) }
         var dates = [reply.context.recordedAt, reply.newestEvent].compactMap(\.self)
@@ -66,8 +66,8 @@ extension ReceiptMapper {
         return dates.max().map { AsOf(date: $0, kind: .recordedNotBefore) }
     }
 
-    /// Adds what the rest of the document tells about a renewal: the environment, and in replies of mid-2017 the
-    /// subscription, if only one has the product.
+    /// Adds what the rest of the document states about a renewal: the environment and, in replies of mid-2017, the
+    /// subscription if only one has the product.
     private func completed(
         _ info: MappedRenewalInfo, _ context: RecordContext, _ transactions: [MappedTransaction]
     ) -> MappedRenewalInfo {

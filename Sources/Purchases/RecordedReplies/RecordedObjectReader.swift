@@ -35,7 +35,7 @@ struct RecordedObjectReader {
         }
     }
 
-    /// A whole number of 64 bits, or the same as a string.
+    /// A whole number of 64 bits, or its text.
     func integer(_ key: String) throws(RecordedReplyError) -> Int64? {
         switch value(key) {
         case nil: return nil
@@ -48,7 +48,7 @@ struct RecordedObjectReader {
         }
     }
 
-    /// true, false, 1, 0, or the same as a string.
+    /// true, false, 1, 0, or its text.
     func flag(_ key: String) throws(RecordedReplyError) -> Bool? {
         switch value(key) {
         case nil: return nil
@@ -70,9 +70,9 @@ struct RecordedObjectReader {
         }
     }
 
-    /// A date and the key that gave it: `X_ms`, else `X` (text, or milliseconds as iOS 6 replies have in
-    /// `expires_date`), else `X_formatted`, else the Los Angeles forms. The first one that is there decides; if it cannot
-    /// be read, that is an error and no reason to look for another.
+    /// A date and the key that contains it: `X_ms`, else `X` (text, or milliseconds as iOS 6 replies have in
+    /// `expires_date`), else `X_formatted`, else the Los Angeles forms. The first key that exists decides; if its value
+    /// cannot be read, that is an error.
     func date(_ name: String) throws(RecordedReplyError) -> (date: RecordedDate, key: String)? {
         for suffix in Self.dateSuffixes {
             let key = name + suffix
@@ -98,7 +98,7 @@ struct RecordedObjectReader {
         return RecordedDate(milliseconds: milliseconds, isAmbiguous: false)
     }
 
-    /// The objects under a key that may hold one object or an array of them.
+    /// The objects under a key that can contain one object or an array of them.
     func objects(_ key: String) throws(RecordedReplyError) -> [RecordedObjectReader] {
         switch value(key) {
         case nil: return []

@@ -43,7 +43,7 @@ struct RecordedAppTransaction {
         let external = try reader.integer("version_external_identifier")?.nonZero
         set(&result, \.versionExternalIdentifier, external, .versionExternalIdentifier, "version_external_identifier")
         try setDate(&result, \.receiptCreationDate, .receiptCreationDate, "receipt_creation_date")
-        // In an object that is a purchase as well, the date is that of the purchase.
+        // In an object that is also a purchase, this date is that of the purchase.
         if !reader.isPurchase {
             try setDate(&result, \.originalPurchaseDate, .originalPurchaseDate, "original_purchase_date")
         }

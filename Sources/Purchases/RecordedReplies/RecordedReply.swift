@@ -1,10 +1,10 @@
 package import AppStoreModels
 
-/// A document that somebody kept from the verifyReceipt era: a whole reply, a version 1 notification, or rows of one
-/// (Reference.md V3, V4 and V8).
+/// A stored document from the verifyReceipt era: a whole reply, a version 1 notification, or rows of one (Reference.md
+/// V3, V4 and V8).
 ///
-/// Nobody signed it. ``ReceiptMapper`` turns it into a ``RecordedMapping``, never into a ``MappedReceipt``. The document
-/// may embed a receipt, and that one can be verified: see ``embeddedReceipts``.
+/// It is unsigned. ``ReceiptMapper`` turns it into a ``RecordedMapping``, never into a ``MappedReceipt``. The document
+/// may embed a receipt, which can be verified: see ``embeddedReceipts``.
 public struct RecordedReply: Sendable {
     /// What kind of document it is.
     public enum Kind: String, Hashable, Sendable {
@@ -20,9 +20,9 @@ public struct RecordedReply: Sendable {
 
     /// A receipt inside the document, as text, for verification.
     public struct EmbeddedReceipt: Hashable, Sendable {
-        /// The key it stands under, for example `latest_receipt`.
+        /// The key that contains it, for example `latest_receipt`.
         public let key: String
-        /// The text, base64 where it was kept as Apple sent it. Often a placeholder in documents that people edited.
+        /// The text, in base64 if it was stored as Apple sent it. Often a placeholder in edited documents.
         public let text: String
     }
 
@@ -39,18 +39,18 @@ public struct RecordedReply: Sendable {
     let appTransaction: MappedAppTransaction?
     let context: RecordContext
     let notes: [MappingNote]
-    /// Whether the document says when it was made, and not only when the receipt in it was.
+    /// Whether the document states when it was made, not only when its receipt was.
     let isDated: Bool
-    /// The date of a change that the document as a whole tells of.
+    /// The date of a change that the document as a whole states.
     let newestEvent: Int64?
-    /// Rows that are purchases of another store than Apple's.
+    /// Rows that are purchases from another store.
     package let otherStoreRows: [JSONObject]
 }
 
 extension RecordedReply {
     /// Reads a recorded document.
-    /// - Throws: ``RecordedReplyError`` if it is not JSON, not such a document, vouches for nothing (status other than 0
-    ///   and 21006), or has a value that cannot be read.
+    /// - Throws: ``RecordedReplyError`` if it is not JSON, not such a document, a reply that grants nothing (status
+    ///   other than 0 and 21006), or has a value that cannot be read.
     public init(json: [UInt8]) throws(RecordedReplyError) {
         let value: JSONValue
         do throws(JSONReadingError) {
@@ -61,9 +61,9 @@ extension RecordedReply {
         try self.init(value)
     }
 
-    /// The reply as clients read it: if it lists the latest transactions, the periods of the submitted receipt that are not in
-    /// that list do not count, because Apple's list has all that the customer still has (Reference.md V3.5). Purchases without
-    /// an end are read in both.
+    /// The reply as clients read it. If it lists the latest transactions, the periods of the submitted receipt that are
+    /// not in that list do not count, because Apple's list contains everything that the customer still has
+    /// (Reference.md V3.5). Clients read purchases without an end from both lists.
     var asRead: RecordedReply {
         guard rows.contains(where: { $0.age == .latest }) else { return self }
         var read = self
@@ -71,7 +71,7 @@ extension RecordedReply {
         return read
     }
 
-    /// Reads a recorded document from JSON that was parsed already.
+    /// Reads a recorded document from parsed JSON.
     package init(_ value: JSONValue) throws(RecordedReplyError) {
         let builder: RecordedReplyBuilder
         switch value {

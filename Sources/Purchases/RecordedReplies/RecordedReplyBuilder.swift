@@ -1,6 +1,6 @@
 import AppStoreModels
 
-/// Gathers what a recorded document says, list by list.
+/// Collects the contents of a recorded document, list by list.
 struct RecordedReplyBuilder {
     private let kind: RecordedReply.Kind
     private let top: RecordedObjectReader
@@ -16,7 +16,7 @@ struct RecordedReplyBuilder {
     private var newestEvent: Int64?
     private var otherStoreRows: [JSONObject] = []
 
-    /// What kind of document an object is; nil if none.
+    /// The kind of document that an object is; nil if it is none.
     static func kind(of object: JSONObject) -> RecordedReply.Kind? {
         if object["notification_type"]?.string != nil || object["unified_receipt"]?.object != nil {
             return .notificationV1
@@ -53,7 +53,7 @@ struct RecordedReplyBuilder {
         let unified = try top.objects("unified_receipt").first
         try readStatus(unified)
         try readContext(unified)
-        // The older state first: what comes later has the last word.
+        // The older state first, because a later list overrules an earlier one.
         try addReceipt()
         try addRows(top, "latest_expired_receipt_info", .latestExpired)
         try addRows(top, "latest_receipt_info", .latest)
@@ -82,7 +82,7 @@ extension RecordedReplyBuilder {
         return kind == .notificationV1 ? .notificationV1(key) : .recordedReply(key)
     }
 
-    /// 0 and 21006 come with purchases (Reference.md V2); a document without a status is judged by what it has.
+    /// Replies with status 0 and 21006 contain purchases (Reference.md V2). A document without a status is accepted.
     private mutating func readStatus(_ unified: RecordedObjectReader?) throws(RecordedReplyError) {
         status = try top.integer("status")
         for (status, path) in [(status, "status"), (try unified?.integer("status"), "unified_receipt.status")] {
@@ -116,7 +116,7 @@ extension RecordedReplyBuilder {
         context.recordedAt = try receipt.date("receipt_creation_date")?.date.milliseconds
     }
 
-    /// A date that only helps to tell how old the document is; one that cannot be read does not.
+    /// A date that only helps to date the document; nil if it cannot be read.
     private func event(_ name: String) -> Int64? {
         do throws(RecordedReplyError) { return try top.date(name)?.date.milliseconds } catch { return nil }
     }
@@ -142,7 +142,7 @@ extension RecordedReplyBuilder {
 // MARK: - Rows
 
 extension RecordedReplyBuilder {
-    /// Takes in a row, or the newer state of a row that is there already.
+    /// Adds a row, or updates the row of the same purchase.
     private mutating func add(_ row: RecordedRow) {
         let identity = row.identity
         guard let index = indices[identity] else {
@@ -161,8 +161,8 @@ extension RecordedReplyBuilder {
         for entry in try reader.objects(key) { try addRow(entry, object, age) }
     }
 
-    /// A row, an object in the style of `receipt` with rows inside, or both in one: what looks like a purchase is added or
-    /// is an error, but never passed over.
+    /// Adds a row, an object in the style of `receipt` with rows inside, or both in one. An object that looks like a
+    /// purchase is added or is an error, never skipped.
     private mutating func addRow(
         _ reader: RecordedObjectReader, _ object: String, _ age: RecordedListAge
     ) throws(RecordedReplyError) {
@@ -171,7 +171,7 @@ extension RecordedReplyBuilder {
         for entry in try reader.objects("in_app") { try addPurchase(entry, inside, age) }
     }
 
-    /// One purchase; one of another store than Apple's is set aside.
+    /// Adds one purchase. A purchase from another store goes to a list of its own.
     private mutating func addPurchase(
         _ reader: RecordedObjectReader, _ object: String, _ age: RecordedListAge
     ) throws(RecordedReplyError) {
@@ -179,7 +179,7 @@ extension RecordedReplyBuilder {
         add(try RecordedRow(reader, object: object, age: age))
     }
 
-    /// `receipt`: the app with its purchases (app style) or one purchase (iOS 6 style).
+    /// Adds `receipt`: the app with its purchases (app style) or one purchase (iOS 6 style).
     private mutating func addReceipt() throws(RecordedReplyError) {
         for reader in try top.objects("receipt") {
             let isApp =
@@ -190,9 +190,9 @@ extension RecordedReplyBuilder {
         }
     }
 
-    /// A cancellation beside the rows belongs to the subscription that the document is about: the row with the same
-    /// web order line item id, or, where the row or the document names no order, the only row (Reference.md
-    /// V2.1 and V8). One that fits no row is noted.
+    /// Adds a cancellation beside the rows to the row with the same web order line item id. If the row or the document
+    /// states no such id, it belongs to the only row (Reference.md V2.1 and V8). A cancellation that fits no row is
+    /// noted.
     private mutating func addCancellation() throws(RecordedReplyError) {
         guard let (date, key) = try top.date("cancellation_date") else { return }
         let reason = try top.integer("cancellation_reason")
@@ -217,13 +217,13 @@ extension RecordedReplyBuilder {
         if let current, currentOrder == order { return current }
         let matches = rows.indices.filter { rows[$0].facts.webOrderLineItemId == order }
         guard !matches.isEmpty else { return currentOrder == nil ? current : nil }
-        // Successive periods may have one order: the latest that had begun by then is meant.
+        // Successive periods can have the same id: the cancellation is for the latest one that had begun.
         func start(_ index: Int) -> Int64 { rows[index].facts.purchaseDate ?? .min }
         let begun = matches.filter { start($0) <= date }
         return (begun.isEmpty ? matches : begun).max { start($0) < start($1) }
     }
 
-    /// The row that a document about one subscription calls the latest; nil where a list leaves it open.
+    /// The row that a document about one subscription states as the latest; nil if several are possible.
     private func currentRow() throws(RecordedReplyError) -> Int? {
         for key in ["latest_receipt_info", "latest_expired_receipt_info"] {
             guard top.object[key]?.object != nil, let reader = try top.objects(key).first,
@@ -252,7 +252,7 @@ extension RecordedReplyBuilder {
                 renewals.append(try renewal(reader, "unified_receipt.pending_renewal_info"))
             }
         }
-        // iOS 6 replies and notifications say it beside the rows; where both are there, the list is the fuller one.
+        // iOS 6 replies and notifications state it beside the rows; if the list exists, it has more.
         guard renewals.isEmpty, top.has("auto_renew_status") || top.has("auto_renew_product_id") else { return }
         var result = try renewal(top, "")
         if let index = try currentRow() {

@@ -2,7 +2,7 @@
 public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, for a program to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The bytes are not JSON; ``RecordedReplyError/offset`` says where. Look for a complete copy.
+        /// The bytes are not JSON; ``RecordedReplyError/offset`` is the position. Look for a complete copy.
         case notJSON
         /// JSON, but neither a verifyReceipt reply, nor a version 1 notification, nor rows of one. Check that the right
         /// column or member was read.
@@ -10,9 +10,9 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         /// A reply that granted nothing; see ``RecordedReplyError/status``. It proves no purchase: leave it out, or
         /// migrate the receipt that was sent.
         case statusNotAccepted
-        /// A reply of the right form that holds no purchase, no app and no renewal information. Leave it out.
+        /// A reply of the right form without a purchase, an app or renewal information. Leave it out.
         case nothingInside
-        /// Every purchase in the document is of another store than Apple's. Leave it out.
+        /// Every purchase in the document is from another store than Apple's. Leave it out.
         case otherStore
         /// A value has a JSON type that its key cannot have; ``RecordedReplyError/keyPath`` names it. Correct the
         /// recorded document.

@@ -6,22 +6,22 @@ struct RecordedRow: Sendable {
     var facts: PurchaseFacts
     /// By the raw value of ``Fact``.
     var keys: [RecordedKey?]
-    /// `bid`, which rows of the iOS 6 style carry.
+    /// `bid`, which only rows of the iOS 6 style have.
     var bundleId: String?
     var bundleIdKey: RecordedKey?
     var notes: [MappingNote]
-    /// How new the list is in which it stands.
+    /// The age of the list that contains it.
     let age: RecordedListAge
 
-    /// What is the same for two records of one transaction. The product belongs to it, because ids repeat in documents
-    /// whose author replaced them, and a purchase that is taken for another one is lost.
+    /// Identifies the transaction in other lists. It includes the product, because edited documents contain repeated
+    /// ids, and a purchase that is taken for another one is lost.
     var identity: RecordedRowIdentity {
         let product = facts.productId ?? ""
         if let id = facts.transactionId, !Self.namesNothing(id) { return .transaction(id, product: product) }
         return .purchase(original: facts.originalTransactionId ?? "", product: product, date: facts.purchaseDate)
     }
 
-    /// Xcode writes 0 for every transaction, and people write as many zeros as the id had digits.
+    /// Xcode writes 0 for every transaction, and masked ids can be all zeros.
     static func namesNothing(_ id: String) -> Bool { id.utf8.allSatisfy { $0 == 0x30 } }
 }
 
@@ -35,13 +35,13 @@ enum RecordedListAge: Sendable {
     /// The submitted receipt.
     case receipt
     case latestExpired
-    /// The latest state, in whichever of the places a reply or notification has for it; also rows without a document.
+    /// The latest state, in any of the places that a reply or notification has for it; also rows without a document.
     case latest
 }
 
 extension RecordedRow {
     /// Reads a row (Reference.md V3.5 and V4).
-    /// - Parameter object: the name of the list it stands in, for the provenance.
+    /// - Parameter object: the name of the list that contains it, for the provenance.
     init(_ reader: RecordedObjectReader, object: String, age: RecordedListAge) throws(RecordedReplyError) {
         self.age = age
         facts = PurchaseFacts()
@@ -108,9 +108,9 @@ extension RecordedRow {
 }
 
 extension RecordedRow {
-    /// The same transaction earlier in the document: facts that this row lacks are taken from there. Of the state that
-    /// Apple's database decides (cancellation and upgrade) a newer list has the last word; where both lists are of the same
-    /// age, nothing says that the cancellation was taken back.
+    /// Adds the facts that this row lacks from an earlier row of the same transaction. Apple's database decides the
+    /// state (cancellation and upgrade), so the newer list overrules the older one. If both lists are of the same age,
+    /// the cancellation stays.
     mutating func complete(from older: RecordedRow) {
         fill(\.quantity, .quantity, older)
         fill(\.productId, .productId, older)
@@ -131,7 +131,7 @@ extension RecordedRow {
         if !notes.contains(.mergedRows) { notes.append(.mergedRows) }
     }
 
-    /// The upgrade goes with the cancellation: it decides whether that one is a revocation.
+    /// The upgrade belongs to the cancellation: it decides whether that is a revocation.
     private mutating func keepCancellation(of older: RecordedRow) {
         if facts.cancellationDate == nil, older.facts.cancellationDate != nil, older.facts.isUpgraded != nil {
             facts.isUpgraded = nil
@@ -152,8 +152,8 @@ extension RecordedRow {
 }
 
 extension PurchaseStatement {
-    /// What one row of a recorded document states, exactly as it states it: a flag that is false differs from a flag that is
-    /// absent (Reference.md V3.5).
+    /// What one row of a recorded document states, exactly: a false flag differs from an absent one (Reference.md
+    /// V3.5).
     init(_ row: RecordedRow, of reply: RecordedReply) {
         let isNotification = reply.kind == .notificationV1
         var context = reply.context
@@ -168,7 +168,7 @@ extension PurchaseStatement {
 }
 
 extension RecordContext {
-    /// A sandbox id makes a sandbox transaction, whatever the document claims (Reference.md V7.5).
+    /// A transaction with a sandbox id is a sandbox transaction, whatever the document states (Reference.md V7.5).
     fileprivate mutating func correctEnvironment(_ facts: PurchaseFacts, _ notes: inout [MappingNote]) {
         let ownId = facts.transactionId.flatMap { RecordedRow.namesNothing($0) ? nil : $0 }
         guard let id = ownId ?? facts.originalTransactionId, TransactionReceipt.isSandbox(transactionId: id),

@@ -28,7 +28,7 @@ extension ReceiptMapper {
     /// Maps the unsigned StoreKit 2 transactions of one record together: one transaction per transaction id and product, in
     /// the newest state.
     ///
-    /// - Returns: the mapping, and for each of its transactions the place of the payload that it is from.
+    /// - Returns: the mapping, and for each of its transactions the index of its payload.
     package func map(recorded payloads: [JWSTransactionDecodedPayload]) -> (mapping: RecordedMapping, places: [Int]) {
         var places: [Int] = []
         var known: [PurchaseIdentity: Int] = [:]
@@ -72,7 +72,7 @@ extension AsOf {
 }
 
 extension JWSTransactionDecodedPayload {
-    /// Of two states of one transaction of one date, the revoked one counts.
+    /// Of two states of one transaction with the same date, the revoked one counts.
     fileprivate func isNewer(than other: Self) -> Bool {
         func rank(_ payload: Self) -> (Int64, Int) {
             (AsOf(recorded: payload)?.date ?? .min, payload.revocationDate != nil ? 1 : 0)

@@ -1,16 +1,15 @@
 internal import AppStoreModels
 internal import ProductCatalog
 
-// What rules and the product catalog add to a transaction, beside upgrades (UpgradeRule) and terms (NonRenewingTermRule),
-// which depend on other transactions.
+// What rules and the product catalog add to one transaction. Upgrades (UpgradeRule) and terms (NonRenewingTermRule)
+// depend on other transactions.
 
 extension StoredTransaction {
-    /// Adds the type, the ownership, the offer, the group and the reason where no document states them, and says what the
-    /// fields cannot say.
+    /// Adds the type, the ownership, the offer, the group and the reason if no document states them, and adds notes.
     /// - Parameters:
-    ///   - product: what the catalog has about the product.
+    ///   - product: the catalog's entry for the product.
     ///   - recordedAt: when one of the documents was made, in milliseconds since 1970-01-01T00:00:00Z.
-    ///   - notes: those of the documents; the conclusions add theirs.
+    ///   - notes: the notes of the documents; the conclusions add theirs.
     mutating func conclude(_ product: CatalogProduct?, recordedAt: Int64?, notes: inout [MappingNote]) {
         concludeType(product, &notes)
         if !notes.contains(.unknownOwnershipType) { concludeOwnership(recordedAt) }
@@ -24,10 +23,10 @@ extension StoredTransaction {
         concludeReason(&notes)
     }
 
-    /// The type that a document states, else that of the catalog, else by a rule (Reference.md V9.2).
+    /// Takes the type that a document states, else that of the catalog, else that of a rule (Reference.md V9.2).
     mutating func concludeType(_ product: CatalogProduct?, _ notes: inout [MappingNote]) {
         if let type = payload.type {
-            if let catalogd = product?.type, catalogd != type { notes.add(.catalogTypeDiffers) }
+            if let catalogType = product?.type, catalogType != type { notes.add(.catalogTypeDiffers) }
             return
         }
         if isStatedFree {
@@ -55,7 +54,7 @@ extension StoredTransaction {
     /// Whether a receipt states that the product is a free (Newsstand) subscription (Reference.md V5.3, type 4).
     var isStatedFree: Bool { legacy.productType == 4 }
 
-    /// Purchases before Family Sharing were bought (Reference.md V9.2).
+    /// Purchases from before Family Sharing were bought by the customer (Reference.md V9.2).
     private mutating func concludeOwnership(_ recordedAt: Int64?) {
         guard payload.inAppOwnershipType == nil else { return }
         let rule: InferenceRule
@@ -75,12 +74,12 @@ extension StoredTransaction {
     private func explainCancellation(_ notes: inout [MappingNote]) {
         guard payload.revocationDate != nil else { return }
         if legacy.cancellationReason != nil, payload.revocationReason == nil { notes.add(.valueOutOfRange) }
-        // Only subscriptions can be upgraded; a type that is not known might be one.
+        // Only subscriptions can be upgraded; an unknown type may be one.
         let canBeUpgrade = payload.type == nil || payload.type == .autoRenewableSubscription
         if !explainsCancellation, canBeUpgrade { notes.add(.cancellationMayBeUpgrade) }
     }
 
-    /// The offer of the catalog that fits alone.
+    /// Takes the catalog's offer if exactly one fits.
     private mutating func concludeOffer(_ product: CatalogProduct) {
         let isTrial = payload.offerDiscountType == .freeTrial
         guard let type = payload.offerType,
@@ -90,14 +89,14 @@ extension StoredTransaction {
             sources.conclude(
                 &payload.offerDiscountType, offer.paymentMode, .offerDiscountType, product.provenance(of: .offers))
         }
-        // With several periods, what the modern field would say is not documented.
+        // Apple does not document the value of the field for an offer of several periods.
         if payload.offerPeriod == nil, offer.numberOfPeriods == 1 {
             sources.conclude(
                 &payload.offerPeriod, offer.period?.iso8601, .offerPeriod, product.provenance(of: .offers))
         }
     }
 
-    /// The cause of the transaction, only by a rule, and the note on restored ones (Reference.md V9.2).
+    /// Concludes the reason of the transaction by a rule, and adds the note about restored ones (Reference.md V9.2).
     private mutating func concludeReason(_ notes: inout [MappingNote]) {
         guard payload.transactionReason == nil, let id = payload.transactionId,
             let original = payload.originalTransactionId
@@ -108,8 +107,8 @@ extension StoredTransaction {
         } else if payload.type == .autoRenewableSubscription {
             rule = .transactionIdDiffersFromOriginal
         } else {
-            // A receipt always states what marks a subscription. A recorded row can lack it, so that it is unknown whether
-            // the row was restored or renewed.
+            // A receipt always states the fields of a subscription. A recorded row can lack them, so it may be a
+            // restored purchase or a renewal.
             if payload.type != nil || isSigned { notes.add(.restored) }
             guard payload.type != nil else { return }
             rule = .onlySubscriptionsRenew

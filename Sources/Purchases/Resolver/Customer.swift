@@ -1,19 +1,19 @@
 public import AppStoreModels
 public import ProductCatalog
 
-/// One transaction as the store knows it: the facts of all documents, joined field by field.
+/// One transaction of a customer: the facts of all documents, joined field by field.
 public struct StoredTransaction: Sendable {
-    /// The transaction. An upgrade that the customer's other transactions show is concluded (`isUpgraded`).
+    /// The transaction. `isUpgraded` is also set if the customer's other transactions show the upgrade.
     public package(set) var payload: JWSTransactionDecodedPayload
-    /// What the modern model has no field for. The cancellation of an upgraded period that no document dates is the
-    /// beginning of the period that replaced it.
+    /// Values that the modern model has no field for. If no document dates the cancellation of an upgraded period, its
+    /// date is the start of the period that replaced it.
     public internal(set) var legacy: LegacyTransactionFields
-    /// What the transaction rests on, at most one origin per kind.
+    /// The documents that state the transaction, at most one of each kind.
     public let origins: [FactOrigin]
-    /// A cancellation that no signed document tells of and a newer one that nobody signed does. It is not in ``payload``
-    /// and ``legacy``: whoever reads it decides whether to believe it.
+    /// A cancellation that only an unsigned document states, newer than every signed one. It is not in ``payload`` and
+    /// ``legacy``: the caller decides whether to trust it.
     public let recordedCancellation: RecordedCancellation?
-    /// Whether the newest document with a cancellation can tell a refund from an upgrade.
+    /// Whether the newest document with a cancellation distinguishes a refund from an upgrade.
     var explainsCancellation: Bool
     /// Where each field comes from.
     var sources: FieldSources
@@ -37,7 +37,7 @@ public struct StoredTransaction: Sendable {
             explainsCancellation: true, sources: FieldSources(base: origin.source.kind))
     }
 
-    /// Where a field has its value from; nil for a field without a value.
+    /// The source of a field's value; nil for a field without a value.
     public func source(of field: TransactionField) -> FieldSource? {
         var payload = payload
         guard FieldMask(presentIn: &payload).contains(field) else { return nil }
@@ -52,13 +52,12 @@ public struct StoredTransaction: Sendable {
         return origins.first { $0.source.kind == kind }.map { .stated($0) }
     }
 
-    /// Whether a verified signature stands behind the transaction. What rests on recorded documents alone was signed by
-    /// nobody.
+    /// Whether a document with a verified signature states the transaction.
     public var isSigned: Bool { origins.contains { $0.source.kind.isSigned } }
 }
 
 extension StoredTransaction {
-    /// What the documents behind the transaction state for `UpgradeRule`.
+    /// What the documents of the transaction state, for `UpgradeRule`.
     var upgradeStatement: UpgradeRule.Statement {
         let signed = origins.first { $0.source.kind == .signedTransaction }
         return UpgradeRule.Statement(
@@ -90,16 +89,16 @@ extension StoredTransaction {
         payload.revocationDate = nil
         payload.revocationReason = nil
         if legacy.cancellationDate == nil { legacy.cancellationDate = upgrade.date }
-        // So Apple's replies have it beside an upgrade (Reference.md V3.5).
+        // Apple's replies have this value beside an upgrade (Reference.md V3.5).
         if legacy.cancellationReason == nil { legacy.cancellationReason = 0 }
     }
 }
 
-/// A cancellation in a document that nobody signed.
+/// A cancellation in an unsigned document.
 public struct RecordedCancellation: Hashable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let date: Int64
-    /// `cancellation_reason`, where it is stated.
+    /// `cancellation_reason`; nil if it is not stated.
     public let reason: Int64?
     public let source: FactSource
 
@@ -110,7 +109,7 @@ public struct RecordedCancellation: Hashable, Sendable {
     }
 }
 
-/// The next renewal of one subscription as the store knows it.
+/// What is known about the next renewal of one subscription.
 public struct StoredRenewalInfo: Sendable {
     public let payload: JWSRenewalInfoDecodedPayload
     public let origins: [FactOrigin]
@@ -123,7 +122,7 @@ public struct StoredRenewalInfo: Sendable {
     public var isSigned: Bool { origins.contains { $0.source.kind.isSigned } }
 }
 
-/// What the store knows about the app itself.
+/// What is known about the app itself.
 public struct StoredAppTransaction: Sendable {
     public let payload: AppTransaction
     public let origins: [FactOrigin]
@@ -135,10 +134,11 @@ public struct StoredAppTransaction: Sendable {
 }
 
 extension Customer {
-    /// The terms of the customer's non-renewing subscriptions, by transaction id, reckoned over all documents that the store
-    /// has. Purchases of products without a length in the catalog are left out.
+    /// The terms of the customer's non-renewing subscriptions, by transaction id, from all documents in the store.
+    /// Purchases of products without a length in the catalog are left out.
     ///
-    /// A document that is stored later can move terms: a refund of an earlier purchase, or a purchase that was not known.
+    /// A document that is stored later can move terms: a refund of an earlier purchase, or an earlier purchase that was
+    /// unknown.
     public func nonRenewingTerms(_ catalog: ProductCatalog) -> [String: NonRenewingTerm] {
         let purchases = transactions.map {
             NonRenewingTermRule.Purchase($0.payload, isSigned: $0.isSigned, catalog: catalog)
@@ -151,13 +151,12 @@ extension Customer {
         return terms
     }
 
-    /// Whether a set of facts is in the store already, because its receipt is the one that the store would hand out: a set
-    /// is taken in whole or not at all.
+    /// Whether the store already has a set of facts: it has the set's receipt, and stores a set in whole or not at all.
     package func hasTakenIn(_ facts: FactSet) -> Bool {
         guard let receipt = facts.receipt else { return false }
         let newest = receipt.form == .app ? newestAppReceipt : newestTransactionReceipt
         guard newest == receipt else { return false }
-        // Both are in order.
+        // Both lists are sorted.
         var known = identities[...]
         return facts.identities.allSatisfy { identity in
             known = known.drop { $0 < identity }
@@ -166,9 +165,9 @@ extension Customer {
     }
 }
 
-/// Everything the store knows about one customer of one app.
+/// One customer of one app: everything that the documents state, resolved.
 public struct Customer: Sendable {
-    /// A class, because statements are large and are read only to add another document.
+    /// A class, because statements are large and only needed to add another document.
     final class Kept: Sendable {
         let statements: CustomerStatements
 
@@ -194,7 +193,7 @@ public struct Customer: Sendable {
         self.appTransaction = appTransaction
     }
 
-    /// The statements that the customer is resolved from.
+    /// The statements that the customer was resolved from.
     package var statements: CustomerStatements { kept.statements }
     public var scope: StoreScope { kept.statements.scope }
     /// The newest app receipt, by signing date.

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 
-/// The statements about one customer, the newest of each kind for each transaction: what a store keeps. ``resolved()`` makes
-/// the ``Customer`` of them.
+/// The statements about one customer that a store keeps: the newest of each kind for each transaction. ``resolved()``
+/// turns them into a ``Customer``.
 package struct CustomerStatements: Sendable {
     package var scope: StoreScope
     package var identities: Set<CustomerIdentity> = []
@@ -46,7 +46,7 @@ package struct CustomerStatements: Sendable {
         for place in transactions.indices { places[Key(transactions[place])] = place }
         var hasChanged = false
         for set in sets {
-            // Only what changes is written, because the collections are shared with the customer.
+            // Write only changes, because the collections share their storage with the customer.
             for identity in set.identities where !identities.contains(identity) {
                 identities.insert(identity)
                 hasChanged = true
@@ -95,16 +95,16 @@ package struct CustomerStatements: Sendable {
         switch TransactionIdOrder.compare(left, right) {
         case .before: true
         case .after: false
-        // 07 and 7 have the same value, and sorting must not depend on where they came from.
+        // 07 and 7 have the same value; their order must not depend on where they came from.
         case .same: left.utf8.count < right.utf8.count
         }
     }
 
-    /// One transaction per id, the greatest id first, with the upgrades that show between them.
+    /// One transaction per id, the greatest id first, with the upgrades that they show.
     package func resolvedTransactions() -> [StoredTransaction] {
         func id(_ place: Int) -> String { transactions[place].payload.transactionId ?? "" }
         var order = Array(transactions.indices.reversed())
-        // Engines give rows by id, so that they are nearly always in order already.
+        // Engines return rows by id, so they are nearly always sorted already.
         if !zip(order, order.dropFirst()).allSatisfy({ !Self.precedes(id($0), id($1)) }) {
             order.sort { Self.precedes(id($1), id($0)) }
         }
@@ -127,7 +127,7 @@ package struct CustomerStatements: Sendable {
         return result
     }
 
-    /// Two transactions of one kind occur only where documents file one transaction under different original ids.
+    /// One transaction has two facts of one kind only if documents state different original ids for it.
     private func isNewer(_ place: Int, than other: Int) -> Bool {
         let (date, otherDate) = (transactions[place].origin.signedDate, transactions[other].origin.signedDate)
         if date != otherDate { return date > otherDate }
@@ -141,7 +141,7 @@ package struct CustomerStatements: Sendable {
 // MARK: From documents
 
 extension Customer {
-    /// - Parameter statements: they are resolved also if they identify no customer.
+    /// - Parameter statements: the statements; resolved even if they identify no customer.
     init(_ statements: CustomerStatements) {
         self.init(
             kept: Kept(statements), transactions: statements.resolvedTransactions(),
@@ -149,11 +149,11 @@ extension Customer {
             appTransaction: StoredAppTransaction(joining: statements.appTransactions, in: statements.scope))
     }
 
-    /// What the documents about one customer resolve to. A store that has taken in these sets and no others gives the same
-    /// customer; the order of the sets changes nothing.
+    /// Resolves the documents about one customer. A store that contains exactly these sets returns the same customer.
+    /// The order of the sets does not matter.
     ///
     /// Nil if the sets identify no customer, or are of several apps or environments.
-    /// - Parameter sets: all about one customer. Nothing checks that.
+    /// - Parameter sets: sets about one customer. The initializer does not check that.
     public init?(resolving sets: [FactSet]) {
         guard let scope = sets.first?.scope, sets.allSatisfy({ $0.scope == scope }) else { return nil }
         var statements = CustomerStatements(scope: scope)
@@ -162,9 +162,10 @@ extension Customer {
         self = customer
     }
 
-    /// The customer as a store returns it after it has taken in one more document. A document that adds nothing gives the
-    /// same customer, and nothing is resolved again.
-    /// - Parameter set: about the same customer. Nothing checks that; a set of another app or environment is ignored.
+    /// The customer as a store returns it after it has stored one more document. A document that adds nothing returns
+    /// the same customer without resolving it again.
+    /// - Parameter set: a set about the same customer, which is not checked. A set of another app or environment is
+    ///   ignored.
     public func adding(_ set: FactSet) -> Customer {
         guard set.scope == scope, !hasTakenIn(set) else { return self }
         var statements = kept.statements
@@ -173,13 +174,13 @@ extension Customer {
 }
 
 extension Customer {
-    /// Everything that is stored about the customer, for another store. A set has one app transaction and one receipt, so
-    /// there are several if the customer has more of them. A store that takes in these sets and no others gives the same
-    /// customer; a store that has other documents merges them like any document.
+    /// Everything that is stored about the customer, for another store. A set can contain one app transaction and one
+    /// receipt, so a customer with more of them gives several sets. A store that contains exactly these sets returns
+    /// the same customer; a store with other documents merges them like any document.
     package var factSets: [FactSet] {
         let receipts = [newestAppReceipt, newestTransactionReceipt].compactMap(\.self)
         let apps = statements.appTransactions.map(\.self)
-        // In order, so that equal stores give equal sets.
+        // Sorted, so that equal stores give equal sets.
         let renewalInfos = statements.renewalInfos.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             .flatMap { $0.value.map(\.self) }
         return (0..<max(1, receipts.count, apps.count)).map { place in
@@ -192,9 +193,9 @@ extension Customer {
     }
 }
 
-/// A statement of a document, as far as it competes with others about the same.
+/// A statement that can replace another one about the same subject.
 private protocol CompetingStatement {
-    /// Whether it replaces another statement of its kind about the same.
+    /// Whether it replaces another statement of its kind about the same subject.
     func isNewer(than other: Self) -> Bool
 }
 
@@ -207,7 +208,7 @@ private protocol RowStatement: CompetingStatement {
 }
 
 extension RowStatement {
-    /// The order of ``FactRow/replaces(_:)``. Rows are written only for statements of the same date.
+    /// The order of ``FactRow/replaces(_:)``. Encodes rows only for statements of the same date.
     func isNewer(than other: Self) -> Bool {
         let (date, otherDate) = (origin.signedDate, other.origin.signedDate)
         return date == otherDate ? row.replaces(other.row) : date > otherDate
@@ -227,8 +228,8 @@ extension AppTransactionFact: RowStatement {
 }
 
 extension KnownReceipt {
-    /// Whether the receipt is the one to keep of two of the same form: by date, then by bytes, so that the order in which
-    /// they come does not matter.
+    /// Whether the receipt is kept instead of another one of the same form: by date, then by bytes, so that the order
+    /// in which they arrive does not matter.
     public func isNewer(than other: KnownReceipt) -> Bool {
         if signedDate != other.signedDate { return signedDate > other.signedDate }
         return other.bytes.lexicographicallyPrecedes(bytes)

@@ -1,8 +1,8 @@
 internal import AppStoreModels
 
 extension StoredRenewalInfo {
-    /// The newest signed statement; what nobody signed only where there is none, because a signed renewal information
-    /// states everything.
+    /// Takes the signed statement, and an unsigned one only if there is none: signed renewal information states every
+    /// field.
     init?(joining facts: ByKind<RenewalInfoFact>, in scope: StoreScope) {
         guard let fact = facts.signed ?? facts.receipt ?? facts.recorded else { return nil }
         var payload = fact.payload
@@ -12,8 +12,9 @@ extension StoredRenewalInfo {
 }
 
 extension StoredAppTransaction {
-    /// Receipts and app transactions state the same facts, except that only the latter have the ids of the download and of
-    /// the device: per field the newest of the two, recorded documents only on their own.
+    /// Receipts and app transactions state the same fields, except that only app transactions have the ids of the
+    /// download and of the device. Each field comes from the newer of the two; a recorded document counts only if there
+    /// is neither.
     init?(joining facts: ByKind<AppTransactionFact>, in scope: StoreScope) {
         var payload: AppTransaction
         if let signed = facts.signed {
@@ -34,7 +35,7 @@ extension StoredAppTransaction {
 }
 
 extension AppTransaction {
-    /// Absence says nothing here: each field is one that every app has, or one that the server leaves to the device.
+    /// A missing field changes nothing: every app has a value for it, or the server leaves it to the device.
     fileprivate mutating func complete(from receipt: AppTransaction, isNewer: Bool) {
         func choose<Value>(_ own: Value?, _ other: Value?) -> Value? { isNewer ? other ?? own : own ?? other }
         appAppleId = choose(appAppleId, receipt.appAppleId)

@@ -1,18 +1,18 @@
 internal import AppStoreModels
 
-// Several documents may speak of one transaction. A store keeps the newest fact of each kind; here they become one. The
-// result does not depend on the order in which the documents came.
+// Several documents can state one transaction. A store keeps the newest fact of each kind; here they become one
+// transaction. The order in which the documents arrived does not matter.
 //
-// Per field, the newest *signed* fact of a kind that can state the field decides, and where a kind can state that there
-// is none (no expiry, no cancellation), that counts as a statement. Facts of the same date: the App Store's own model
-// decides over the receipt, except that it takes no cancellation back that the receipt states.
+// For each field, the newest *signed* fact of a kind that can state the field decides. If a kind can state that a value
+// does not exist (no expiry, no cancellation), its absence counts as a statement. Of two facts of the same date, the
+// signed transaction wins over the receipt, but does not remove a cancellation that the receipt states.
 //
 // | field | receipts | signed transactions | recorded, unsigned |
 // |---|---|---|---|
-// | ids, product, quantity, dates, type, ownership | state a value; absence says nothing | state all | fill what no signed fact has |
+// | ids, product, quantity, dates, type, ownership | state a value; absence states nothing | state all | fill what no signed fact has |
 // | expiry | state value and absence | state all | only on their own |
 // | web order line item | state value and absence | state all | fill receipts |
-// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; what is newer than everything signed is told beside (`recordedCancellation`) |
+// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation` |
 // | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known |
 // | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | |
 // | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state |
@@ -20,9 +20,9 @@ internal import AppStoreModels
 // | trial and introductory flags | state a value | – | fill |
 // | everything else | – | state all | – |
 //
-// Ids and dates of a purchase never change; that a newer receipt has whole seconds is no news, so milliseconds stay.
+// Ids and dates of a purchase never change. A newer receipt with whole seconds does not remove known milliseconds.
 
-/// At most one value of each kind: the facts that become one.
+/// At most one value of each kind of document.
 package struct ByKind<Value> {
     package var receipt: Value?
     package var signed: Value?
@@ -60,11 +60,11 @@ package struct ByKind<Value> {
 
 extension ByKind: Sendable where Value: Sendable {}
 
-/// The facts about one transaction, as places in a list.
+/// The facts about one transaction, as indices into a list.
 typealias FactsOfTransaction = ByKind<Int>
 
 extension StoredTransaction {
-    /// Joins the facts at `places`. There is at least one. The app and the environment are those that the facts state.
+    /// Joins the facts at `places`, of which there is at least one. The app and the environment are the stated ones.
     init(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact]) {
         let base: FactKind = places.signed != nil ? .signedTransaction : places.receipt != nil ? .receipt : .recorded
         var payload = places[base].map { facts[$0].payload } ?? JWSTransactionDecodedPayload()
@@ -109,7 +109,7 @@ extension StoredTransaction {
 }
 
 extension StoredTransaction {
-    /// What a recorded document says that is newer than everything signed.
+    /// The cancellation of a recorded document that is newer than everything signed.
     private static func recordedCancellation(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]
     ) -> RecordedCancellation? {
@@ -124,7 +124,7 @@ extension StoredTransaction {
 }
 
 extension JWSTransactionDecodedPayload {
-    /// A signed transaction, completed by a receipt that knows the same purchase.
+    /// Completes a signed transaction with the values of a receipt.
     fileprivate mutating func complete(
         from fact: borrowing TransactionFact, signed: FactOrigin, _ sources: inout FieldSources
     ) {
@@ -140,13 +140,13 @@ extension JWSTransactionDecodedPayload {
             sources.take(&purchaseDate, from: bought, .purchaseDate, .receipt)
             let firstBought = receipt.originalPurchaseDate.keepingMilliseconds(of: originalPurchaseDate)
             sources.take(&originalPurchaseDate, from: firstBought, .originalPurchaseDate, .receipt)
-            // That the receipt has none is a statement too.
+            // The absence of these in a receipt is a statement too.
             expiresDate = receipt.expiresDate.keepingMilliseconds(of: expiresDate)
             sources.state(.expiresDate, by: .receipt)
             webOrderLineItemId = receipt.webOrderLineItemId
             sources.state(.webOrderLineItemId, by: .receipt)
         } else {
-            // What every purchase has is missing by a defect, not by a statement.
+            // Every purchase has these, so a missing value is a defect of the document.
             sources.fill(
                 &originalTransactionId, from: receipt.originalTransactionId, .originalTransactionId, .receipt)
             sources.fill(&productId, from: receipt.productId, .productId, .receipt)
@@ -158,8 +158,8 @@ extension JWSTransactionDecodedPayload {
         }
     }
 
-    /// A receipt, completed by a recorded document: only what receipts have no attribute for (Reference.md V5.3)
-    /// and what they can only lack by their age.
+    /// Completes a receipt with the values of a recorded document: only fields for which receipts have no attribute
+    /// (Reference.md V5.3) or which old receipts lack.
     fileprivate mutating func fill(from recorded: JWSTransactionDecodedPayload, _ sources: inout FieldSources) {
         sources.fill(
             &subscriptionGroupIdentifier, from: recorded.subscriptionGroupIdentifier, .subscriptionGroupIdentifier,
@@ -181,7 +181,8 @@ extension JWSTransactionDecodedPayload {
 }
 
 extension LegacyTransactionFields {
-    /// The offers by their legacy names: what the receipt or row says, or what the signed transaction says in modern words.
+    /// Sets the offers by their legacy names, from the receipt or row, or from the modern fields of the signed
+    /// transaction.
     fileprivate mutating func setOffers(
         _ places: FactsOfTransaction, _ payload: JWSTransactionDecodedPayload, receipt: LegacyTransactionFields?,
         recorded: LegacyTransactionFields?
@@ -207,15 +208,15 @@ private struct Cancellation {
     /// Which documents state the upgrade, and which the reason.
     private var upgradeKind = FactKind.signedTransaction
     private var reasonKind = FactKind.receipt
-    /// Whether the document that states the cancellation can tell a refund from an upgrade.
+    /// Whether the document that states the cancellation distinguishes a refund from an upgrade.
     var isExplained: Bool
 
-    /// - Where a signed transaction is the newest, it decides: its revocation is the cancellation. If it says *upgraded*, it
-    ///   has no date for that; the receipt's or the recorded one stays.
-    /// - Where a receipt is newer, or of the same date and alone with a cancellation, its attribute 1712 counts if it is
-    ///   there. That it is missing takes no revocation back: receipts often lack it (Reference.md V5.3). Whether the
-    ///   cancellation was an upgrade remains what the signed transaction said.
-    /// - Unsigned facts decide only where there are no others.
+    /// - If a signed transaction is the newest, it decides: its revocation is the cancellation. An upgraded one has
+    ///   no date for that, so the date of the receipt or of the recorded document is taken.
+    /// - If a receipt is newer, or of the same date and only the receipt has a cancellation, its attribute 1712
+    ///   counts. If that is missing, a revocation stays: receipts often lack it (Reference.md V5.3). The signed
+    ///   transaction still decides whether it was an upgrade.
+    /// - Unsigned facts decide only if there are no others.
     init(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact], receipt: LegacyTransactionFields?,
         recorded: LegacyTransactionFields?
@@ -226,11 +227,12 @@ private struct Cancellation {
             let legacy = places.receipt != nil ? receipt : recorded
             (date, reason) = (legacy?.cancellationDate, legacy?.cancellationReason)
             isStatedByReceipt = true
-            // An unsigned document cannot end a period, but it can say what ended it.
+            // An unsigned document cannot end a period, but it can state why the period ended.
             isUpgraded = places.receipt != nil && date == nil ? nil : recordedIsUpgraded
             upgradeKind = .recorded
             reasonKind = places.receipt != nil ? .receipt : .recorded
-            // Only StoreKit 2 JSON, which tells a refund from an upgrade, states a revocation.
+            // Of unsigned documents, only StoreKit 2 JSON distinguishes a refund from an upgrade; it states a
+            // `revocationDate`.
             isExplained =
                 isUpgraded != nil || places.recorded.map { facts[$0].payload.revocationDate != nil } ?? false
             return
@@ -263,7 +265,7 @@ private struct Cancellation {
     func apply(to payload: inout JWSTransactionDecodedPayload, _ sources: inout FieldSources) {
         payload.isUpgraded = isUpgraded
         sources.state(.isUpgraded, by: upgradeKind)
-        // The newest is a signed transaction, which has all of this already.
+        // Otherwise a signed transaction is the newest, and the payload already has its values.
         guard isStatedByReceipt else { return }
         let isRevoked = date != nil && isUpgraded != true
         if !isRevoked || date != payload.revocationDate {
@@ -279,7 +281,7 @@ private struct Cancellation {
 }
 
 extension Int64? {
-    /// The date, or the other one if it is the same second told more exactly.
+    /// The date, or the other one if that is the same second with milliseconds.
     func keepingMilliseconds(of other: Int64?) -> Int64? {
         guard let date = self, let other, date % 1000 == 0, other >= date, other - date < 1000 else { return self }
         return other

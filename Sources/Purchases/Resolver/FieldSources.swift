@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// Where a field of a resolved transaction has its value from.
+/// The source of a field's value in a resolved transaction.
 public enum FieldSource: Hashable, Sendable {
     /// A document states it.
     case stated(FactOrigin)
@@ -10,11 +10,11 @@ public enum FieldSource: Hashable, Sendable {
     case inferred(InferenceRule)
 }
 
-/// From which kind of document each field of a joined transaction comes, and which fields were concluded.
+/// Which kind of document states each field of a joined transaction, and which fields were concluded.
 ///
-/// Most transactions come from documents of one kind: that kind is stored once, and the exceptions as sets of fields.
+/// Most transactions come from one kind of document, so that kind is stored once and the exceptions as sets of fields.
 struct FieldSources: Sendable {
-    /// The documents that give all other fields.
+    /// The kind of document that states all other fields.
     let base: FactKind
     private var receipt: FieldMask = []
     private var recorded: FieldMask = []
@@ -40,7 +40,7 @@ struct FieldSources: Sendable {
         if target == nil { take(&target, from: value(), field, kind) }
     }
 
-    /// States which kind of document gives a field.
+    /// Records which kind of document states a field.
     mutating func state(_ field: TransactionField, by kind: FactKind) {
         receipt.remove(field)
         recorded.remove(field)
@@ -60,7 +60,7 @@ struct FieldSources: Sendable {
         concluded.append((field, provenance()))
     }
 
-    /// Where a field has its value from that no document states; nil if a document states it.
+    /// The rule or catalog entry that gave a field its value; nil if a document states it.
     func conclusion(about field: TransactionField) -> Provenance? {
         concluded.first { $0.field == field }?.provenance
     }
@@ -72,7 +72,7 @@ struct FieldSources: Sendable {
     }
 }
 
-/// A set of fields of a transaction; its elements come by ascending number.
+/// A set of fields of a transaction; iterates in ascending order of the raw values.
 struct FieldMask: Sequence, IteratorProtocol, ExpressibleByArrayLiteral, Sendable {
     /// Bit n is set for the field with raw value n.
     private(set) var bits: UInt64 = 0
@@ -87,7 +87,7 @@ struct FieldMask: Sequence, IteratorProtocol, ExpressibleByArrayLiteral, Sendabl
 
     private static func bit(_ field: TransactionField) -> UInt64 { 1 << UInt64(field.rawValue & 63) }
 
-    /// Takes the first field out.
+    /// Removes and returns the first field.
     @inline(__always)
     mutating func next() -> TransactionField? {
         guard bits != 0 else { return nil }

@@ -1,45 +1,44 @@
 package import AppStoreModels
 package import ProductCatalog
 
-/// The term of one purchase of a non-renewing subscription. No document of Apple's contains it (Reference.md P3): a product
-/// catalog gives the length, and `NonRenewingTermRule` the start.
+/// The term of one purchase of a non-renewing subscription. Apple's documents do not contain it (Reference.md P3): a
+/// product catalog gives the length, and `NonRenewingTermRule` the start.
 public struct NonRenewingTerm: Hashable, Sendable {
     /// When the term begins, in milliseconds since 1970-01-01T00:00:00Z: at the purchase or, if the purchase extends another
     /// one, at the end of that term.
     public let start: Int64
-    /// When the term ends, in milliseconds since 1970-01-01T00:00:00Z; not part of the term. Nil if the end does not fit
-    /// 64-bit milliseconds.
+    /// When the term ends, in milliseconds since 1970-01-01T00:00:00Z; the first moment after the term. Nil if it does
+    /// not fit 64-bit milliseconds.
     public let end: Int64?
     /// When the purchase was refunded, in milliseconds since 1970-01-01T00:00:00Z; nil if it was not. A document about any
     /// copy of the purchase (the original or a restored transaction) can state it.
     public let revocationDate: Int64?
     /// Whether the term begins at the end of an earlier one.
     public let isStacked: Bool
-    /// Whether the transaction restores a purchase whose term another transaction has already: both have the same term.
+    /// Whether the transaction restores a purchase that another transaction states: both have the same term.
     public let isRestored: Bool
     /// Where the catalog states the length.
     package let source: Provenance
 }
 
-/// The terms of a customer's non-renewing subscriptions. This is the only code that reckons them; the migration, the ledger
-/// and the entitlements use it.
+/// Computes the terms of a customer's non-renewing subscriptions, for the migration, the ledger and the entitlements.
 ///
-/// - Purchases that unlock the same (the catalog's `entitlement`, else the product) are taken in the order of their purchase
-///   dates, then of their transaction ids.
-/// - A term begins at its purchase or, unless the catalog says `stacks: false`, at the end of the terms before it,
-///   whichever is later. It lasts as long as the catalog says, whatever the quantity.
+/// - Purchases that unlock the same (the catalog's `entitlement`, else the product) are processed in the order of
+///   their purchase dates, then of their transaction ids.
+/// - A term begins at its purchase. If the terms before it end later, it begins at their end, unless the catalog says
+///   `stacks: false`. It lasts as long as the catalog states, whatever the quantity.
 /// - A revoked purchase begins at its purchase and extends nothing.
-/// - A restored transaction is the purchase that it restores: it has the purchase date of that one and is counted once. If a
-///   document states a revocation of either, the purchase is revoked.
-/// - Purchases of different apps, and test purchases and others, do not extend each other.
-/// - Unsigned documents move no term of a signed purchase: signed purchases get their terms first.
+/// - A restored transaction counts as the purchase that it restores: it has the same purchase date and counts once.
+///   If a document states a revocation of either, the purchase is revoked.
+/// - Purchases of different apps do not extend each other; nor do test purchases and real ones.
+/// - Unsigned documents do not move the term of a signed purchase: signed purchases get their terms first.
 ///
-/// The order of the purchases does not change the result. The work is that of sorting them.
+/// The order of the purchases does not change the result. The cost is that of sorting them.
 package enum NonRenewingTermRule {
     /// A purchase with a known length.
     package struct Purchase: Sendable {
         fileprivate let transactionId: String?
-        /// Names the purchase, restored or not.
+        /// The id of the purchase, the same for the original and its restored copies.
         fileprivate let unit: String?
         /// When it was bought, in milliseconds since 1970-01-01T00:00:00Z.
         fileprivate let date: Int64
@@ -85,7 +84,7 @@ package enum NonRenewingTermRule {
         }
     }
 
-    /// The terms of some purchases of one customer, in their order; nil where the purchase is nil.
+    /// The terms of one customer's purchases, in their order; nil for each nil purchase.
     package static func terms(of purchases: [Purchase?]) -> [NonRenewingTerm?] {
         var entries = purchases.enumerated().compactMap { place, purchase in
             purchase.map { Entry(place: place, purchase: $0) }
@@ -103,7 +102,7 @@ package enum NonRenewingTermRule {
         let purchase: Purchase
     }
 
-    /// Purchases with the same key extend each other.
+    /// Identifies the purchases that extend each other.
     private struct Key: Hashable {
         let isTest: Bool
         let bundleId: String?
@@ -119,7 +118,7 @@ package enum NonRenewingTermRule {
         }
     }
 
-    /// Fills in the terms that are missing. Those that are there stay as they are.
+    /// Sets the missing terms. Existing terms do not change.
     private static func reckon(_ entries: [Entry], _ terms: inout [NonRenewingTerm?]) {
         let bundleIds = Set(entries.lazy.compactMap(\.purchase.bundleId))
         let onlyBundleId = bundleIds.count == 1 ? bundleIds.first : nil
@@ -169,7 +168,7 @@ extension ReceiptMapper {
     /// - Parameter isConfirmed: whether a signed document of the same record confirms the recorded transaction at an index.
     package func addTerms(_ transactions: inout [MappedTransaction], isConfirmed: (Int) -> Bool = { _ in false }) {
         var candidates: [Int] = []
-        // Looked at where they stand: nearly all receipts have only other kinds of products.
+        // By index, without copying, because nearly all receipts have only other types of products.
         for index in transactions.indices where transactions[index].payload.type == .nonRenewingSubscription {
             transactions[index].removeTerm()
             if transactions[index].hasTerm { candidates.append(index) }
@@ -187,7 +186,7 @@ extension ReceiptMapper {
 }
 
 extension MappedTransaction {
-    /// Of a non-renewing subscription.
+    /// Whether the transaction, of a non-renewing subscription, can have a term.
     fileprivate var hasTerm: Bool {
         !isFreeSubscription && payload.expiresDate == nil
     }

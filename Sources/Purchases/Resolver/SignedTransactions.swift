@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// A verified receipt or signed StoreKit 2 data of one record, for the recorded rows beside it.
+/// A verified receipt or signed StoreKit 2 data in a record, to compare the record's unsigned rows with.
 package struct SignedRecord {
     package let reference: SignedReference
     package let receipt: MappedReceipt
@@ -26,77 +26,77 @@ package struct SignedReference: Sendable {
     }
 }
 
-/// The purchases in the signed documents of one record, resolved together. The recorded rows of the record are resolved
-/// beside them.
+/// The purchases in the signed documents of one record, resolved together. The unsigned rows of the record are resolved
+/// with them.
 package struct SignedTransactions {
     /// The document of one kind that states a purchase.
-    fileprivate struct Speaker {
+    fileprivate struct DocumentStatement {
         let reference: SignedReference
         let date: Int64
-        let isTakenBack: Bool
-        /// In ``statements``.
+        let isRevokedOrUpgraded: Bool
+        /// The index in ``statements``.
         let statement: Int
     }
 
-    /// What the signed documents say about a recorded row.
+    /// How a recorded row compares with the signed documents.
     package enum Confirmation {
         /// No signed document has the purchase.
         case none
         /// Nothing in the row contradicts the signed document.
         case confirmed(SignedReference)
-        /// The row states something else than the signed document does. It is resolved alone.
+        /// The row contradicts the signed document. It is resolved alone.
         case contradicted
     }
 
     private let mapper: ReceiptMapper
-    /// By identity, the place in ``speakers`` and ``transactions``.
+    /// By identity, the place in ``documents`` and ``transactions``.
     private var places: [PurchaseIdentity: Int] = [:]
     /// A receipt and a signed transaction may both state one purchase.
-    private var speakers: [ByKind<Speaker>] = []
+    private var documents: [ByKind<DocumentStatement>] = []
     private var ids: Set<String> = []
     private var statements: [PurchaseStatement] = []
     private let transactions: [MappedTransaction]
 
     /// - Parameters:
-    ///   - verified: newest first: of two documents of one kind with the same purchase the newer one speaks, of two of one date
-    ///     the one in which the purchase is cancelled or upgraded.
-    ///   - mapper: has the catalog.
+    ///   - verified: the signed documents, the newest first. If two documents of one kind state a purchase, the newer
+    ///     one counts; of two with the same date, the one in which the purchase is canceled or upgraded.
     package init(_ verified: [SignedRecord], _ mapper: ReceiptMapper) {
         self.mapper = mapper
         for record in verified {
             for (transaction, statement) in zip(record.receipt.transactions, record.receipt.statements) {
                 guard let identity = PurchaseIdentity(transaction.payload) else { continue }
-                let place = places[identity] ?? speakers.count
-                if place == speakers.count {
+                let place = places[identity] ?? documents.count
+                if place == documents.count {
                     places[identity] = place
-                    speakers.append(ByKind())
+                    documents.append(ByKind())
                     ids.insert(identity.transactionId)
                 }
                 let kind = statement.form.source.kind
-                let known = speakers[place][kind]
+                let known = documents[place][kind]
                 if let known {
-                    // Within one receipt the first purchase stands.
+                    // Within one receipt the first entry counts.
                     guard known.reference.sha256 != record.reference.sha256, known.date == record.date,
-                        !known.isTakenBack, transaction.isTakenBack
+                        !known.isRevokedOrUpgraded, transaction.isRevokedOrUpgraded
                     else { continue }
                     statements[known.statement] = statement
                 } else {
                     statements.append(statement)
                 }
-                speakers[place][kind] = Speaker(
-                    reference: record.reference, date: record.date, isTakenBack: transaction.isTakenBack,
+                documents[place][kind] = DocumentStatement(
+                    reference: record.reference, date: record.date,
+                    isRevokedOrUpgraded: transaction.isRevokedOrUpgraded,
                     statement: known?.statement ?? statements.count - 1)
             }
         }
-        // One document is resolved already.
+        // The purchases of a single document are already resolved.
         transactions =
             verified.count == 1 && verified[0].receipt.transactions.count == statements.count
-            ? verified[0].receipt.transactions : mapper.resolve(statements, speakers.map(\.statements))
+            ? verified[0].receipt.transactions : mapper.resolve(statements, documents.map(\.statements))
     }
 
-    /// The purchase, resolved from all signed documents of the record; nil if another one is the one that decides about it.
+    /// The purchase, resolved from all signed documents of the record; nil if another document decides about it.
     package func transaction(_ identity: PurchaseIdentity, of document: SignedReference) -> MappedTransaction? {
-        guard let place = places[identity], speakers[place].first?.reference.sha256 == document.sha256 else {
+        guard let place = places[identity], documents[place].first?.reference.sha256 == document.sha256 else {
             return nil
         }
         return transactions[place]
@@ -104,12 +104,12 @@ package struct SignedTransactions {
 
     /// The rows of a recorded document, resolved with the signed documents, in their order.
     package func resolve(_ mapping: RecordedMapping) -> [(transaction: MappedTransaction, confirmation: Confirmation)] {
-        guard !speakers.isEmpty, !mapping.transactions.isEmpty else { return mapping.transactions.map { ($0, .none) } }
+        guard !documents.isEmpty, !mapping.transactions.isEmpty else { return mapping.transactions.map { ($0, .none) } }
         let confirmations = mapping.transactions.indices.map {
             confirmation(of: mapping.transactions[$0], mapping.statements[$0])
         }
         var purchases: [ByKind<Int>] = []
-        var rest = Set(speakers.indices)
+        var rest = Set(documents.indices)
         for (row, confirmation) in confirmations.enumerated() {
             var purchase = ByKind<Int>()
             switch confirmation {
@@ -117,15 +117,15 @@ package struct SignedTransactions {
             case .none: break
             case .confirmed:
                 if let place = PurchaseIdentity(mapping.transactions[row].payload).flatMap({ places[$0] }) {
-                    purchase = speakers[place].statements
+                    purchase = documents[place].statements
                     rest.remove(place)
                 }
             }
             purchase.recorded = statements.count + row
             purchases.append(purchase)
         }
-        // Also what the signed documents alone state: a period can replace that of a row.
-        for place in rest.sorted() { purchases.append(speakers[place].statements) }
+        // Include purchases that only the signed documents state: one of their periods can replace that of a row.
+        for place in rest.sorted() { purchases.append(documents[place].statements) }
         var resolved = mapper.resolve(statements + mapping.statements, purchases).makeIterator()
         return confirmations.enumerated().map { place, confirmation in
             if case .contradicted = confirmation { return (mapping.transactions[place], .contradicted) }
@@ -135,24 +135,24 @@ package struct SignedTransactions {
 
     private func confirmation(of row: MappedTransaction, _ statement: PurchaseStatement) -> Confirmation {
         guard let identity = PurchaseIdentity(row.payload) else { return .none }
-        guard let place = places[identity], let speaker = speakers[place].first else {
-            // Apple gives each id once: a known one with a product that no receipt has beside it was edited.
+        guard let place = places[identity], let decisive = documents[place].first else {
+            // Apple assigns each id once. A row with a known id and another product was edited.
             return ids.contains(identity.transactionId) ? .contradicted : .none
         }
         let signed = transactions[place]
         // A row that is older than the signed transaction cannot have its revocation.
-        let isOlder = speakers[place].signed.map { $0.date > statement.context.recordedAt ?? .min } ?? false
+        let isOlder = documents[place].signed.map { $0.date > statement.context.recordedAt ?? .min } ?? false
         let comparison = RowComparison(row: row, signed: signed, isOlder: isOlder)
-        let differs = speakers[place].receipt.map { statement.legacy.contradicts(statements[$0.statement].legacy) }
+        let differs = documents[place].receipt.map { statement.legacy.contradicts(statements[$0.statement].legacy) }
         let isContradicted =
             differs == true || statement.legacy.isCancelledBeforePurchase(signed) || !comparison.isConsistent
-        return isContradicted ? .contradicted : .confirmed(speaker.reference)
+        return isContradicted ? .contradicted : .confirmed(decisive.reference)
     }
 }
 
-extension ByKind<SignedTransactions.Speaker> {
-    /// The document that names the purchase: the signed transaction states all of its fields.
-    fileprivate var first: SignedTransactions.Speaker? { signed ?? receipt }
+extension ByKind<SignedTransactions.DocumentStatement> {
+    /// The document that decides: the signed transaction, because it states all fields.
+    fileprivate var first: SignedTransactions.DocumentStatement? { signed ?? receipt }
 
     fileprivate var statements: ByKind<Int> {
         var places = ByKind<Int>()
@@ -163,8 +163,8 @@ extension ByKind<SignedTransactions.Speaker> {
 }
 
 extension LegacyTransactionFields {
-    /// Whether the offers of a recorded row differ from those of the signed receipt, where the receipt states any: a flag that
-    /// is false states that there is no offer.
+    /// Whether the offers of a recorded row differ from those that the signed receipt states. A false flag states that
+    /// there is no offer.
     fileprivate func contradicts(_ signed: LegacyTransactionFields) -> Bool {
         func differ(_ signed: Bool?, _ recorded: Bool?) -> Bool {
             if let signed, let recorded { signed != recorded } else { false }
@@ -174,7 +174,7 @@ extension LegacyTransactionFields {
         return signed.isTrialPeriod != true && differ(signed.isInIntroOfferPeriod, isInIntroOfferPeriod)
     }
 
-    /// A cancellation that only the row has, of a time at which nothing was bought yet.
+    /// Whether only the row has a cancellation, dated before the purchase.
     fileprivate func isCancelledBeforePurchase(_ signed: borrowing MappedTransaction) -> Bool {
         guard let cancellationDate, let bought = signed.payload.purchaseDate, signed.payload.revocationDate == nil
         else { return false }
@@ -182,8 +182,8 @@ extension LegacyTransactionFields {
     }
 }
 
-/// Compares a recorded row with the signed statement of the same purchase. What only one of them has and what a rule
-/// concluded contradicts nothing.
+/// Compares a recorded row with the signed statement of the same purchase. Fields that only one of them has, and
+/// conclusions of rules, contradict nothing.
 private struct RowComparison {
     let row: MappedTransaction
     let signed: MappedTransaction
@@ -201,7 +201,7 @@ private struct RowComparison {
             && revocationAgrees
     }
 
-    /// A receipt states that a purchase has no expiry by leaving it out.
+    /// A receipt without an expiry states that the purchase does not expire.
     private var expiryAgrees: Bool {
         if signed.payload.expiresDate == nil {
             switch row.provenance[.expiresDate] {
@@ -212,8 +212,8 @@ private struct RowComparison {
         return agree(\.expiresDate, .expiresDate, Self.sameSecond)
     }
 
-    /// A receipt cannot tell an upgrade from a refund, and a row can be younger than the receipt; but a cancellation that
-    /// Apple signed must not vanish. Only subscriptions are upgraded.
+    /// A receipt does not distinguish an upgrade from a refund, and a row can be newer than the receipt. But a row must
+    /// not remove a cancellation that Apple signed. Only subscriptions are upgraded.
     private var revocationAgrees: Bool {
         if row.payload.isUpgraded == true, signed.payload.type == .autoRenewableSubscription { return true }
         if signed.payload.revocationDate != nil, row.payload.revocationDate == nil { return isOlder }
@@ -237,7 +237,7 @@ private struct RowComparison {
 
 extension MappedTransaction {
     /// Refunded, no longer shared, or upgraded.
-    fileprivate var isTakenBack: Bool { payload.revocationDate != nil || payload.isUpgraded == true }
+    fileprivate var isRevokedOrUpgraded: Bool { payload.revocationDate != nil || payload.isUpgraded == true }
 }
 
 extension Provenance {

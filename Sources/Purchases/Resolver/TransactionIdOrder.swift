@@ -1,9 +1,9 @@
-/// The order of transaction ids: they are decimal numbers of up to 18 digits and more, so 99 comes before 100
-/// (Reference.md V12, "Sort key for newest").
+/// The order of transaction ids, which are decimal numbers of any length: 99 comes before 100 (Reference.md V12, "Sort
+/// key for newest").
 package enum TransactionIdOrder {
     case before, same, after
 
-    /// Decimal ids by value, before all other ids in the order of their bytes; an absent id is the very first.
+    /// An absent id comes first, then decimal ids by value, then all other ids by their bytes.
     package static func compare(_ left: String?, _ right: String?) -> TransactionIdOrder {
         switch (left, right) {
         case (nil, nil): return .same
@@ -21,7 +21,7 @@ package enum TransactionIdOrder {
         }
     }
 
-    /// Nearly all ids of a customer are decimal numbers of one length, whose order is that of their octets; nil for others.
+    /// A fast path: decimal numbers of the same length compare like their bytes. Nil for other ids.
     private static func compareOfOneLength(_ left: String, _ right: String) -> TransactionIdOrder? {
         guard left.utf8.count == right.utf8.count else { return nil }
         let order = left.utf8.withContiguousStorageIfAvailable { left in
@@ -32,7 +32,7 @@ package enum TransactionIdOrder {
                     guard one &- 0x30 < 10, other &- 0x30 < 10 else { return nil }
                     if order == .same, one != other { order = one < other ? .before : .after }
                 }
-                // No text at all is no number.
+                // An empty text is not a number.
                 return left.isEmpty ? nil : order
             }
         }

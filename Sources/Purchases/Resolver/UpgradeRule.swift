@@ -1,11 +1,11 @@
 internal import AppStoreModels
 
-/// Which subscription periods were replaced by a period of another product. This is the only code that concludes an upgrade;
-/// it looks at the resolved transactions, and every answer shows what it concludes.
+/// Concludes which subscription periods were replaced by a period of another product. It looks at the resolved
+/// transactions, and every answer uses the result.
 ///
-/// Apple's documents state an upgrade late or not at all: its notification carries only the new transaction, and a receipt
-/// states a cancellation without the cause (Reference.md V3.5). The dates of the transactions with the same original
-/// transaction id show it:
+/// Apple's documents state an upgrade late or not at all: its notification contains only the new transaction, and a
+/// receipt states a cancellation without the cause (Reference.md V3.5). The dates of the transactions with the same
+/// original transaction id show it:
 ///
 /// | the period | a period of another product begins | conclusion |
 /// |---|---|---|
@@ -13,16 +13,16 @@ internal import AppStoreModels
 /// | has no cancellation | after its start and before its end | upgraded then |
 /// | is stated to be upgraded | after its start and before its end | the date of the upgrade |
 ///
-/// A crossgrade that takes effect at once looks the same, and the App Store treats it alike. These are no upgrades:
+/// An immediate crossgrade looks the same, and the App Store treats it alike. These are no upgrades:
 /// - a downgrade or crossgrade at renewal, and a purchase after a lapse or a billing retry: they begin at the end or later;
 /// - a revocation that the App Store's own model states;
 /// - seats that the customer added: that transaction is of the same product (`additionalTransactionReason`);
 /// - a renewal of the other product, which the App Store may have charged ahead of time: its reason is `RENEWAL`, or it
 ///   begins in the second in which a period of its own product ends;
-/// - a purchase of another family member: own and shared periods are looked at apart;
-/// - what only unsigned documents state, where the old period is signed: neither that another period began, nor when it
-///   began, nor that it was a renewal;
-/// - a period that the App Store, after the other one began, stated without `isUpgraded`.
+/// - a purchase of another family member: bought and shared periods are compared separately;
+/// - for a signed period, anything that only unsigned documents state: that another period began, when it began, or
+///   that it was a renewal;
+/// - a period that the App Store signed without `isUpgraded` after the other one began.
 package enum UpgradeRule {
     /// What the rule looks at in one transaction of an auto-renewable subscription.
     package struct Period {
@@ -30,7 +30,7 @@ package enum UpgradeRule {
         package let productId: String
         /// Milliseconds since 1970-01-01T00:00:00Z, like all dates here.
         package let start: Int64
-        /// The expiry; nil if it is not known.
+        /// The expiry; nil if unknown.
         package let end: Int64?
         package let webOrderLineItemId: String?
         package let isFamilyShared: Bool
@@ -40,11 +40,11 @@ package enum UpgradeRule {
         package let cancellationDate: Int64?
         package let statement: Statement
 
-        /// - Returns: nil for what is not a dated transaction of an auto-renewable subscription.
+        /// - Returns: nil unless the payload is a dated transaction of an auto-renewable subscription.
         init?(
             _ payload: borrowing JWSTransactionDecodedPayload, cancellationDate: Int64?, statement: Statement
         ) {
-            guard payload.isAutoRenewable, let original = payload.originalTransactionId ?? payload.transactionId,
+            guard payload.isSubscription, let original = payload.originalTransactionId ?? payload.transactionId,
                 let product = payload.productId, let start = payload.purchaseDate
             else { return nil }
             self.init(
@@ -70,15 +70,15 @@ package enum UpgradeRule {
         }
     }
 
-    /// What the documents behind a transaction can and cannot state.
+    /// What the documents of a transaction state.
     package struct Statement: Sendable, Hashable {
         /// Whether one of them is signed.
         package var isSigned: Bool
         /// Whether the App Store states that the transaction is a renewal.
         package var isRenewal: Bool
-        /// Whether the document with the cancellation can tell a refund from an upgrade.
+        /// Whether the document with the cancellation distinguishes a refund from an upgrade.
         package var explainsCancellation: Bool
-        /// When the App Store last signed the transaction without calling it upgraded; nil if it never signed it so.
+        /// When the App Store last signed the transaction without `isUpgraded`; nil if it never did.
         package var notUpgradedAsOf: Int64?
 
         package init(
@@ -97,24 +97,24 @@ package enum UpgradeRule {
         package let place: Int
         /// When the other product began.
         package let date: Int64
-        /// How it is known; nil where the documents state the upgrade, and only its date was concluded.
+        /// The rule that concluded it; nil if the documents state the upgrade and only its date was concluded.
         package let rule: InferenceRule?
     }
 
-    /// The upgrades among the transactions of a customer, in their order. A customer with one product, the usual case, costs
-    /// no more than a look at the products: a rule about two products has nothing to say there.
+    /// The upgrades among the transactions of a customer, in their order. For a customer with one product, the usual
+    /// case, it only compares the products.
     ///
     /// - Parameters:
-    ///   - count: how many transactions there are.
-    ///   - product: the product of a transaction that expires, by its place; nil for other transactions.
-    ///   - period: the transaction as the rule looks at it, by its place; nil for what the rule does not concern.
+    ///   - count: the number of transactions.
+    ///   - product: the product of the transaction at an index, if it expires; nil for other transactions.
+    ///   - period: the period of the transaction at an index; nil for transactions that the rule does not apply to.
     static func upgrades(
         count: Int, product: (Int) -> String?, period: (Int) -> Period?
     ) -> [Upgrade] {
         isNeeded(count, product: product) ? upgrades(among: (0..<count).map(period)) : []
     }
 
-    /// Whether there are two products.
+    /// Whether there are at least two different products.
     static func isNeeded(_ count: Int, product: (Int) -> String?) -> Bool {
         var first: String?
         for place in 0..<count {
@@ -128,8 +128,8 @@ package enum UpgradeRule {
         return false
     }
 
-    /// The upgrades among the transactions of a customer, in their order. Neither that order nor copies of a period under
-    /// other transaction ids change the result. The work is that of sorting them.
+    /// The upgrades among the transactions of a customer, in their order. Neither that order nor copies of a period
+    /// under other transaction ids change the result. The cost is that of sorting them.
     package static func upgrades(among periods: [Period?]) -> [Upgrade] {
         struct Group: Hashable {
             let originalTransactionId: String
@@ -146,7 +146,7 @@ package enum UpgradeRule {
         for places in groups.values where places.count > 1 {
             guard isNeeded(places.count, product: { periods[places[$0]]?.productId }) else { continue }
             let all = places.compactMap { place in periods[place].map { (place: place, period: $0) } }
-            // Of a signed period nothing unsigned decides, not even when another signed period began.
+            // Unsigned periods decide nothing about a signed one, not even that another period began.
             let signed = all.filter { $0.period.statement.isSigned }
             result += Subscription(signed).upgrades(ofSigned: true)
             if signed.count < all.count { result += Subscription(all).upgrades(ofSigned: false) }
@@ -177,7 +177,7 @@ package enum UpgradeRule {
         private var entries: [Entry] = []
 
         init(_ periods: [(place: Int, period: Period)]) {
-            // Copies that restoring made may have the date of the restoration (Reference.md V3.5).
+            // Restored copies may have the date of the restoration (Reference.md V3.5).
             var starts: [Order: Int64] = [:]
             var ends: Set<Moment> = []
             for (_, period) in periods {
@@ -200,15 +200,15 @@ package enum UpgradeRule {
             }
         }
 
-        /// The upgrades of the signed periods, or of the others.
+        /// The upgrades of the signed periods, or of the unsigned ones.
         func upgrades(ofSigned isSigned: Bool) -> [Upgrade] {
             let asked = entries.filter { $0.period.statement.isSigned == isSigned }
             return explained(asked) + replaced(asked)
         }
 
-        /// Cancellations in the second in which another product began.
+        /// The periods canceled in the second in which another product began.
         private func explained(_ asked: [Entry]) -> [Upgrade] {
-            // Two different products are enough to find one that differs from any third.
+            // Two different products per second suffice: one of them differs from any third.
             var products: [Int64: [String]] = [:]
             for entry in entries where products[entry.start.second, default: []].count < 2 {
                 if products[entry.start.second]?.contains(entry.period.productId) != true {
@@ -224,12 +224,12 @@ package enum UpgradeRule {
             }
         }
 
-        /// Periods in which another product began.
+        /// The periods during which another product began.
         private func replaced(_ asked: [Entry]) -> [Upgrade] {
             var questions = asked.filter { entry in
                 entry.period.end != nil && (entry.period.cancellationDate == nil || entry.period.isUpgraded)
             }.map { entry in
-                // What the App Store stated after the other product began rules that one out.
+                // A statement without `isUpgraded` rules out every product that began before it.
                 let stated = entry.period.isUpgraded ? nil : entry.period.statement.notUpgradedAsOf
                 return (entry: entry, after: max(entry.start, (stated ?? .min + 1) - 1))
             }
@@ -237,7 +237,7 @@ package enum UpgradeRule {
             let beginnings = entries.filter(\.isBeginning).sorted { $0.start > $1.start }
             var result: [Upgrade] = []
             var next = 0
-            // The nearest beginning after the moment of the question, and the nearest one of another product than that.
+            // The nearest beginning after that moment, and the nearest one of another product than that.
             var nearest: Entry?
             var other: Entry?
             for question in questions {
@@ -257,14 +257,6 @@ package enum UpgradeRule {
             }
             return result
         }
-    }
-}
-
-extension JWSTransactionDecodedPayload {
-    /// A subscription that renews by itself: by its type, else because it has an end.
-    fileprivate var isAutoRenewable: Bool {
-        if let type { return type == .autoRenewableSubscription }
-        return expiresDate != nil
     }
 }
 

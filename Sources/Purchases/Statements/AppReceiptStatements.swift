@@ -2,7 +2,7 @@ import AppStoreModels
 package import LegacyReceipts
 
 extension AppReceipt {
-    /// What the receipt states about its purchases, in its order.
+    /// The receipt's statements about its purchases, in its order.
     var statements: [PurchaseStatement] {
         let context = RecordContext(self)
         return inAppPurchases.map { PurchaseStatement(PurchaseFacts($0), .attributes, context) }
@@ -10,8 +10,8 @@ extension AppReceipt {
 }
 
 extension AppReceipt {
-    /// Whether purchases can change one another, so that they can resolve to more than the receipt states: only subscriptions
-    /// of several products do (`UpgradeRule`).
+    /// Whether one purchase can change another, so that they resolve to more than the receipt states. That takes
+    /// subscriptions of several products (`UpgradeRule`).
     package var hasDependentPurchases: Bool {
         UpgradeRule.isNeeded(inAppPurchases.count) {
             inAppPurchases[$0].expiresDate == nil ? nil : inAppPurchases[$0].productId
@@ -30,7 +30,7 @@ extension RecordContext {
 }
 
 extension MappedAppTransaction {
-    /// The attributes about the app itself. Nothing in it is a conclusion.
+    /// The attributes about the app itself, without conclusions.
     init(_ receipt: AppReceipt) {
         self.init(standing: .verifiedReceipt)
         if receipt.receiptType != nil, receipt.environment == nil { notes.append(.unknownEnvironment) }

@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// The part of the App Store in which ids mean something: one app in one environment.
+/// One app in one environment: the scope in which the App Store's ids are unique.
 public struct StoreScope: Hashable, Sendable {
     public let environment: Environment
     public let bundleId: String
@@ -11,14 +11,14 @@ public struct StoreScope: Hashable, Sendable {
     }
 }
 
-/// Something by which a customer of an app is known. Documents that share one are about the same customer.
+/// An id that identifies a customer of an app. Documents with the same id are about the same customer.
 public struct CustomerIdentity: Hashable, Sendable {
     public enum Kind: Int, Codable, Hashable, Sendable, CaseIterable {
         case originalTransactionId = 1
         case appTransactionId = 2
-        /// Set by the app for its own accounts. The nil UUID names nobody and is never used.
+        /// Set by the app for its own accounts. The nil UUID identifies no customer and is never used.
         case appAccountToken = 3
-        /// SHA-256 of a receipt without any purchase: it is about somebody, but nothing in it says about whom.
+        /// SHA-256 of a receipt without purchases, which contains no id of its customer.
         case receiptDigest = 4
     }
 
@@ -31,13 +31,13 @@ public struct CustomerIdentity: Hashable, Sendable {
         self.value = kind == .appAccountToken ? value.lowercased() : value
     }
 
-    /// The longest value that is taken, in bytes of UTF-8. Ids of the App Store have up to 20 digits and UUIDs 36
-    /// characters; the bound keeps what an index has to hold small, whatever a document says.
+    /// The longest accepted value, in bytes of UTF-8. Ids of the App Store have up to 20 digits and UUIDs have 36
+    /// characters; the limit bounds the size of an index, whatever a document contains.
     public static let maximumLength = 256
 
-    /// Whether the value names anybody. Ids of nothing but zeros do not (Xcode and masked records write them), nor do
-    /// empty and overlong ones, nor ones with anything but printable ASCII in them, nor an account token that is not a UUID
-    /// or is the nil UUID.
+    /// Whether the value identifies a customer. These do not: ids that are all zeros (Xcode and masked records contain
+    /// them), empty and overlong values, values with characters other than printable ASCII, and account tokens that are
+    /// the nil UUID or no UUID.
     public var isMeaningful: Bool {
         switch kind {
         case .appAccountToken: Self.isUUID(value) && value.utf8.contains { $0 != 0x30 && $0 != 0x2D }
@@ -45,13 +45,13 @@ public struct CustomerIdentity: Hashable, Sendable {
         }
     }
 
-    /// Whether a transaction id names a transaction. The App Store's are decimal numbers; others stand in documents that
-    /// people edited. Text that Unicode or a database may take for another text is not an id.
+    /// Whether a transaction id identifies a transaction. The App Store's ids are decimal numbers; edited documents
+    /// contain others. Characters that Unicode or a database may consider equal to others are not accepted.
     package static func isMeaningful(id: String) -> Bool {
         isPlain(id) && id.utf8.contains { $0 != 0x30 }
     }
 
-    /// Printable ASCII within the bound.
+    /// Whether the text is printable ASCII within the length limit.
     package static func isPlain(_ text: String) -> Bool {
         text.utf8.count <= maximumLength && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }

@@ -2,14 +2,14 @@ internal import AppStoreModels
 internal import LegacyReceipts
 
 extension Customer {
-    /// A name of the customer that the documents give: the same in every store and for every order of the documents. 32
-    /// hexadecimal digits of the SHA-256 of the app, the environment and the smallest identity.
+    /// A key of the customer that depends only on the documents: it is the same in every store and for every order of
+    /// the documents. 32 hexadecimal digits of the SHA-256 of the app, the environment and the smallest identity.
     ///
     /// It changes if a document gives the customer a smaller identity, or merges two customers. Keep ``Customer/identities``
     /// with your own accounts, not this key.
     public var key: String {
         var writer = JSONWriter(reservingCapacity: 256)
-        // JSON separates the parts, whatever characters are in them.
+        // JSON keeps the parts apart, whatever characters they contain.
         writer.beginArray()
         writer.string(scope.environment.rawValue)
         writer.string(scope.bundleId)
@@ -36,7 +36,7 @@ extension Sequence<FactOrigin> {
     /// a recorded document that states none is 0.
     public var newestDate: Int64? { lazy.map(\.signedDate).filter { $0 > 0 }.max() }
 
-    /// Whether a verified signature stands behind one of the documents.
+    /// Whether one of the documents has a verified signature.
     public var isSigned: Bool { contains { $0.source.kind.isSigned } }
 }
 

@@ -1,13 +1,13 @@
 package import AppStoreModels
 
-/// Writes facts as the engines store them: Apple's JSON, in which the bundle id and the environment are left out, because
-/// the scope of the row says them.
+/// Writes facts as the engines store them: Apple's JSON without the bundle id and the environment, which the scope of
+/// the row states.
 ///
-/// The same fact always gives the same octets. Engines compare them to decide between two facts of the same date.
+/// The same fact always gives the same bytes. Engines compare them to decide between two facts of the same date.
 package struct FactEncoder {
     /// The JSON of the last fact.
     package private(set) var payload = JSONWriter(reservingCapacity: 1024)
-    /// The JSON of its legacy fields; empty if it has none. Never absent, so that rows can be compared.
+    /// The JSON of its legacy fields; empty if it has none, never absent, so that rows can be compared.
     package private(set) var legacy = JSONWriter(reservingCapacity: 256)
 
     package init() {}

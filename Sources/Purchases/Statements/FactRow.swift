@@ -1,4 +1,4 @@
-/// A fact as an engine stores it: bytes, and the columns that decide which of two facts stays.
+/// A fact as an engine stores it: bytes, and the columns that decide which of two facts is kept.
 ///
 /// An engine keeps one row per key:
 ///
@@ -7,7 +7,7 @@
 /// - a renewal info: its scope, its original transaction id and the kind
 /// - an app transaction: its customer and the kind
 ///
-/// Of two rows with the same key, ``replaces(_:)`` decides which one stays. `CustomerAssembler` reads the rows.
+/// Of two rows with the same key, ``replaces(_:)`` decides which one is kept. `CustomerAssembler` reads the rows.
 public struct FactRow: Hashable, Sendable {
     /// The raw value of a `FactKind`.
     public let kind: Int64

@@ -1,23 +1,23 @@
 package import AppStoreModels
 internal import LegacyReceipts
 
-// Notifications of version 1 (Reference.md V8). Nobody signed them and they have no UUID; what they embed in
-// `latest_receipt` is signed.
+// Notifications of version 1 (Reference.md V8). They are unsigned and have no UUID; the receipt in `latest_receipt` is
+// signed.
 
 extension [FactSet] {
     /// The facts of a version 1 notification, and the notification itself as the last set.
     ///
-    /// What the notification says is recorded, not signed; the receipts that it embeds are facts of their own. It names no
-    /// time, but it is at least as new as the changes that it tells of and as the receipts in it, which Apple makes anew
-    /// for each notification: by that time it stands against others.
+    /// The notification's own statements are recorded, not signed; the receipts that it embeds give signed facts. It
+    /// states no date of its own. It is at least as new as the changes that it states and as its receipts, which Apple
+    /// creates anew for each notification, so the newest of these dates is used.
     ///
-    /// Its name is the SHA-256 of its content without the shared secret, which is not kept: Apple sends the same content
-    /// again after a failure.
+    /// Its UUID is the SHA-256 of its content without the shared secret: Apple repeats the same content after a failed
+    /// delivery. The shared secret is not stored.
     ///
-    /// Empty if the notification names no app or no environment that a store takes.
+    /// Empty if the notification states no app, or no environment that a store accepts.
     /// - Parameters:
     ///   - object: the notification.
-    ///   - mapping: what it states; nil if nothing about a purchase.
+    ///   - mapping: its statements; nil if it states nothing about a purchase.
     ///   - receipts: the facts of the embedded receipts, each verified.
     package init(notificationV1 object: JSONObject, mapping: RecordedMapping?, receipts: [FactSet]) {
         let changes = ["auto_renew_status_change_date_ms", "cancellation_date_ms"].compactMap {
@@ -32,13 +32,13 @@ extension [FactSet] {
         let signedDate = recorded.first?.recordedDate ?? notBefore ?? 0
         let notification = ProcessedNotification(
             version1: object, signedDate: signedDate, keepsReceipts: receipts.isEmpty)
-        // Last, so that it counts as processed only when what it tells is stored, in however many pieces a store works.
+        // Last, so that a store that works in several steps marks it as processed only after everything else is stored.
         self = recorded + receipts + [FactSet(scope: scope, notification: notification)]
     }
 }
 
 extension StoreScope {
-    /// What the notification says of itself; nil if it does not say.
+    /// The app and the environment that the notification states; nil if it does not state them.
     fileprivate init?(notificationV1 object: JSONObject) {
         guard let bundleId = object["bid"]?.string else { return nil }
         switch object["environment"]?.string {
@@ -56,7 +56,7 @@ extension FactSet {
 }
 
 extension ProcessedNotification {
-    /// - Parameter keepsReceipts: whether embedded receipts stay in the body: those that could not be verified.
+    /// - Parameter keepsReceipts: whether embedded receipts stay in the body: only those that could not be verified.
     fileprivate init(version1 object: JSONObject, signedDate: Int64, keepsReceipts: Bool) {
         func text(_ object: JSONObject) -> [UInt8] {
             var writer = JSONWriter(reservingCapacity: 2_048)

@@ -9,7 +9,7 @@ extension FactSet {
         self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: bytes))
     }
 
-    /// The same, for a caller that has the canonical form of the receipt at hand.
+    /// The same, for a caller that already has the canonical form of the receipt.
     package init?(_ receipt: Verified<LegacyReceipt>, canonicalBytes: [UInt8]) {
         switch receipt.payload {
         case .app(let app): self.init(receipt.map { _ in app }, canonicalBytes: canonicalBytes)
@@ -18,12 +18,12 @@ extension FactSet {
         }
     }
 
-    /// The facts of a verified app receipt. The customer is known by the original transaction ids of the purchases, or,
-    /// if there are none, by the digest of the receipt.
+    /// The facts of a verified app receipt. The original transaction ids of the purchases identify the customer;
+    /// without purchases, the digest of the receipt does.
     ///
-    /// Nil where there is nothing that could be filed: Xcode's receipts, whose ids are all 0; receipts of no environment
-    /// or of one that this version does not know (the oldest Mac receipts lack attribute 0); receipts without a bundle id
-    /// or with one that no app can have (longer than ``CustomerIdentity/maximumLength``, or not ASCII).
+    /// Nil if there is nothing to store: receipts of Xcode, whose ids are all 0; receipts without an environment (the
+    /// oldest Mac receipts lack attribute 0) or with an unknown one; receipts without a bundle id or with an impossible
+    /// one (longer than ``CustomerIdentity/maximumLength``, or not ASCII).
     /// - Parameters:
     ///   - receipt: the verified receipt.
     ///   - bytes: the receipt without transport encoding. Its canonical form is kept for `latest_receipt`.
@@ -46,11 +46,11 @@ extension FactSet {
             receipt: KnownReceipt(form: .app, bytes: canonicalBytes, signedDate: signedDate))
     }
 
-    /// The facts of a verified transaction receipt (iOS 6): one purchase, of the purchase date, or
-    /// of the cancellation date if that is later.
+    /// The facts of a verified transaction receipt (iOS 6): one purchase. Its date is the purchase date, or the
+    /// cancellation date if that is later.
     ///
-    /// The environment is `TransactionReceipt.environment`, which no edit of the unsigned part can make
-    /// production. Nil where there is nothing that could be filed: no bundle id (`bid`), or a transaction id of 0.
+    /// The environment is `TransactionReceipt.environment`; editing the unsigned part of a receipt cannot make it
+    /// production. Nil if there is nothing to store: no bundle id (`bid`), or a transaction id of 0.
     /// - Parameters:
     ///   - receipt: the verified receipt.
     ///   - bytes: the property list without transport encoding. Its canonical form is kept for `latest_receipt`.
@@ -75,7 +75,7 @@ extension FactSet {
 }
 
 extension ReceiptEnvironment {
-    /// The environment under which facts are filed; nil for Xcode, whose ids mean nothing.
+    /// The environment in which facts are stored; nil for Xcode, whose ids are not unique.
     fileprivate var stored: Environment? {
         switch self {
         case .production: .production
@@ -86,7 +86,7 @@ extension ReceiptEnvironment {
 }
 
 extension StoreScope {
-    /// A scope that a store takes; nil without a bundle id, or with one that no app can have.
+    /// A scope that a store accepts; nil without a bundle id, with an impossible one, and for Xcode and local testing.
     init?(storing environment: Environment, _ bundleId: String) {
         guard !bundleId.isEmpty, CustomerIdentity.isPlain(bundleId), environment != .xcode,
             environment != .localTesting

@@ -1,20 +1,19 @@
 internal import AppStoreModels
 
 extension [FactSet] {
-    /// The facts of a recorded document, one set per original transaction id in it. Nobody signed them: so that a document
-    /// that somebody made up cannot make one customer of two, it joins nothing. Purchases that belong together are joined
-    /// by what Apple signed.
+    /// The facts of a recorded document, one set per original transaction id. The document is unsigned, so it cannot
+    /// merge two customers: only signed documents show which purchases belong together.
     ///
-    /// They are of the time of `RecordedMapping/asOf`, but not newer than `importedAt`, in milliseconds since
-    /// 1970-01-01T00:00:00Z.
-    /// Purchases of no app or no known environment, of Xcode, or without a transaction id that names one are left out, so that the result may be empty. So is renewal information that belongs to none of the
-    /// scopes of the document or to several.
+    /// The date of the facts is that of `RecordedMapping/asOf`, but not later than `importedAt`, in milliseconds since
+    /// 1970-01-01T00:00:00Z. The result leaves out purchases without an app or a known environment, of Xcode, and
+    /// without a valid transaction id. It also leaves out renewal information that fits none of the document's scopes,
+    /// or several. It can be empty.
     public init(recorded mapping: RecordedMapping, importedAt: Int64 = .max) {
         self.init(recorded: mapping, notBefore: nil, importedAt: importedAt)
     }
 
-    /// - Parameter notBefore: a time that the document was not made before, in milliseconds since 1970-01-01T00:00:00Z: it
-    ///   tells of a change of that time, or embeds a receipt of it.
+    /// - Parameter notBefore: the earliest possible date of the document, in milliseconds since 1970-01-01T00:00:00Z:
+    ///   that of a change that it states or of a receipt that it embeds.
     init(recorded mapping: RecordedMapping, notBefore: Int64?, importedAt: Int64 = .max) {
         var stated = mapping.asOf?.date ?? 0
         if let notBefore, mapping.asOf?.kind != .recorded { stated = Swift.max(stated, notBefore) }
@@ -33,7 +32,7 @@ extension [FactSet] {
     }
 }
 
-/// The parts of a recorded document by scope, in the order in which the scopes occur.
+/// The parts of a recorded document by scope, in the order of their first occurrence.
 private struct RecordedDocument {
     private struct Part {
         let scope: StoreScope
@@ -41,7 +40,7 @@ private struct RecordedDocument {
         var renewalInfos: [RenewalInfoFact] = []
         var appTransaction: AppTransactionFact?
 
-        /// One set per original transaction id, in the order in which they occur.
+        /// One set per original transaction id, in the order of their first occurrence.
         var sets: [FactSet] {
             var order: [String] = []
             var purchases: [String: [TransactionFact]] = [:]
@@ -117,10 +116,10 @@ private struct RecordedDocument {
 }
 
 extension Customer {
-    /// What one reply states about its customer, resolved. Nothing is filed, so the reply needs neither an app nor an
+    /// Resolves what one reply states about its customer. Nothing is stored, so the reply needs neither an app nor an
     /// environment: replies to iOS 6 receipts have none.
     ///
-    /// Nil if two purchases cannot be told apart: they have the same transaction id, or none.
+    /// Nil if two purchases have the same transaction id, or if one has none.
     init?(resolving reply: RecordedReply) {
         let mapping = ReceiptMapper().map(reply)
         let origin = FactOrigin(source: .recordedReply, signedDate: mapping.asOf?.date ?? 0)

@@ -1,23 +1,23 @@
 public import AppStoreModels
 public import LegacyReceipts
 
-// What a store learns from data that the App Store signed today: transactions, renewal infos, app transactions, and the
-// notifications that carry them.
+// The facts of data that the App Store signs today: transactions, renewal infos, app transactions, and the
+// notifications that contain them.
 
 extension FactSet {
     /// The facts of verified signed data about one customer.
     ///
-    /// What is of another app or environment than `scope` is left out: it would be filed under ids that mean something else
-    /// there. A renewal info names no app (Reference.md S4), so it counts only where a transaction of the
-    /// set has its original transaction id, or where there is no transaction at all and the caller vouches for it.
+    /// Data of another app or environment than `scope` is left out, because its ids have another meaning. A renewal
+    /// info states no app (Reference.md S4). It counts only if a transaction of the set has its original transaction
+    /// id, or if there are no transactions and the caller knows the app.
     /// - Parameters:
-    ///   - scope: the app and the environment that the data was expected of.
-    ///   - source: how the data came.
-    ///   - transactions: what is known of each purchase.
-    ///   - renewalInfos: what is known of each coming renewal.
-    ///   - appTransaction: what is known of the app itself.
-    ///   - notification: the notification that carried the data; its UUID makes a second delivery harmless.
-    ///   - unclaimedSeatIds: the claims of seats of the transaction that the App Store ended.
+    ///   - scope: the expected app and environment.
+    ///   - source: where the data came from.
+    ///   - transactions: the transactions of the customer's purchases.
+    ///   - renewalInfos: the renewal infos of the customer's subscriptions.
+    ///   - appTransaction: the app transaction of the customer.
+    ///   - notification: the notification that contained the data; its UUID makes a second delivery harmless.
+    ///   - unclaimedSeatIds: the seat claims of the transaction that the App Store ended.
     public init(
         scope: StoreScope, source: FactSource, transactions: [Verified<JWSTransactionDecodedPayload>] = [],
         renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>] = [], appTransaction: Verified<AppTransaction>? = nil,
@@ -40,17 +40,15 @@ extension FactSet {
             notification: notification, unclaimedSeatIds: unclaimedSeatIds)
     }
 
-    /// The facts of a verified notification of version 2, and the notification itself. One that is about no purchase, and
-    /// one of a type that this version does not know, is remembered all the same.
+    /// The facts of a verified notification of version 2, and the notification itself. Notifications without a
+    /// purchase, and of types that this version does not know, are stored too.
     ///
-    /// Nil for a notification that cannot be filed: without a bundle id or an environment that a store takes, or without a
-    /// UUID of printable ASCII.
+    /// Nil for a notification that cannot be stored: without a bundle id, without an environment that a store accepts,
+    /// or without a UUID of printable ASCII.
     /// - Parameters:
     ///   - notification: the verified `signedPayload`.
-    ///   - payload: the octets of the notification's JWS payload (JSON). Kept without the JWS inside it that are handed
-    ///     in here as facts: what is left are `status`, `consumptionRequestReason` and whatever the type brings with it.
-    ///     Of a type that this version does not know everything is kept.
-    ///   - transaction: the verified `signedTransactionInfo`.
+    ///   - payload: the bytes of the notification's JWS payload (JSON). They are stored without the JWS that the
+    ///     other parameters contain. For an unknown type, everything is stored.
     ///   - renewalInfo: the verified `signedRenewalInfo`.
     ///   - appTransaction: the verified `signedAppTransactionInfo`.
     public init?(
@@ -69,8 +67,8 @@ extension FactSet {
 }
 
 extension StoreScope {
-    /// The app and the environment of a notification, from the one object that it carries (Reference.md S4
-    /// and S5.4); nil if it names none that a store takes.
+    /// The app and the environment of a notification, from the one object that it contains (Reference.md S4 and S5.4);
+    /// nil if it states none that a store accepts.
     public init?(_ notification: ResponseBodyV2DecodedPayload) {
         let environment: Environment?
         let bundleId: String?
@@ -90,7 +88,8 @@ extension StoreScope {
 }
 
 extension StoreScope {
-    /// What the payload of a notification claims before anybody has verified it: good for nothing but to know what to expect.
+    /// The scope that the payload of a notification states before it is verified. Use it only to choose what to verify
+    /// against.
     package init?(unverifiedNotification payload: [UInt8]) {
         guard let object = try? JSONValue.parse(payload).object else { return nil }
         var claim = ResponseBodyV2DecodedPayload()
@@ -112,7 +111,7 @@ extension StoreScope {
 }
 
 extension ProcessedNotification {
-    /// Nil without a UUID that a store can hold.
+    /// Nil without a UUID that a store accepts.
     init?(_ notification: Verified<ResponseBodyV2DecodedPayload>, payload: [UInt8]) {
         let content = notification.payload
         guard let uuid = content.notificationUUID, !uuid.isEmpty, CustomerIdentity.isPlain(uuid) else { return nil }
@@ -128,7 +127,7 @@ extension ProcessedNotification {
         "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo",
     ]
 
-    /// The payload without the signed data in it, whose facts are stored by themselves.
+    /// The payload without the signed data in it, whose facts are stored separately.
     private static func withoutFacts(_ payload: [UInt8]) -> [UInt8] {
         guard let object = try? JSONValue.parse(payload).object else { return payload }
         func stripped(_ value: JSONValue) -> JSONValue {
@@ -141,8 +140,8 @@ extension ProcessedNotification {
 }
 
 extension TransactionFact {
-    /// A transaction that the App Store signed. Without a signing date it is as old as it can be: no older than the purchase
-    /// and the revocation that it states.
+    /// A transaction that the App Store signed. Without a signing date, its date is the earliest possible: the later of
+    /// the purchase and the revocation that it states.
     package init(_ payload: JWSTransactionDecodedPayload, source: FactSource) {
         let date = payload.signedDate ?? max(payload.purchaseDate ?? 0, payload.revocationDate ?? 0)
         self.init(payload: payload, legacy: nil, origin: FactOrigin(source: source, signedDate: date))

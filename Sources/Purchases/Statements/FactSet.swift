@@ -1,20 +1,20 @@
-/// Everything one document states about one customer. A store takes it in whole or not at all.
+/// Everything one document states about one customer. A store stores it in whole or not at all.
 public struct FactSet: Sendable {
     public let scope: StoreScope
-    /// By what the customer is known in this document, each once, ascending. Empty only for a set that holds nothing but a
-    /// notification, which is about nobody.
+    /// The ids of the customer in this document, each once, ascending. Empty only for a set that contains nothing but a
+    /// notification without a customer.
     public let identities: [CustomerIdentity]
     public let transactions: [TransactionFact]
     public let renewalInfos: [RenewalInfoFact]
     public let appTransaction: AppTransactionFact?
     public let receipt: KnownReceipt?
     public let notification: ProcessedNotification?
-    /// The claims of seats of the first transaction that the App Store ended (UNCLAIM_SEATS), each once, in lower case. Empty
-    /// if the set has no transaction.
+    /// The seat claims of the first transaction that the App Store ended (UNCLAIM_SEATS), each once, in lower case.
+    /// Empty if the set has no transaction.
     public let unclaimedSeatIds: [String]
 
-    /// Every set comes to be here, so that the engines can rely on it: ids that name nothing are left out, and the
-    /// identities that the facts themselves state are added to `identities`.
+    /// Every set is created here, so engines can rely on two things: invalid ids are left out, and `identities`
+    /// contains the ids that the facts state.
     package init(
         scope: StoreScope, identities: [CustomerIdentity] = [], transactions: [TransactionFact] = [],
         renewalInfos: [RenewalInfoFact] = [], appTransaction: AppTransactionFact? = nil, receipt: KnownReceipt? = nil,
@@ -42,9 +42,9 @@ public struct FactSet: Sendable {
         }
         for fact in self.transactions {
             add(.originalTransactionId, fact.storedOriginalTransactionId)
-            // What nobody signed must not make one customer of two.
+            // Unsigned data must not merge two customers.
             guard fact.origin.source.kind.isSigned else { continue }
-            // After a migration the purchase is known by both (App Store Server Notifications 2.16).
+            // After a migration the purchase has both ids (App Store Server Notifications 2.16).
             add(.originalTransactionId, fact.payload.previousOriginalTransactionId)
             add(.appTransactionId, fact.payload.appTransactionId)
             add(.appAccountToken, fact.payload.appAccountToken)
@@ -62,8 +62,7 @@ public struct FactSet: Sendable {
 }
 
 extension TransactionFact {
-    /// The original transaction id under which the fact is filed. A document that does not state one says at least that
-    /// there is this transaction.
+    /// The original transaction id under which the fact is stored; the transaction id if the document states none.
     public var storedOriginalTransactionId: String {
         if let id = payload.originalTransactionId, CustomerIdentity.isMeaningful(id: id) { return id }
         return payload.transactionId ?? ""

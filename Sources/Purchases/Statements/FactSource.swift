@@ -2,20 +2,20 @@
 public enum FactSource: String, Codable, Hashable, Sendable, CaseIterable {
     /// A legacy receipt whose signature was checked.
     case receipt
-    /// A transaction signed by the App Store that a client or a migration handed in (StoreKit 2 JWS).
+    /// A transaction signed by the App Store that a client or a migration submitted (StoreKit 2 JWS).
     case signedTransaction
     /// An answer of the App Store Server API, its JWS verified.
     case appStoreServerAPI
     /// An App Store Server Notification, version 2, its JWS verified.
     case notificationV2
-    /// A kept verifyReceipt reply or rows of one. Nobody signed it.
+    /// A stored verifyReceipt reply or rows of one, unsigned.
     case recordedReply
-    /// An App Store Server Notification, version 1. Nobody signed it.
+    /// An App Store Server Notification, version 1, unsigned.
     case notificationV1
-    /// StoreKit 2 JSON that was kept decoded, without its signature.
+    /// StoreKit 2 JSON that was stored decoded, without its signature.
     case recordedStoreKit2
 
-    /// Facts compete only with facts of the same kind: what a receipt cannot state it cannot overwrite.
+    /// A fact replaces only facts of the same kind, so that a receipt does not overwrite what it cannot state.
     public var kind: FactKind {
         switch self {
         case .receipt: .receipt
@@ -26,7 +26,7 @@ public enum FactSource: String, Codable, Hashable, Sendable, CaseIterable {
 }
 
 extension FactSource {
-    /// The number by which engines store the source. Never change one: it stands in files.
+    /// The number that engines store for the source. Never change one: existing stores contain it.
     package var code: Int64 {
         switch self {
         case .receipt: 1
@@ -39,33 +39,33 @@ extension FactSource {
         }
     }
 
-    /// The source with a number; nil for one that this version does not know.
+    /// The source with a number; nil for a number that this version does not know.
     package init?(code: Int64) {
         guard let source = Self.allCases.first(where: { $0.code == code }) else { return nil }
         self = source
     }
 }
 
-/// The three kinds of documents that facts come from. A store keeps the newest fact of each kind per purchase, so that the
-/// order in which documents arrive does not matter, and joins them on reading.
+/// The three kinds of documents that state facts. A store keeps the newest fact of each kind per purchase and joins
+/// them on reading, so the order in which documents arrive does not matter.
 public enum FactKind: Int, Codable, Hashable, Sendable, CaseIterable {
-    /// Signed legacy receipts: they know the trial and introductory flags, and nothing of groups, prices or upgrades.
+    /// Signed legacy receipts: they state the trial and introductory flags, but no groups, prices or upgrades.
     case receipt = 1
     /// Transactions signed by the App Store: they state every field of the modern model.
     case signedTransaction = 2
     /// Documents without a signature.
     case recorded = 3
 
-    /// Whether facts of this kind rest on a verified signature.
+    /// Whether facts of this kind have a verified signature.
     public var isSigned: Bool { self != .recorded }
 }
 
-/// Where a stored fact comes from, and of when it is.
+/// The source and the date of a stored fact.
 public struct FactOrigin: Hashable, Sendable {
     public let source: FactSource
-    /// When the document was signed, in milliseconds since 1970-01-01T00:00:00Z: attribute 12 of an app receipt, the
-    /// purchase date of a transaction receipt or the cancellation date if that is later (it says no other), `signedDate` of
-    /// a JWS, the request date of a reply.
+    /// When the document was signed, in milliseconds since 1970-01-01T00:00:00Z. For an app receipt, attribute 12; for
+    /// a transaction receipt, which states no signing date, the later of the purchase and the cancellation; for a JWS,
+    /// `signedDate`; for a reply, the request date.
     public let signedDate: Int64
 
     public init(source: FactSource, signedDate: Int64) {

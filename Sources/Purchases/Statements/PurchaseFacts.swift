@@ -1,14 +1,14 @@
 import AppStoreModels
 import LegacyReceipts
 
-/// Something a legacy record can say about a purchase.
+/// A fact that a legacy record can state about a purchase.
 enum Fact: Int, CaseIterable, Sendable {
     case quantity, productId, transactionId, purchaseDate, originalTransactionId, originalPurchaseDate, productType
     case expiresDate, webOrderLineItemId, cancellationDate, cancellationReason, isTrialPeriod, isInIntroOfferPeriod
     case promotionalOfferId, ownershipType, isUpgraded, subscriptionGroupIdentifier, appAccountToken, offerCodeRefName
 }
 
-/// What a legacy record says about one purchase, whatever the kind of record.
+/// What a legacy record states about one purchase, whatever the kind of record.
 struct PurchaseFacts: Sendable, Equatable {
     var quantity: Int64?
     var productId: String?
@@ -25,7 +25,7 @@ struct PurchaseFacts: Sendable, Equatable {
     var isInIntroOfferPeriod: Bool?
     var promotionalOfferId: String?
     var ownershipType: InAppOwnershipType?
-    /// Whether the record names an ownership that is not known, so that no default may be taken.
+    /// Whether the record states an unknown ownership, so that no default applies.
     var hasUnknownOwnership = false
     var isUpgraded: Bool?
     var subscriptionGroupIdentifier: String?
@@ -34,15 +34,15 @@ struct PurchaseFacts: Sendable, Equatable {
     var itemId: String?
 }
 
-/// The kind of record, which knows the provenance of each fact.
+/// The kind of record, which gives the provenance of each fact.
 enum RecordForm: Sendable {
     /// Attributes of an app receipt (Reference.md V5.3).
     case attributes
-    /// Keys of a transaction receipt; which of the two forms of a date was there is looked up.
+    /// Keys of a transaction receipt, which may have either of two forms of a date.
     case purchaseInfo(TransactionReceipt)
     /// Keys of a recorded document, by the raw value of ``Fact``.
     case recorded([RecordedKey?], isNotification: Bool)
-    /// Members of a verified JWS, which came as the source says.
+    /// Members of a verified JWS from this source.
     case signedJWS(FactSource)
     /// Members of decoded StoreKit 2 JSON.
     case recordedStoreKit2
@@ -70,7 +70,7 @@ enum RecordForm: Sendable {
         }
     }
 
-    /// Where every field comes from, if the document is in modern terms; nil for a legacy document.
+    /// The provenance of every field of a modern document; nil for a legacy document.
     var modernProvenance: Provenance? {
         switch self {
         case .signedJWS: .signedJWS
@@ -96,7 +96,7 @@ enum RecordForm: Sendable {
         case .cancellationReason: 1720
         case .promotionalOfferId: 1721
         case .ownershipType: 1722
-        // No attribute holds these (Reference.md V5.3), so they are never asked for.
+        // No attribute states these (Reference.md V5.3), so their provenance is never needed.
         case .isUpgraded, .subscriptionGroupIdentifier, .appAccountToken, .offerCodeRefName: -1
         }
     }
@@ -132,13 +132,13 @@ extension TransactionReceipt {
     }
 }
 
-/// What holds for all purchases of one record.
+/// What applies to all purchases of one record.
 struct RecordContext: Sendable {
     var bundleId: String?
     var bundleIdProvenance = Provenance.absent
     var environment: Environment?
     var environmentProvenance = Provenance.absent
-    /// When the record was made, in milliseconds since 1970-01-01T00:00:00Z, as far as the record itself says.
+    /// When the record was made, in milliseconds since 1970-01-01T00:00:00Z; nil if it does not state that.
     var recordedAt: Int64?
 
     init() {}

@@ -1,12 +1,12 @@
 package import AppStoreModels
 import LegacyReceipts
 
-/// What one document states about one purchase, in modern terms and without any conclusion. A cancellation of a legacy document
-/// is in ``legacy`` only: the document does not state whether it is a revocation or an upgrade.
+/// What one document states about one purchase, in modern terms and without any conclusion. The cancellation of a
+/// legacy document is in ``legacy`` only, because the document does not state whether it is a revocation or an upgrade.
 package struct PurchaseStatement: Sendable {
     package private(set) var payload = JWSTransactionDecodedPayload()
     package private(set) var legacy = LegacyTransactionFields()
-    /// What the fields cannot say.
+    /// Facts that the fields cannot state.
     private(set) var notes: [MappingNote]
     let form: RecordForm
     let context: RecordContext
@@ -26,7 +26,7 @@ package struct PurchaseStatement: Sendable {
         payload.isUpgraded = facts.isUpgraded
         payload.subscriptionGroupIdentifier = facts.subscriptionGroupIdentifier
         payload.bundleId = context.bundleId
-        // An environment that a rule concludes is no statement.
+        // An environment that a rule concluded is not a statement.
         if case .inferred = context.environmentProvenance {} else { payload.environment = context.environment }
         legacy = LegacyTransactionFields(facts)
     }
@@ -50,7 +50,7 @@ package struct PurchaseStatement: Sendable {
             note(.missingTransactionId)
         }
         if payload.originalTransactionId == "0" { self.payload.originalTransactionId = nil }
-        // The cancellation of an unsigned document is found where those of the others are.
+        // Code that reads unsigned documents looks for the cancellation in `legacy`.
         if case .recordedStoreKit2 = form {
             legacy.cancellationDate = payload.revocationDate
             legacy.cancellationReason = payload.revocationReason.map { Int64($0.rawValue) }
@@ -83,8 +83,8 @@ package struct PurchaseStatement: Sendable {
         if let start = facts.purchaseDate, let end = facts.expiresDate, start > end { note(.purchasedAfterExpiry) }
     }
 
-    /// An offer with a name is that offer; else the trial flag beats the introductory flag, because free trials before
-    /// 2024 have only the former (Reference.md V3.5 "Trial flags" and V9.2).
+    /// A named offer comes first. Else the trial flag comes before the introductory flag, because free trials before
+    /// 2024 have only the trial flag (Reference.md V3.5 "Trial flags" and V9.2).
     private mutating func setOffer(_ facts: borrowing PurchaseFacts) {
         let isTrial = facts.isTrialPeriod == true
         if let identifier = facts.promotionalOfferId {
@@ -105,7 +105,7 @@ package struct PurchaseStatement: Sendable {
         if !notes.contains(note) { notes.append(note) }
     }
 
-    /// Where the document has what it states of a field.
+    /// Which part of the document states a field.
     func provenance(of field: TransactionField) -> Provenance {
         if let provenance = form.modernProvenance { return provenance }
         return switch field {
@@ -115,7 +115,7 @@ package struct PurchaseStatement: Sendable {
         }
     }
 
-    /// The fact that a field has its value from.
+    /// The fact that gives a field its value.
     private func fact(of field: TransactionField) -> Fact? {
         switch field {
         case .transactionId: .transactionId
@@ -163,7 +163,7 @@ extension LegacyTransactionFields {
 }
 
 extension ReceiptProductType {
-    /// The type in Apple's modern terms; nil for a free subscription and for values that are not known.
+    /// The type in the modern model; nil for a free subscription and for unknown values.
     fileprivate var modern: ProductType? {
         switch self {
         case .nonConsumable: .nonConsumable

@@ -1,8 +1,8 @@
 public import AppStoreModels
 internal import Foundation
 
-/// What legacy documents state of a purchase and the modern model has no field for. Each is absent where the document does
-/// not have it; presence matters, because verifyReceipt shows a flag only where the receipt has the attribute.
+/// Values of legacy documents that the modern model has no field for. Each is absent if the document does not have it.
+/// That matters: verifyReceipt shows a flag only if the receipt has the attribute.
 public struct LegacyTransactionFields: Codable, Hashable, Sendable {
     /// `is_trial_period` (attribute 1713).
     public var isTrialPeriod: Bool?
@@ -20,8 +20,7 @@ public struct LegacyTransactionFields: Codable, Hashable, Sendable {
     public var inAppOwnershipType: InAppOwnershipType?
     /// `item_id` of transaction receipts (attribute 1710).
     public var itemId: String?
-    /// Attribute 1707 where no type of the modern model says the same: 4 for a free (Newsstand) subscription, and values that
-    /// are not known.
+    /// Attribute 1707 if no modern type corresponds to it: 4 for a free (Newsstand) subscription, and unknown values.
     public var productType: Int64?
 
     public init() {}
@@ -29,9 +28,9 @@ public struct LegacyTransactionFields: Codable, Hashable, Sendable {
 
 /// What one document states about one transaction.
 public struct TransactionFact: Sendable {
-    /// Only what the document states: no conclusions, no catalog. `transactionId` is set; facts without are not stored.
-    /// Facts of legacy documents have no `revocationDate` and no `revocationReason`: these documents state a cancellation,
-    /// which may be an upgrade, and it stands in ``legacy``. Facts of unsigned StoreKit 2 JSON have both.
+    /// Only what the document states: no conclusions, no catalog. `transactionId` is set; facts without one are not
+    /// stored. Facts of legacy documents have no `revocationDate` and no `revocationReason`. These documents state a
+    /// cancellation, which may be an upgrade; it is in ``legacy``. Facts of unsigned StoreKit 2 JSON have both.
     public let payload: JWSTransactionDecodedPayload
     public let legacy: LegacyTransactionFields?
     public let origin: FactOrigin
@@ -65,7 +64,7 @@ public struct AppTransactionFact: Sendable {
     }
 }
 
-/// A genuine receipt, kept because `latest_receipt` hands it out.
+/// A verified receipt, stored because `latest_receipt` returns it.
 public struct KnownReceipt: Hashable, Sendable {
     public enum Form: Int, Codable, Hashable, Sendable {
         case app = 1
@@ -74,10 +73,10 @@ public struct KnownReceipt: Hashable, Sendable {
     }
 
     public let form: Form
-    /// The octets without transport encoding.
+    /// The bytes without transport encoding.
     public let bytes: [UInt8]
-    /// Attribute 12 of an app receipt, the purchase date of a transaction receipt, one more where it states a cancellation;
-    /// milliseconds since 1970-01-01T00:00:00Z.
+    /// Attribute 12 of an app receipt; the purchase date of a transaction receipt, plus 1 if it states a cancellation.
+    /// Milliseconds since 1970-01-01T00:00:00Z.
     public let signedDate: Int64
 
     package init(form: Form, bytes: [UInt8], signedDate: Int64) {
@@ -86,7 +85,7 @@ public struct KnownReceipt: Hashable, Sendable {
         self.signedDate = signedDate
     }
 
-    // Made by the compiler it would compare octet by octet, many times slower, for each receipt that comes again.
+    // The compiler's version compares byte by byte, which is many times slower for each receipt that arrives again.
     public static func == (left: KnownReceipt, right: KnownReceipt) -> Bool {
         guard left.signedDate == right.signedDate, left.form == right.form, left.bytes.count == right.bytes.count
         else { return false }
@@ -99,7 +98,7 @@ public struct KnownReceipt: Hashable, Sendable {
     }
 }
 
-/// A notification that was taken in. Its UUID makes a repeated delivery harmless.
+/// A notification that was processed. Its UUID makes a repeated delivery harmless.
 public struct ProcessedNotification: Hashable, Sendable {
     public let notificationUUID: String
     public let notificationType: String
@@ -121,14 +120,14 @@ public struct ProcessedNotification: Hashable, Sendable {
 }
 
 extension TransactionFact {
-    /// Whether the fact states that the period was cut short. Of two facts of one kind and date, this one is kept.
+    /// Whether the fact states a cancellation. Of two facts of one kind and date, such a fact is kept.
     package var revokes: Bool { payload.revocationDate != nil || legacy?.cancellationDate != nil }
 
     /// Whether the fact states that the product is a non-renewing subscription.
     package var isNonRenewingSubscription: Bool { payload.type == .nonRenewingSubscription }
 
-    /// How a stored payload of a subscription names its product; nil for a fact that says no expiry. A stored payload without
-    /// this text is of another product.
+    /// The text that every stored payload of a subscription to this product contains; nil for a fact without an expiry
+    /// or a product.
     package var storedProduct: [UInt8]? {
         guard payload.expiresDate != nil, let product = payload.productId else { return nil }
         var writer = JSONWriter(reservingCapacity: 64)
@@ -138,11 +137,11 @@ extension TransactionFact {
         return Array(writer.finish().dropFirst().dropLast())
     }
 
-    /// Whether the fact is signed and says nothing of a cancellation. Where the ledger has no entry, or says that the
-    /// content is granted, such a fact leaves the transaction `purchased`, whatever else is known: a signed fact without
-    /// a cancellation is not outdone by an unsigned one (see FactJoining.swift), and by an older signed one only if that
-    /// one decided before. So bulk loads need not join facts. The exception is a subscription with several products, whose
-    /// transactions `UpgradeRule` looks at together.
+    /// Whether the fact is signed and states no cancellation. If the ledger has no entry, or its entry grants the
+    /// content, such a fact leaves the transaction `purchased`, whatever else is known: an unsigned fact never
+    /// overrules a signed one (see FactJoining.swift), and an older signed one does so only if it decided before. Bulk
+    /// loads therefore need not join facts. The exception is a subscription with several products, because
+    /// `UpgradeRule` compares their transactions.
     package var isPlainPurchase: Bool {
         origin.source.kind.isSigned && payload.revocationDate == nil && payload.isUpgraded != true
             && legacy?.cancellationDate == nil

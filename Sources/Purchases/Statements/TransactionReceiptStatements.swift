@@ -2,7 +2,7 @@ import AppStoreModels
 import LegacyReceipts
 
 extension TransactionReceipt {
-    /// What the receipt states about its purchase.
+    /// The receipt's statement about its purchase.
     var statement: PurchaseStatement {
         PurchaseStatement(
             PurchaseFacts(self), .purchaseInfo(self), RecordContext(self),
@@ -16,14 +16,14 @@ extension RecordContext {
         bundleIdProvenance = .signedKey("bid")
         environment = receipt.environment.modern
         environmentProvenance = .inferred(receipt.environmentRule)
-        // The receipt has no date of its own. It was made at its purchase or later, and a restored one bears the date
-        // of the restoration, so this is the best there is.
+        // The receipt has no date of its own. It was made at its purchase or later; a restored one has the date of the
+        // restoration as its purchase date.
         recordedAt = receipt.purchaseDate
     }
 }
 
 extension TransactionReceipt {
-    /// The environment is not signed: every value of it is a conclusion (Reference.md V7.5).
+    /// The environment is not signed, so every value is a conclusion (Reference.md V7.5).
     fileprivate var environmentRule: InferenceRule {
         if hasSandboxTransactionId { return .sandboxTransactionId }
         return environment == .production ? .productionClaimAndTransactionId : .unsignedClaimOfSandbox
