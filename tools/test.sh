@@ -77,6 +77,9 @@ python3 tools/judges/runbook.py "$command"
 step "Alerts"
 bash tools/judges/alerts.sh
 
+step "Spark"
+bash tools/judges/spark.sh "$command"
+
 step "Unmodified clients from PyPI"
 CLIENT_JUDGES_COMMAND=$command bash tools/judges/clients/run.sh
 

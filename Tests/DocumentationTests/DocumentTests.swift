@@ -38,6 +38,7 @@ let root: URL? = {
         "Sources/Migration/Migration.docc/Migration.md",
         "Sources/ReceiptForge/ReceiptForge.docc/ReceiptForge.md",
         "Sources/ReplyComparison/ReplyComparison.docc/ReplyComparison.md",
+        "tools/spark/README.md",
     ]
 
     /// What only a device can run, and what belongs into a package description.

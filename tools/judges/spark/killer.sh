@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Stands in for the binary in a Spark job. Once each, it kills the filter and its Python worker in the first stage, and the
+# migration and the Python worker of another export in the last stage. JUDGE_KILLS is a folder: for what has happened.
+set -euo pipefail
+
+# Succeeds only for the first process that calls it with this name, on any number of workers.
+once() { mkdir "$JUDGE_KILLS/$1" 2>/dev/null; }
+
+case "$*" in
+"migrate - --stream "*)
+    echo examine >>"$JUDGE_KILLS/log"
+    if once filter; then
+        "$JUDGE_BINARY" "$@" | head -n 5 || true
+        kill -9 $$
+    fi
+    if once filter-worker; then
+        "$JUDGE_BINARY" "$@" | head -n 5 || true
+        kill -9 "$PPID"
+    fi
+    ;;
+# The driver asks an empty store for the columns.
+*"--expect-records 0 "* | *"--format csv "*) ;;
+"migrate - --into "*)
+    echo resolve >>"$JUDGE_KILLS/log"
+    if once migration; then
+        "$JUDGE_BINARY" "$@" &
+        sleep 0.1
+        kill -9 $! $$
+    fi
+    ;;
+"export "*)
+    if once export-worker; then
+        "$JUDGE_BINARY" "$@" >/dev/null
+        kill -9 "$PPID"
+    fi
+    ;;
+esac
+exec "$JUDGE_BINARY" "$@"
