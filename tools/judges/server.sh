@@ -30,12 +30,15 @@ trap finish EXIT
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
     -addext subjectAltName=DNS:localhost -keyout "$folder/key.pem" -out "$folder/certificate.pem" 2>/dev/null
 chmod 600 "$folder/key.pem"
+openssl rand -hex 32 >"$folder/look-up.token"
+chmod 600 "$folder/look-up.token"
 cat >"$folder/serve.yaml" <<YAML
 listeners:
   - port: 0
   - port: 0
     tls: {certificate: certificate.pem, private-key: key.pem}
 admin: {port: 0}
+look-up: {enabled: true, port: 0, token-files: [look-up.token]}
 store: {url: "sqlite:$folder/store.sqlite"}
 YAML
 "$binary" serve --config "$folder/serve.yaml" --check
@@ -52,10 +55,10 @@ for line in open(sys.argv[1]):
         print(event["port"])
 PYTHON
 }
-plain= secure= admin=
+plain= secure= admin= lookUp=
 for _ in $(seq 100); do
-    plain=$(port_of both false) secure=$(port_of both true) admin=$(port_of admin false)
-    [ -n "$plain" ] && [ -n "$secure" ] && [ -n "$admin" ] && break
+    plain=$(port_of both false) secure=$(port_of both true) admin=$(port_of admin false) lookUp=$(port_of look-up false)
+    [ -n "$plain" ] && [ -n "$secure" ] && [ -n "$admin" ] && [ -n "$lookUp" ] && break
     kill -0 "$server"
     sleep 0.1
 done
@@ -76,11 +79,22 @@ grep -q '21002} HTTP/1.1$' "$folder/curl"
 
 step "OpenAPI (schemathesis)"
 curl --fail --silent "http://127.0.0.1:$admin/openapi.json" | cmp - Sources/VerifyReceiptServer/Admin/openapi.json
+# judge URL OPTION…: the operations that the options select.
+judge() {
+    timeout 180 "$python" -m schemathesis.cli run "http://127.0.0.1:$admin/openapi.json" --url "$1" --checks all \
+        --no-color --seed 1 --generation-database none --workers 1 --request-timeout 10 "${@:2}"
+}
 # Left out are the two checks that want HTTP errors where verifyReceipt by its nature answers 200 with a status: for bodies
 # that break the schema, and for other methods.
-timeout 180 "$python" -m schemathesis.cli run "http://127.0.0.1:$admin/openapi.json" \
-    --url "http://127.0.0.1:$plain" --checks all --exclude-checks negative_data_rejection,unsupported_method \
-    --max-examples 300 --no-color --seed 1 --generation-database none --workers 1 --request-timeout 10
+judge "http://127.0.0.1:$plain" --exclude-path-regex '^/v1/' --max-examples 300 \
+    --exclude-checks negative_data_rejection,unsupported_method
+
+step "OpenAPI of the look-up listener (schemathesis)"
+token="Authorization: Bearer $(cat "$folder/look-up.token")"
+judge "http://127.0.0.1:$lookUp" --include-path-regex '^/v1/(customers|inspect)' --max-examples 100 --header "$token"
+# Left out is the check that wants valid requests to be accepted: the app of a request must be configured.
+judge "http://127.0.0.1:$lookUp" --include-path-regex '^/v1/signatures' --max-examples 100 --header "$token" \
+    --exclude-checks positive_data_acceptance
 
 step "Metrics (prometheus-client)"
 "$python" tools/judges/prometheus_text.py "http://127.0.0.1:$admin/metrics"

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 binary=$(realpath "$1")
 source tools/install.sh
-install_packages openjdk-17-jre-headless
+command -v java >/dev/null || install_packages openjdk-17-jre-headless
 
 venv=.build/spark
 [ -x "$venv/bin/python3" ] || python3 -m venv "$venv"
