@@ -192,7 +192,7 @@ let package = Package(
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "ReplyComparison",
                 "VerifyReceiptServer",
                 "AppStoreServer", "AppStoreSync",
-                "AppStoreSandbox",
+                "AppStoreSandbox", crypto,
                 server("Logging", "swift-log"), server("ServiceLifecycle", "swift-service-lifecycle"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
@@ -349,7 +349,7 @@ let package = Package(
                 "TestSupport",
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "Purchases", "ReceiptForge",
                 "AppStoreServer", "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
-                "PostgreSQLTransactionStore", "TestDatabase", grdb,
+                "PostgreSQLTransactionStore", "TestDatabase", grdb, crypto,
             ],
             swiftSettings: testSettings),
     ]

@@ -1,6 +1,7 @@
 internal import AppStoreModels
 public import ProductCatalog
-internal import Purchases
+package import Purchases
+internal import TransactionStore
 
 /// What a store has about one customer, as rows of tables: those of an export, and those of `CustomerTables`. It concludes
 /// nothing.
@@ -27,28 +28,39 @@ public struct CustomerReport: Sendable {
     ///   - catalog: states types, groups, levels, durations and offers that documents do not state.
     ///   - date: the moment of statuses, entitlements and offers, in milliseconds since 1970-01-01T00:00:00Z.
     public init(_ match: CustomerSearch.Match, catalog: ProductCatalog?, date: Int64) {
-        kinds = match.kinds
-        let owner = ExportedCustomer(match.customer, users: match.users, catalog: catalog, at: date)
+        self.init(match.customer, users: match.users, kinds: match.kinds, catalog: catalog, date: date)
+    }
+
+    /// A report of a customer who is in no store: what documents state together.
+    package init(_ customer: Customer, catalog: ProductCatalog?, date: Int64) {
+        self.init(customer, users: [], kinds: [], catalog: catalog, date: date)
+    }
+
+    private init(
+        _ customer: Customer, users: [UserClaim], kinds: [CustomerSearch.IdKind], catalog: ProductCatalog?, date: Int64
+    ) {
+        self.kinds = kinds
+        let owner = ExportedCustomer(customer, users: users, catalog: catalog, at: date)
         let transactions = owner.transactions
         sections = [
-            Section(ExportedTables.customers, owner.rows([match.customer])),
+            Section(ExportedTables.customers, owner.rows([customer])),
             Section(ExportedTables.entitlements, owner.rows(owner.entitlements)),
             Section(ExportedTables.subscriptions, owner.rows(owner.subscriptions)),
             Section(CustomerTables.periods, owner.history.subscriptionPeriods),
             Section(ExportedTables.terms, owner.termRows),
             Section(ExportedTables.transactions, transactions),
-            Section(ExportedTables.renewalInfos, owner.rows(match.customer.renewalInfos)),
+            Section(ExportedTables.renewalInfos, owner.rows(customer.renewalInfos)),
             Section(
                 ExportedTables.appTransactions,
-                owner.rows([match.customer.appTransaction].compactMap(\.self))),
+                owner.rows([customer.appTransaction].compactMap(\.self))),
             Section(
                 CustomerTables.offersUsed, transactions.filter { $0.value.stored.payload.offerType != nil }),
             Section(CustomerTables.offersOpen, owner.history.openOffers(catalog, at: date)),
-            Section(ExportedTables.customerIdentities, owner.rows(match.customer.identities)),
+            Section(ExportedTables.customerIdentities, owner.rows(customer.identities)),
             Section(ExportedTables.customerUsers, owner.rows(owner.users.users)),
             Section(ExportedTables.conflicts, owner.rows(owner.users.conflicts)),
             Section(ExportedTables.toAskApple, owner.rows(owner.questions)),
-            Section(CustomerTables.documents, CustomerDocument.all(of: match.customer)),
+            Section(CustomerTables.documents, CustomerDocument.all(of: customer)),
         ]
     }
 

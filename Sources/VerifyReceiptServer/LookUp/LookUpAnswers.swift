@@ -1,7 +1,7 @@
 public import AppStoreSync
 public import VerifyReceipt
 
-/// What the look-up listener answers with: customers of the store, and inspected documents. All answers are JSON.
+/// What the look-up listener answers with: customers of the store, and inspected documents, as JSON and as a page for people.
 ///
 /// The listener bounds the number of calls and the time that a client waits for one; a call that is given up goes on.
 public protocol LookUpAnswers: Sendable {
@@ -25,6 +25,16 @@ public protocol LookUpAnswers: Sendable {
     /// - Throws: what the trust policy's certificates throw.
     func inspection(of document: [UInt8], _ endpoint: EndpointConfiguration) async throws -> [UInt8]
 
+    /// The page of the inspector.
+    /// - Parameters:
+    ///   - question: what it shows.
+    ///   - date: the moment of statuses, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - endpoint: has the trust policy, and the options of replies.
+    /// - Throws: `TransactionStoreError`, and what the trust policy's certificates throw.
+    func page(
+        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration
+    ) async throws -> InspectorAnswer
+
     /// Signs for an app.
     /// - Parameters:
     ///   - signature: what to sign.
@@ -36,6 +46,31 @@ public protocol LookUpAnswers: Sendable {
         _ signature: LookUpSignature, _ request: [UInt8], _ endpoint: EndpointConfiguration,
         _ credentials: [AppStoreCredentials]
     ) async throws -> [UInt8]
+}
+
+/// What the page of the inspector shows.
+public enum InspectorQuestion: Hashable, Sendable {
+    /// The forms alone.
+    case nothing
+    /// A document that was pasted: what it is, every check, what it states, and the verifyReceipt reply to it. Nothing is stored.
+    case document([UInt8])
+    /// The customers with an id.
+    case customers(String)
+    /// Why there is no answer, as a sentence.
+    case failure(String)
+}
+
+/// A page that needs nothing from elsewhere.
+public struct InspectorAnswer: Hashable, Sendable {
+    /// HTML in UTF-8.
+    public let html: [UInt8]
+    /// The value of `Content-Security-Policy`, with the hashes of the style and the script in the page.
+    public let contentSecurityPolicy: String
+
+    public init(html: [UInt8], contentSecurityPolicy: String) {
+        self.html = html
+        self.contentSecurityPolicy = contentSecurityPolicy
+    }
 }
 
 /// What the look-up listener signs. Raw values are the last part of the path.

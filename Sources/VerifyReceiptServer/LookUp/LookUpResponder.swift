@@ -11,7 +11,8 @@ import NIOCore
 import Synchronization
 import TransactionStore
 
-/// Answers on the look-up listener. Every request needs the bearer token (RFC 6750, 2.1).
+/// Answers on the look-up listener. Every request needs the bearer token (RFC 6750, 2.1). A browser sends it as the password
+/// of HTTP Basic authentication (RFC 7617), with any user name.
 ///
 /// | path | answer |
 /// |---|---|
@@ -19,6 +20,7 @@ import TransactionStore
 /// | `GET /v1/customers/{id}/entitlements` | their entitlements |
 /// | `POST /v1/inspect` | what the body is, as `inspect --json` prints it |
 /// | `POST /v1/signatures/{kind}` | a signature for an app (``LookUpSignature``) |
+/// | `GET /`, `POST /` | the page of the inspector; the form has `document` or `id` |
 final class LookUpResponder: Sendable {
     /// How many questions are worked on at once. A question that is given up counts until it ends.
     static let maximumQuestions = 8
@@ -62,14 +64,24 @@ final class LookUpResponder: Sendable {
         case entitlements(String, at: Int64)
         case inspection([UInt8])
         case signature(LookUpSignature, [UInt8])
+        case page(InspectorQuestion, at: Int64)
 
         /// For the log. An id names a person, so its digest stands for it.
         var name: String {
             switch self {
             case .customers(let id, _), .entitlements(let id, _): Fingerprint(of: Array(id.utf8)).description
-            case .inspection(let body), .signature(_, let body): Fingerprint(of: body).description
+            case .inspection(let body), .signature(_, let body), .page(.document(let body), _):
+                Fingerprint(of: body).description
+            case .page(.customers(let id), _): Fingerprint(of: Array(id.utf8)).description
+            case .page: ""
             }
         }
+    }
+
+    private struct Answer {
+        var body: [UInt8]
+        var type = "application/json"
+        var fields: HTTPFields = [:]
     }
 
     /// An answer without a result.
@@ -83,18 +95,16 @@ final class LookUpResponder: Sendable {
         let start = ContinuousClock.now
         var name: String?
         let status: HTTPResponse.Status
-        var fields: HTTPFields = [:]
-        let body: [UInt8]
+        var answer: Answer
         do throws(Refusal) {
             try checkToken(request)
             let question = try await question(request)
             name = question.name
-            body = try await answer(question)
+            answer = try await self.answer(question)
             status = .ok
         } catch {
             status = error.status
-            fields = error.fields
-            body = Self.json(error)
+            answer = await refused(error, request)
         }
         responses.add(String(status.code))
         logger.info(
@@ -104,14 +114,33 @@ final class LookUpResponder: Sendable {
                 "sha256": "\(name.map { String($0.prefix(12)) } ?? "")",
                 "milliseconds": .stringConvertible((ContinuousClock.now - start) / .milliseconds(1)),
             ])
-        var head = HTTPResponse(status: status, headerFields: fields)
-        head.headerFields[.contentType] = "application/json"
-        head.headerFields[.contentLength] = String(body.count)
+        var head = HTTPResponse(status: status, headerFields: answer.fields)
+        head.headerFields[.contentType] = answer.type
+        head.headerFields[.contentLength] = String(answer.body.count)
         head.headerFields[.cacheControl] = "no-store"
         head.headerFields[.xContentTypeOptions] = "nosniff"
         head.headerFields[.date] = state.httpDate()
         guard request.method != .head else { return try await writer.writeResponse(head) }
-        try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+    }
+
+    /// A person gets the page with the reason; a stranger does not.
+    private func refused(_ refusal: Refusal, _ request: Request) async -> Answer {
+        var answer = Answer(body: Self.json(refusal), fields: refusal.fields)
+        guard Self.route(request) == "page", refusal.status != .unauthorized else { return answer }
+        let endpoint = state.current.endpoint.configuration
+        if let page = try? await answers.page(.failure(refusal.reason), at: state.clock(), endpoint) {
+            answer = Self.answer(page)
+            for field in refusal.fields { answer.fields.append(field) }
+        }
+        return answer
+    }
+
+    private static func answer(_ page: InspectorAnswer) -> Answer {
+        var answer = Answer(body: page.html, type: "text/html; charset=utf-8")
+        answer.fields[.contentSecurityPolicy] = page.contentSecurityPolicy
+        answer.fields[.referrerPolicy] = "no-referrer"
+        return answer
     }
 
     private static func json(_ refusal: Refusal) -> [UInt8] {
@@ -126,14 +155,28 @@ final class LookUpResponder: Sendable {
     /// The token is compared in constant time, and before anything else is read.
     private func checkToken(_ request: Request) throws(Refusal) {
         let given = request.headers[.authorization] ?? ""
-        let parts = given.split(separator: " ", maxSplits: 1)
-        let isBearer = parts.count == 2 && parts[0].lowercased() == "bearer"
         let known = secrets.withLock { $0.tokens }
-        guard isBearer, SharedSecret.matches(String(parts[1]), anyOf: [known]) else {
-            let challenge = given.isEmpty ? "Bearer" : #"Bearer error="invalid_token""#
+        guard let token = Self.token(given), SharedSecret.matches(token, anyOf: [known]) else {
+            let bearer = given.isEmpty ? "Bearer" : #"Bearer error="invalid_token""#
+            let challenge =
+                Self.route(request) == "page" ? #"Basic realm="legacy-receipts", charset="UTF-8""# : bearer
             throw Refusal(
                 status: .unauthorized, reason: "the bearer token is missing or wrong",
                 fields: [.wwwAuthenticate: challenge])
+        }
+    }
+
+    /// The token of a bearer, or the password of HTTP Basic authentication; nil for anything else.
+    private static func token(_ authorization: String) -> String? {
+        let parts = authorization.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        switch parts[0].lowercased() {
+        case "bearer": return String(parts[1])
+        case "basic":
+            guard let data = Data(base64Encoded: String(parts[1])), let colon = data.firstIndex(of: UInt8(ascii: ":"))
+            else { return nil }
+            return String(validating: data[data.index(after: colon)...], as: UTF8.self)
+        default: return nil
         }
     }
 
@@ -141,6 +184,7 @@ final class LookUpResponder: Sendable {
     private static func route(_ request: Request) -> String {
         let parts = path(request)
         switch (parts.count, parts.first, parts.dropFirst().first) {
+        case (1, "", nil): return "page"
         case (2, "v1", "inspect"): return "inspect"
         case (3, "v1", "customers"): return "customers"
         case (4, "v1", "customers") where parts[3] == "entitlements": return "entitlements"
@@ -166,6 +210,13 @@ final class LookUpResponder: Sendable {
             guard request.method == .post else { throw Self.wrongMethod("POST") }
             let kind = LookUpSignature(rawValue: String(Self.path(request)[2])) ?? .promotionalOffer
             return .signature(kind, try await body(request))
+        case "page":
+            if isReading { return .page(.nothing, at: state.clock()) }
+            guard request.method == .post else { throw Self.wrongMethod("GET, HEAD, POST") }
+            guard Self.isOfThisPage(request) else {
+                throw Refusal(status: .forbidden, reason: "the form was sent by a page of another site")
+            }
+            return .page(try Self.inspectorQuestion(try await body(request)), at: state.clock())
         case "customers", "entitlements":
             guard isReading else { throw Self.wrongMethod("GET, HEAD") }
             guard let id = String(Self.path(request)[2]).removingPercentEncoding, !id.isEmpty,
@@ -177,6 +228,58 @@ final class LookUpResponder: Sendable {
             return route == "customers" ? .customers(id, at: date) : .entitlements(id, at: date)
         default: throw Refusal(status: .notFound, reason: "there is no such path")
         }
+    }
+
+    /// Whether a form comes from the page itself, or from no page: browsers send the password with forms of any site (Fetch
+    /// Metadata, `Sec-Fetch-Site`; RFC 6454, `Origin`).
+    private static func isOfThisPage(_ request: Request) -> Bool {
+        if let site = request.headers[.fetchSite] { return site == "same-origin" || site == "none" }
+        guard let origin = request.headers[.origin] else { return true }
+        guard let authority = request.head.authority else { return false }
+        return origin == "http://\(authority)" || origin == "https://\(authority)"
+    }
+
+    /// The fields of a form (URL Living Standard, application/x-www-form-urlencoded).
+    private static func inspectorQuestion(_ body: [UInt8]) throws(Refusal) -> InspectorQuestion {
+        var document: [UInt8] = []
+        var id = ""
+        for pair in body.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let value = formDecoded(parts[1]) else { continue }
+            switch String(decoding: parts[0], as: UTF8.self) {
+            case "document": document = value
+            case "id": id = String(decoding: value, as: UTF8.self)
+            default: break
+            }
+        }
+        if !document.isEmpty { return .document(document) }
+        guard id.utf8.count <= maximumIdBytes else {
+            throw Refusal(status: .badRequest, reason: "the id has 1 to \(maximumIdBytes) bytes of UTF-8")
+        }
+        return id.isEmpty ? .nothing : .customers(id)
+    }
+
+    /// Nil for a percent sign without two hexadecimal digits.
+    private static func formDecoded(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                    return nil
+                }
+                decoded.append(high << 4 | low)
+            default: decoded.append(byte)
+            }
+        }
+        return decoded
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 
     private static func wrongMethod(_ allowed: String) -> Refusal {
@@ -209,7 +312,7 @@ final class LookUpResponder: Sendable {
         }
     }
 
-    private func answer(_ question: Question) async throws(Refusal) -> [UInt8] {
+    private func answer(_ question: Question) async throws(Refusal) -> Answer {
         let isTaken = questions.withLock { count in
             guard count < Self.maximumQuestions else { return false }
             count += 1
@@ -218,25 +321,28 @@ final class LookUpResponder: Sendable {
         guard isTaken else { throw Self.unavailable("too many questions at once") }
         let endpoint = state.current.endpoint.configuration
         let credentials = secrets.withLock { $0.credentials }
-        let task = Task { [answers, self] () -> Result<[UInt8]?, any Error> in
+        let task = Task { [answers, self] () -> Result<Answer?, any Error> in
             defer { questions.withLock { $0 -= 1 } }
             do {
                 switch question {
                 case .customers(let id, let date):
-                    return .success(try await answers.customers(with: id, at: date, endpoint))
+                    return .success(try await answers.customers(with: id, at: date, endpoint).map { Answer(body: $0) })
                 case .entitlements(let id, let date):
-                    return .success(try await answers.entitlements(ofCustomersWith: id, at: date, endpoint))
+                    let body = try await answers.entitlements(ofCustomersWith: id, at: date, endpoint)
+                    return .success(body.map { Answer(body: $0) })
                 case .inspection(let document):
-                    return .success(try await answers.inspection(of: document, endpoint))
+                    return .success(Answer(body: try await answers.inspection(of: document, endpoint)))
                 case .signature(let kind, let body):
-                    return .success(try await answers.sign(kind, body, endpoint, credentials))
+                    return .success(Answer(body: try await answers.sign(kind, body, endpoint, credentials)))
+                case .page(let question, let date):
+                    return .success(Self.answer(try await answers.page(question, at: date, endpoint)))
                 }
             } catch {
                 return .failure(error)
             }
         }
         switch await withTimeout(Self.patience, waitingFor: task) {
-        case .success(let bytes?): return bytes
+        case .success(let answer?): return answer
         case .success(nil): throw Refusal(status: .notFound, reason: "no customer has the id")
         case .failure(let refusal as LookUpRefusal):
             switch refusal {
@@ -261,4 +367,7 @@ final class LookUpResponder: Sendable {
 
 extension HTTPField.Name {
     fileprivate static let retryAfter = HTTPField.Name("Retry-After") ?? .date
+    fileprivate static let contentSecurityPolicy = HTTPField.Name("Content-Security-Policy") ?? .date
+    fileprivate static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .date
+    fileprivate static let fetchSite = HTTPField.Name("Sec-Fetch-Site") ?? .date
 }

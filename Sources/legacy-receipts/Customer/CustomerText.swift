@@ -82,16 +82,21 @@ enum CustomerText {
             + ids.joined(separator: ", ") + more + "."
     }
 
-    /// A header and the rows, in columns. A column without any value is left out.
+    /// A header and the rows, in columns.
     private static func rows(_ section: CustomerReport.Section) -> [String] {
+        let table = table(section)
+        return TextTable.lines([table.columns] + table.rows.map { $0.map { $0 ?? "-" } })
+    }
+
+    /// The columns to show and the rows, as text; nil where a row has no value. A column without any value is left out.
+    static func table(_ section: CustomerReport.Section) -> (columns: [String], rows: [[String?]]) {
         let names = section.table.columns.map(\.name)
         let wanted = (shown[section.table.name] ?? names).compactMap { names.firstIndex(of: $0) }
         let columns = wanted.filter { column in section.rows.contains { $0[column] != nil } }
-        return TextTable.lines(
-            [columns.map { names[$0] }]
-                + section.rows.map { row in
-                    columns.map { column in row[column].map { text($0, section.table.columns[column].kind) } ?? "-" }
-                })
+        let rows = section.rows.map { row in
+            columns.map { column in row[column].map { text($0, section.table.columns[column].kind) } }
+        }
+        return (columns.map { names[$0] }, rows)
     }
 
     private static func text(_ value: ColumnValue, _ kind: ColumnKind) -> String {

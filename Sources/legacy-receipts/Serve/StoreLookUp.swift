@@ -1,6 +1,9 @@
+import AppStoreModels
 import AppStoreSync
+import Foundation
 import LegacyReceipts
 import Migration
+import ProductCatalog
 import Purchases
 import TransactionStore
 import VerifyReceipt
@@ -27,8 +30,7 @@ struct StoreLookUp: LookUpAnswers {
         let search = try await CustomerSearch(for: id, in: store)
         guard !search.matches.isEmpty else { return nil }
         let reports = search.matches.map { match in
-            let app = endpoint.apps.first { $0.bundleId == match.customer.scope.bundleId }
-            return CustomerReport(match, catalog: app?.catalog, date: date)
+            CustomerReport(match, catalog: endpoint.catalog(of: match.customer), date: date)
         }
         return json(search, reports)
     }
@@ -46,10 +48,93 @@ struct StoreLookUp: LookUpAnswers {
         return Array((text + "\n").utf8)
     }
 
+    func page(
+        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration
+    ) async throws -> InspectorAnswer {
+        var page = InspectorPage()
+        switch question {
+        case .nothing: break
+        case .failure(let reason): page.add(heading: "No answer", reason, isFailure: true)
+        case .customers(let id):
+            page = InspectorPage(id: id)
+            let search = try await CustomerSearch(for: id, in: store)
+            if search.matches.isEmpty {
+                page.add(heading: "No customer", CustomerText.notFound(search), isFailure: true)
+            }
+            for match in search.matches {
+                let report = CustomerReport(match, catalog: endpoint.catalog(of: match.customer), date: date)
+                let kinds = match.kinds.map(\.rawValue).joined(separator: ", ")
+                page.add(report, heading: "Customer", "Found by \(kinds), as of \(DateText.iso(date)).", now: date)
+            }
+        case .document(let document): try await show(document, at: date, endpoint, on: &page)
+        }
+        return InspectorAnswer(html: try page.html(), contentSecurityPolicy: InspectorPage.contentSecurityPolicy)
+    }
+
+    private func show(
+        _ document: [UInt8], at date: Int64, _ endpoint: EndpointConfiguration, on page: inout InspectorPage
+    ) async throws {
+        page.add(inspection: try await inspection(of: document, endpoint))
+        let customers = try DocumentStatements(trust: endpoint.trust, date: date).customers(in: document)
+        for customer in customers {
+            page.add(
+                CustomerReport(customer, catalog: endpoint.catalog(of: customer), date: date),
+                heading: "What it states", "Resolved alone, as of \(DateText.iso(date)). Nothing was stored.", now: date
+            )
+            page.add(folded: "The modern transactions", json: InspectorPage.pretty(Self.transactions(customer)))
+        }
+        guard let (reply, path) = try await reply(to: document, at: date, endpoint) else { return }
+        page.add(heading: "The verifyReceipt reply", "Status \(reply.status) at \(path), with what the store knows.")
+        page.add(folded: "The reply", json: InspectorPage.pretty(reply.body))
+    }
+
+    private static func transactions(_ customer: Customer) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginArray()
+        for transaction in customer.transactions { transaction.payload.write(to: &writer) }
+        writer.endArray()
+        return writer.finish()
+    }
+
+    /// The reply of the endpoint that knows the receipt's environment; nil if the document is no receipt. Nothing is stored or
+    /// asked, and no password is needed: whoever may look customers up may see it.
+    private func reply(
+        to document: [UInt8], at date: Int64, _ endpoint: EndpointConfiguration
+    ) async throws -> (reply: VerifyReceiptReply, path: String)? {
+        let container: ReceiptContainer
+        do throws(ReceiptError) { container = try ReceiptContainer(stored: document) } catch { return nil }
+        var configuration = endpoint
+        configuration.learnsFromReceipts = false
+        configuration.accountSecrets = []
+        configuration.freshness = Freshness()
+        for place in configuration.apps.indices {
+            configuration.apps[place].sharedSecrets = []
+            configuration.apps[place].freshness = nil
+        }
+        var request = JSONWriter()
+        request.beginObject()
+        request.member("receipt-data", Data(container.bytes).base64EncodedString())
+        request.endObject()
+        let body = request.finish()
+        let answering = try VerifyReceiptEndpoint(configuration: configuration, store: store)
+        let production = await answering.reply(to: body, at: .production, now: date)
+        guard production.status == 21_007 else { return (production, "/verifyReceipt") }
+        return (
+            await answering.reply(to: body, at: .sandbox, now: date), "/sandbox/verifyReceipt; 21007 at /verifyReceipt"
+        )
+    }
+
     func sign(
         _ signature: LookUpSignature, _ request: [UInt8], _ endpoint: EndpointConfiguration,
         _ credentials: [AppStoreCredentials]
     ) async throws -> [UInt8] {
         try await StoreSignatures(store: store, endpoint: endpoint, credentials: credentials).sign(signature, request)
+    }
+}
+
+extension EndpointConfiguration {
+    /// The catalog of the customer's app.
+    fileprivate func catalog(of customer: Customer) -> ProductCatalog? {
+        apps.first { $0.bundleId == customer.scope.bundleId }?.catalog
     }
 }

@@ -1,0 +1,52 @@
+import AppStoreModels
+package import LegacyReceipts
+package import Purchases
+
+/// Reads one input as `migrate` reads a record, and resolves what its documents state. Nothing is stored.
+package struct DocumentStatements: Sendable {
+    private let migrator: RecordMigrator
+    private let options: InputOptions
+
+    /// - Parameters:
+    ///   - trust: the trust anchors.
+    ///   - date: the current time, in milliseconds since 1970-01-01T00:00:00Z. No recorded document is newer.
+    /// - Throws: ``MigrationError`` for a certificate that cannot be read.
+    package init(trust: TrustPolicy, date: Int64) throws(MigrationError) {
+        let migration = MigrationOptions(trust: trust)
+        migrator = try RecordMigrator(
+            migration,
+            filing: RecordMigrator.Filing(
+                users: UserColumns(user: nil, carried: []), verified: VerifiedReceipts(trust: trust), date: date))
+        options = migration.input
+    }
+
+    /// The customers of the documents in an input: documents that share an identity are about one. Empty if no document can be
+    /// believed, or none names a purchase or an app.
+    package func customers(in bytes: [UInt8]) -> [Customer] {
+        let recognition = RecordReader(receiptColumn: nil).read(bytes[...], table: nil)
+        let place = RecordPlace(input: "", position: .file, byteOffset: 0)
+        let record = InputRecord(
+            place: place, original: bytes[...], length: bytes.count, carried: [], payload: recognition.payload,
+            members: [], table: nil, path: "")
+        var output = BatchOutput()
+        migrator.migrate(record, into: &output)
+        return Self.groups(output.additions.facts).compactMap { Customer(resolving: $0) }
+    }
+
+    /// Sets of one app and environment that share an identity, also through others, in the order of their first ones.
+    private static func groups(_ sets: [FactSet]) -> [[FactSet]] {
+        var groups: [[FactSet]] = []
+        for set in sets {
+            let joined = groups.indices.filter { place in
+                groups[place].contains { $0.scope == set.scope && !Set($0.identities).isDisjoint(with: set.identities) }
+            }
+            guard let first = joined.first else {
+                groups.append([set])
+                continue
+            }
+            groups[first].append(set)
+            for other in joined.dropFirst().reversed() { groups[first] += groups.remove(at: other) }
+        }
+        return groups
+    }
+}

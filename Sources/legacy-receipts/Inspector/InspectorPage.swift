@@ -1,0 +1,206 @@
+import AppStoreModels
+import Crypto
+import Foundation
+import LegacyReceipts
+import Migration
+import Mustache
+import Purchases
+
+/// The page of the inspector: forms for a document and for an id of a customer, and what there is to show. It only formats: the
+/// parts come from `inspect`, `customer` and the endpoint.
+struct InspectorPage {
+    private typealias Object = [String: Any]
+
+    /// A name and its value, a line each.
+    typealias Fact = (name: String, value: String)
+
+    private var blocks: [Object] = []
+    private let id: String
+
+    /// - Parameter id: the id to show in the form.
+    init(id: String = "") { self.id = id }
+
+    /// - Throws: the error of a template that cannot be read.
+    func html() throws -> [UInt8] {
+        let page = try MustacheTemplate(string: InspectorTemplate.page).render([
+            "style": InspectorTemplate.style, "script": InspectorTemplate.script, "id": id, "blocks": blocks,
+        ])
+        return Array(page.utf8)
+    }
+
+    /// Nothing is loaded, the page is in no frame, and forms go only to where the page comes from.
+    static let contentSecurityPolicy = """
+        default-src 'none'; style-src '\(hash(InspectorTemplate.style))'; script-src '\(hash(InspectorTemplate.script))'; \
+        form-action 'self'; frame-ancestors 'none'; base-uri 'none'
+        """
+
+    private static func hash(_ text: String) -> String {
+        "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+    }
+
+    // MARK: Parts
+
+    /// A heading with a sentence.
+    mutating func add(heading: String, _ text: String = "", isFailure: Bool = false) {
+        var block: Object = ["heading": heading, "isFailure": isFailure]
+        if !text.isEmpty { block["text"] = text }
+        blocks.append(block)
+    }
+
+    /// JSON that a person can copy.
+    mutating func add(folded: String, json: String) {
+        blocks.append(["folded": folded, "pre": json])
+    }
+
+    mutating func add(table caption: String, columns: [String], rows: [[String?]]) {
+        guard !rows.isEmpty else { return }
+        blocks.append(["table": Self.table(caption, columns, rows)])
+    }
+
+    private static func table(_ caption: String, _ columns: [String], _ rows: [[String?]]) -> Object {
+        [
+            "caption": caption, "columns": columns.map { ["column": $0] as Object },
+            "rows": rows.map { row in ["cells": row.map { ["cell": $0 ?? ""] as Object }] as Object },
+        ]
+    }
+
+    // MARK: Inspections
+
+    /// How many documents within one another are shown.
+    private static let maximumDocuments = 50
+
+    /// What a document is, from the JSON of `inspect`.
+    mutating func add(inspection json: [UInt8]) {
+        guard let object = try? JSONValue.parse(json).object else { return }
+        var rest = Self.maximumDocuments
+        add(inspection: object, "The document", &rest)
+    }
+
+    private mutating func add(inspection object: JSONObject, _ heading: String, _ rest: inout Int) {
+        guard rest > 0 else { return }
+        rest -= 1
+        let path = object["path"]?.string ?? ""
+        let (verdict, isFailure) = Self.verdict(object)
+        add(heading: path.isEmpty ? heading : "\(heading): \(Printable.text(path))", verdict, isFailure: isFailure)
+        let checks = object["checks"]?.array ?? []
+        add(
+            table: "Every check", columns: ["check", "outcome", "why"],
+            rows: checks.map { check in
+                let reason = [check["code"]?.string, check["message"]?.string].compactMap(\.self).joined(
+                    separator: ": ")
+                return [check["check"]?.string, check["outcome"]?.string, Printable.text(reason)]
+            })
+        let scalars = object.members.compactMap { member -> [String?]? in
+            guard !["path", "verdict", "code", "message"].contains(member.key),
+                let text = Self.scalar(member.key, member.value)
+            else { return nil }
+            return [member.key, text]
+        }
+        add(table: "What it is", columns: ["name", "value"], rows: scalars)
+        for member in object.members where member.key != "checks" {
+            let inner = member.value.array?.compactMap(\.object) ?? []
+            if ["documents", "nested", "receipts"].contains(member.key) {
+                for document in inner { add(inspection: document, "Inside", &rest) }
+            } else if member.value.array != nil || member.value.object != nil {
+                add(folded: member.key, json: Self.text(member.value))
+            }
+        }
+    }
+
+    private static func verdict(_ object: JSONObject) -> (String, isFailure: Bool) {
+        let message = Printable.text(object["message"]?.string ?? "")
+        switch object["verdict"]?.string {
+        case "genuine": return ("Genuine: signed by Apple, or by an authority that you trust.", false)
+        case "notGenuine": return ("Not genuine. \(message)", true)
+        case "notSigned": return ("Nobody signed it: anyone can have written it.", true)
+        case "notAReceipt": return ("Not a document of the App Store. \(message)", true)
+        default: return ("Several documents.", false)
+        }
+    }
+
+    private static func scalar(_ name: String, _ value: JSONValue) -> String? {
+        if let text = value.string { return Printable.text(text) }
+        if let number = value.integer {
+            let isDate = ["date", "time", "before", "after"].contains { name.lowercased().hasSuffix($0) }
+            return isDate ? "\(DateText.iso(number)) (\(number))" : String(number)
+        }
+        return value.bool.map { $0 ? "true" : "false" }
+    }
+
+    /// With line breaks, for people.
+    private static func text(_ value: JSONValue) -> String {
+        var writer = JSONWriter()
+        writer.value(value)
+        return pretty(writer.finish())
+    }
+
+    static func pretty(_ json: [UInt8]) -> String {
+        let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let object = try? JSONSerialization.jsonObject(with: Data(json), options: .fragmentsAllowed),
+            let data = try? JSONSerialization.data(withJSONObject: object, options: options)
+        else { return String(decoding: json, as: UTF8.self) }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    // MARK: Customers
+
+    /// The tables of a customer, with the timeline of the subscriptions.
+    mutating func add(_ report: CustomerReport, heading: String, _ text: String, now: Int64) {
+        add(heading: heading, text)
+        for section in report.sections {
+            let table = CustomerText.table(section)
+            if section.table.name == "periods", let timeline = Timeline(section, now: now) {
+                blocks.append(["timeline": timeline.object])
+            }
+            add(table: section.table.name, columns: table.columns, rows: table.rows)
+        }
+    }
+}
+
+/// The periods of the subscriptions as bars, a line for each subscription group.
+private struct Timeline {
+    let object: [String: Any]
+
+    /// Pixels of the drawing. Positions are numbers, so that nothing of a document stands in an attribute.
+    private static let (width, barHeight, gap) = (640.0, 14.0, 8.0)
+    private static let maximumBars = 500
+
+    /// Nil if no period has two dates.
+    init?(_ section: CustomerReport.Section, now: Int64) {
+        let names = section.table.columns.map(\.name)
+        func column(_ name: String) -> Int? { names.firstIndex(of: name) }
+        guard let start = column("periodStart"), let end = column("periodEnd"), let product = column("productId"),
+            let group = column("subscriptionGroupIdentifier"), let original = column("originalTransactionId"),
+            let revoked = column("revocationDate"), let upgraded = column("isUpgraded")
+        else { return nil }
+        func date(_ value: ColumnValue?) -> Int64? { if case .integer(let date)? = value { date } else { nil } }
+        func text(_ value: ColumnValue?) -> String { if case .text(let text)? = value { text } else { "" } }
+        func isTrue(_ value: ColumnValue?) -> Bool { if case .boolean(true)? = value { true } else { false } }
+        let rows = section.rows.suffix(Self.maximumBars).filter { row in
+            guard let from = date(row[start]), let to = date(row[end]) else { return false }
+            return from < to
+        }
+        let dates = rows.flatMap { [date($0[start]) ?? now, date($0[end]) ?? now] } + [now]
+        guard !rows.isEmpty, let first = dates.min(), let last = dates.max(), first < last else { return nil }
+        func x(_ date: Int64) -> Double {
+            ((Double(date - first) / Double(last - first) * Self.width) * 10).rounded() / 10
+        }
+        var lanes: [String] = []
+        let bars = rows.map { row -> [String: Any] in
+            let (from, to) = (date(row[start]) ?? first, date(row[end]) ?? last)
+            let lane = text(row[group]).isEmpty ? text(row[original]) : text(row[group])
+            if !lanes.contains(lane) { lanes.append(lane) }
+            let state = row[revoked] != nil ? "revoked" : isTrue(row[upgraded]) ? "upgraded" : "paid"
+            let words = ["revoked": ", refunded or revoked", "upgraded": ", upgraded"][state] ?? ""
+            return [
+                "class": state, "x": x(from), "width": max(1, x(to) - x(from) - 0.5),
+                "y": Double(lanes.firstIndex(of: lane) ?? 0) * (Self.barHeight + Self.gap), "height": Self.barHeight,
+                "title": Printable.text(text(row[product])) + ": \(DateText.iso(from)) to \(DateText.iso(to))" + words,
+            ]
+        }
+        object = [
+            "bars": bars, "now": x(now), "height": Double(lanes.count) * (Self.barHeight + Self.gap),
+            "from": String(DateText.iso(first).prefix(10)), "to": String(DateText.iso(last).prefix(10)),
+        ]
+    }
+}

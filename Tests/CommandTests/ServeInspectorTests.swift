@@ -1,0 +1,165 @@
+import Crypto
+import Foundation
+import ReceiptForge
+import TestSupport
+import Testing
+
+@Suite("serve: inspector", .timeLimit(.minutes(10)), .enabled(if: Command.hasProgram("curl"), "curl is missing"))
+struct ServeInspectorTests {
+    /// A product id that would be markup, script and template if it were not escaped.
+    private static let hostile = #"<script>alert(1)</script>{{x}}"'&"#
+
+    /// Runs commands while a server listens. `form` posts a form as a browser would; `$page` is the page.
+    private static func serve(_ commands: String, in folder: Folder) async throws -> Outcome {
+        try folder.write("token", String(repeating: "k", count: 40).utf8)
+        let outcome = try await Command.shell(
+            """
+            : >log
+            "$COMMAND" serve --port 0 --store sqlite:store.sqlite --set admin.enabled=false --set look-up.enabled=true \\
+                --set look-up.port=0 --set look-up.token-files=token --set trust.roots=root.der 2>log &
+            server=$!
+            tries=0
+            until grep -q '"look-up"' log; do
+                tries=$((tries + 1))
+                [ $tries -lt 300 ] || break
+                sleep 0.1
+            done
+            page=http://127.0.0.1:$(sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log)/
+            form() { curl -sS -u "me:$(cat token)" -H 'Sec-Fetch-Site: same-origin' "$@" "$page"; }
+            \(commands)
+            kill -TERM $server
+            wait $server
+            """, in: folder)
+        #expect(outcome.error.isEmpty, "\(outcome) \(try folder.text("log"))")
+        return outcome
+    }
+
+    private static func receipt(product: String) throws -> String {
+        let created = ForgedInstant(2024, 3, 15, 10, 20, 30)
+        let receipt = ForgedAppReceipt.production(bundleId: "com.example.orchard", created: created).with {
+            $0.purchases = [
+                ForgedPurchase(.autoRenewable, product: product, id: "530000000000001", at: created).with {
+                    $0.expiresDate = .seconds(created.adding(months: 1))
+                }
+            ]
+        }
+        return Forged.base64(try receipt.signedData(.g5).encoded())
+    }
+
+    @Test("The page needs the token as a password, and its policy lets nothing in but its own style and script")
+    func policy() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        _ = try await Self.serve(
+            """
+            curl -sS -D headers -o refused "$page"
+            curl -sS -o /dev/null -w '%{http_code}' -u me:wrong "$page" >wrong
+            form -D allowed -o page
+            curl -sS -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $(cat token)" "$page" >bearer
+            """, in: folder)
+        let refused = try folder.text("headers").lowercased()
+        #expect(refused.contains(" 401") && refused.contains(#"www-authenticate: basic realm="#), "\(refused)")
+        #expect(try !folder.text("refused").contains("<"))
+        #expect(try folder.text("wrong") == "401" && folder.text("bearer") == "200")
+        let headers = try folder.text("allowed")
+        #expect(headers.contains(" 200") && headers.contains("text/html; charset=utf-8"), "\(headers)")
+        #expect(headers.contains("default-src 'none'") && headers.contains("frame-ancestors 'none'"), "\(headers)")
+        let html = try folder.text("page")
+        for (opening, closing) in [("<style>", "</style>"), ("<script>", "</script>")] {
+            let begin = try #require(html.range(of: opening)).upperBound
+            let end = try #require(html.range(of: closing)).lowerBound
+            let digest = Data(SHA256.hash(data: Data(html[begin..<end].utf8))).base64EncodedString()
+            #expect(headers.contains("'sha256-\(digest)'"), "\(opening)")
+        }
+        #expect(!html.contains("http://") && !html.contains("https://") && !html.contains(" on"))
+    }
+
+    @Test("A form of another site is refused")
+    func otherSites() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        _ = try await Self.serve(
+            """
+            for header in 'Sec-Fetch-Site: cross-site' 'Sec-Fetch-Site: same-site' 'Origin: http://elsewhere.example' 'Origin: null'
+            do
+                curl -sS -o /dev/null -w '%{http_code} ' -u "me:$(cat token)" -H "$header" --data id=201 "$page" >>refused
+            done
+            curl -sS -o /dev/null -w '%{http_code} ' -u "me:$(cat token)" -H "Origin: ${page%/}" --data id=201 "$page" >own
+            curl -sS -o /dev/null -w '%{http_code} ' -u "me:$(cat token)" -X PUT "$page" >other
+            """, in: folder)
+        #expect(try folder.text("refused") == "403 403 403 403 ")
+        #expect(try folder.text("own") == "200 " && folder.text("other") == "405 ")
+    }
+
+    @Test("A pasted receipt: every check, what it states, the reply it would get; nothing is stored")
+    func document() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        try folder.write("receipt", Self.receipt(product: "com.example.apple").utf8)
+        let before = try await Command.run("store", "stats", "--store", "sqlite:store.sqlite", "--json", in: folder)
+        _ = try await Self.serve("form --data-urlencode document@receipt >page", in: folder)
+        let html = try folder.text("page")
+        #expect(html.contains("Genuine: signed by Apple, or by an authority that you trust."), "\(html)")
+        for text in [
+            "signature", "chain", "Every check", "What it states", "<svg", "com.example.apple",
+            "Status 0 at /verifyReceipt",
+        ] {
+            #expect(html.contains(text), "\(text)")
+        }
+        #expect(
+            html.contains("&quot;latest_receipt_info&quot;")
+                && html.contains("&quot;transactionId&quot; : &quot;530000000000001&quot;"))
+        let after = try await Command.run("store", "stats", "--store", "sqlite:store.sqlite", "--json", in: folder)
+        #expect(before.status == 0 && before.output == after.output, "\(after)")
+        #expect(try !folder.text("log").contains("530000000000001"))
+    }
+
+    @Test("What a document says stays text", arguments: ["receipt", "reply", "junk"])
+    func escaped(kind: String) async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        let product = Self.hostile.replacing("\"", with: "\\\"")
+        let documents = [
+            "receipt": try Self.receipt(product: Self.hostile),
+            "reply": """
+            {"status":0,"environment":"Production","receipt":{"bundle_id":"\(product)","in_app":[{"quantity":"1",\
+            "product_id":"\(product)","transaction_id":"530001","original_transaction_id":"530001",\
+            "purchase_date_ms":"1700000000000"}]}}
+            """,
+            "junk": Self.hostile,
+        ]
+        try folder.write("document", try #require(documents[kind]).utf8)
+        try folder.write("id", Self.hostile.utf8)
+        _ = try await Self.serve(
+            """
+            form --data-urlencode document@document >page
+            form --data-urlencode id@id >customer
+            """, in: folder)
+        for name in ["page", "customer"] {
+            let html = try folder.text(name)
+            #expect(html.hasPrefix("<!doctype html>") && html.hasSuffix("</html>\n"), "\(name)")
+            #expect(!html.contains("<script>alert"), "\(name)")
+            #expect(html.components(separatedBy: "<script>").count == 2, "\(name)")
+        }
+        if kind != "junk" { #expect(try folder.text("page").contains("&lt;script&gt;alert(1)")) }
+        #expect(try folder.text("customer").contains("&lt;script&gt;alert(1)"))
+    }
+
+    @Test("A customer is looked up by an id, with the timeline and the tables of customer")
+    func customer() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        _ = try await Self.serve(
+            """
+            form --data id=201 >page
+            form --data id=nobody >nobody
+            form --data 'id=%ZZ' >malformed
+            """, in: folder)
+        let html = try folder.text("page")
+        for text in ["Found by", "<svg", "subscriptions", "entitlements", "periods", "documents", #"value="201""#] {
+            #expect(html.contains(text), "\(text)")
+        }
+        #expect(try folder.text("nobody").contains("No customer has the id nobody."))
+        #expect(try folder.text("malformed").contains("<form"))
+    }
+}
