@@ -4,11 +4,13 @@ public import TransactionStore
 extension PostgreSQLTransactionStore: CustomerEraser {
     /// See `CustomerEraser`. Writers of the scope wait meanwhile. The server overwrites the bytes of the rows when it vacuums the
     /// tables (PostgreSQL manual, "Routine Vacuuming"), and keeps them in its write-ahead log as long as it is configured to.
-    public func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
+    public func erase(
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+    ) async throws -> ErasedRows {
         let asked = Set(identities.filter(\.isMeaningful)).sorted()
         return try await perform { [schema] session in
             let scopeId = try ScopeIds(session).find([scope])[0]
-            return try Erasure(session: session, lockClass: schema.lockClass, scopeId: scopeId).run(asked)
+            return try Erasure(session: session, lockClass: schema.lockClass, scopeId: scopeId).run(asked, quarantined)
         }
     }
 }
@@ -51,6 +53,7 @@ private struct Erasure {
     private static let deleteIdentities = erasing("identities", by: "customer")
     private static let deleteVerified = erasing("verified_receipts", by: "key", "bytea")
     private static let deleteNotifications = erasing("notifications", by: "notification_uuid", "bytea")
+    private static let deleteQuarantined = erasing("quarantine", by: "key", "bytea")
     private static let deleteTasks = Statement(
         name: "erase_consumption_requests",
         sql: """
@@ -93,7 +96,7 @@ private struct Erasure {
                 """)
     }
 
-    func run(_ asked: [CustomerIdentity]) throws -> ErasedRows {
+    func run(_ asked: [CustomerIdentity], _ quarantined: [[UInt8]]) throws -> ErasedRows {
         try session.transaction {
             // Writers hold the lock shared, so none of them adds to a customer that is being removed.
             try session.run(Self.lockScope, [.int4(lockClass), .int4(scopeId)])
@@ -129,6 +132,7 @@ private struct Erasure {
             erased.notifications = try delete(Self.deleteNotifications, listedBy: Self.listNotifications) { body in
                 mentioned.areNamed(in: body)
             }
+            erased.quarantined = try delete(Self.deleteQuarantined, [.byteStrings(quarantined)])
             return erased
         }
     }

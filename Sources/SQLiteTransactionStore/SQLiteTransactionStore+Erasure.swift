@@ -6,13 +6,23 @@ extension SQLiteTransactionStore: CustomerEraser {
     /// See `CustomerEraser`. The bytes of the rows are overwritten in the file, and the log is emptied unless a reader needs it;
     /// then it is overwritten by later writes. Values that were replaced earlier can remain in free pages: a copy by
     /// ``backUp(from:to:)`` has none of them.
-    public func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
+    public func erase(
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+    ) async throws -> ErasedRows {
         let erased = try await write { db in
             // For the writing connection only, which is used by one call at a time.
             try db.execute(sql: "PRAGMA secure_delete = ON")
             defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
-            guard let scopeId = try Self.scopeId(scope, db) else { return ErasedRows() }
-            return try Erasure(db: db, scopeId: scopeId).run(identities.filter(\.isMeaningful))
+            var erased = ErasedRows()
+            if let scopeId = try Self.scopeId(scope, db) {
+                erased = try Erasure(db: db, scopeId: scopeId).run(identities.filter(\.isMeaningful))
+            }
+            let delete = try SQLStatement(db, "DELETE FROM quarantine WHERE key = ?1")
+            for key in quarantined {
+                try delete.bind(1, key)
+                erased.quarantined += Int64(try delete.run())
+            }
+            return erased
         }
         try await emptyLog()
         return erased

@@ -12,19 +12,23 @@ public protocol CustomerEraser: Sendable {
     /// - requests for consumption information about them,
     /// - the caller's users of their purchases (``UserClaim``), and which receipts were verified,
     /// - processed notifications whose text names one of their identities. Of other notifications, the store keeps only the id,
-    ///   the type and the date.
+    ///   the type and the date,
+    /// - the given quarantined records, of which no engine can say whose they are.
     ///
-    /// Documents that come later are stored again. Quarantined records belong to no customer and stay.
+    /// Documents that come later are stored again.
     ///
     /// What is about no known customer but names one of the given identities is removed too, so a call can be repeated.
     /// - Parameters:
     ///   - identities: the identities, for example all of a `Customer`.
     ///   - scope: the app and the environment.
+    ///   - quarantined: keys of quarantined records.
     /// - Throws: ``TransactionStoreError``.
-    func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows
+    func erase(
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+    ) async throws -> ErasedRows
 }
 
-/// The numbers of rows that ``CustomerEraser/erase(_:in:)`` removed. A transaction that several kinds of documents state has a
+/// The numbers of rows that ``CustomerEraser/erase(_:in:quarantined:)`` removed. A transaction that several kinds of documents state has a
 /// row for each.
 public struct ErasedRows: Hashable, Sendable {
     public var identities: Int64 = 0
@@ -37,11 +41,12 @@ public struct ErasedRows: Hashable, Sendable {
     public var consumptionTasks: Int64 = 0
     public var userClaims: Int64 = 0
     public var verifiedReceipts: Int64 = 0
+    public var quarantined: Int64 = 0
 
     public init() {}
 }
 
-/// Identities to look for in stored documents, for an engine.
+/// Identities to look for in stored documents.
 public struct MentionedIdentities: Sendable {
     /// In lower case: an account token is the same in either.
     private let values: Set<[UInt8]>

@@ -33,8 +33,34 @@ struct CustomerErasureTests {
         let folder = try await folder()
         let outcome = try await customer(Self.id, "--erase", in: folder)
         #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
-        #expect(outcome.output.contains("ids 1, transactions 1, renewal infos 1\nNothing was removed."), "\(outcome)")
+        #expect(
+            outcome.output.contains(
+                "ids 1, transactions 1, renewal infos 1, records in quarantine 0\nNothing was removed."), "\(outcome)")
         #expect(try await customer(Self.id, in: folder).status == 0)
+    }
+
+    @Test("Records in quarantine go with their user, by the name of the column or by --user-column")
+    func quarantine() async throws {
+        let folder = try Folder.withRoot()
+        let receipt = Forged.base64(Forged.bulk[0])
+        func line(_ user: String, _ rest: String) -> String { "{\"user_id\":\"\(user)\",\"team\":\"red\",\(rest)}\n" }
+        let dump =
+            line("u1", "\"receipt\":\"\(receipt)\"") + line("u1", "\"receipt\":\"MIIC-u1\"")
+            + line("u2", "\"receipt\":\"MIIC-u2\"") + line("u3", "\"receipt\":\"MIIC-u3\"")
+        try folder.write("dump.ndjson", Array(dump.utf8))
+        #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite").status == 1)
+        let plan = try await customer("u1", "--erase", in: folder)
+        #expect(plan.output.contains("records in quarantine 1\nNothing was removed."), "\(plan)")
+        #expect(try await customer("u1", "--erase", "--yes", in: folder).output.contains("records in quarantine 1."))
+        #expect(try files(with: "MIIC-u1", in: folder) == ["dump.ndjson"])
+        // Nothing but a quarantined record names this user.
+        let alone = try await customer("u2", "--erase", "--yes", in: folder)
+        #expect(alone.status == 0 && alone.output.contains("records in quarantine 1."), "\(alone)")
+        let none = try await customer("u2", "--erase", "--yes", in: folder)
+        #expect(none.status != 0 && none.output.isEmpty, "\(none)")
+        let team = try await customer("red", "--erase", "--user-column", "team", in: folder)
+        #expect(team.output.contains("records in quarantine 1"), "\(team)")
+        #expect(!(try files(with: "MIIC-u3", in: folder).filter { $0 != "dump.ndjson" }.isEmpty))
     }
 
     @Test("With --yes nothing of the customer is left, not even in the bytes of the files, and others keep everything")

@@ -55,8 +55,10 @@ struct ForeignEngineTests {
         func removeReceipts(signedBefore date: Int64) async throws -> Int64 {
             try await store.removeReceipts(signedBefore: date)
         }
-        func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
-            try await store.erase(identities, in: scope)
+        func erase(
+            _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+        ) async throws -> ErasedRows {
+            try await store.erase(identities, in: scope, quarantined: quarantined)
         }
         func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {
             try await store.openConsumptionTasks(after: task, limit: limit)

@@ -215,8 +215,9 @@ actor MemoryPlace {
 
     // MARK: Erasure
 
-    func erase(_ asked: [CustomerIdentity], in scope: StoreScope) -> ErasedRows {
+    func erase(_ asked: [CustomerIdentity], in scope: StoreScope, quarantined keys: [[UInt8]]) -> ErasedRows {
         var erased = ErasedRows()
+        for key in keys where quarantined.removeValue(forKey: key) != nil { erased.quarantined += 1 }
         let found = Set(asked.compactMap { customers[PlacedIdentity(scope: scope, identity: $0)] })
         let owned = found.flatMap { identities[$0] ?? [] }
         let all = Set(asked.filter(\.isMeaningful)).union(owned.map(\.identity))
@@ -593,8 +594,10 @@ actor MemoryStore: CompleteTransactionStore {
         try await opened.removeReceipts(signedBefore: date)
     }
 
-    func erase(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> ErasedRows {
-        try await opened.erase(identities, in: scope)
+    func erase(
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+    ) async throws -> ErasedRows {
+        try await opened.erase(identities, in: scope, quarantined: quarantined)
     }
 
     func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {

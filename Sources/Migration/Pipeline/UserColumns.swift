@@ -23,7 +23,7 @@ struct UserColumns: Sendable {
         _ columns: [CarriedColumn], on documents: [(scope: StoreScope, identities: [CustomerIdentity])]
     ) -> [UserClaim] {
         guard !columns.isEmpty else { return [] }
-        let userId = userColumn(columns).flatMap(Self.text) ?? ""
+        let userId = userId(columns) ?? ""
         let kept = columns.filter { carried.contains($0.name) }.sorted { $0.name < $1.name }
         guard !userId.isEmpty || !kept.isEmpty else { return [] }
         let text = String(decoding: JSONWriter.carriedColumns(kept), as: UTF8.self)
@@ -39,6 +39,9 @@ struct UserColumns: Sendable {
         let purchases = identities.filter { $0.kind == .originalTransactionId }
         return purchases.isEmpty ? identities : purchases
     }
+
+    /// The id of the user, exactly as it was written; nil if the columns have none.
+    func userId(_ columns: [CarriedColumn]) -> String? { userColumn(columns).flatMap(Self.text) }
 
     /// The column that counts as the user's; nil if there is none.
     func userColumn(_ columns: [CarriedColumn]) -> CarriedColumn? {

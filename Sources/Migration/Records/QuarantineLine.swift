@@ -79,7 +79,8 @@ struct QuarantineLine {
         return reader.read(original[...], table: table)
     }
 
-    private var columns: [CarriedColumn] {
+    /// The caller's own columns that the line has.
+    var columns: [CarriedColumn] {
         guard let members = object["record"]?.object?.members else { return [] }
         return members.map { member in
             if let text = member.value.string { return CarriedColumn(name: member.key, value: .text(text)) }

@@ -47,7 +47,7 @@ extension StoreConformance {
                 _ = try await store.apply(step(original, number))
             }
             let before = try await store.counts()
-            let erased = try await store.erase([Samples.original("2")], in: Samples.scope)
+            let erased = try await store.erase([Samples.original("2")], in: Samples.scope, quarantined: [])
             var expected = ErasedRows()
             expected.identities = 3
             expected.transactions = 2
@@ -75,12 +75,15 @@ extension StoreConformance {
             let entries = try await LedgerAudit.check(store)
             try expect(entries.count { $0.scope == Samples.scope }, equals: 1)
             try expect(entries.count { $0.scope == other }, equals: 2)
-            try await expect(store.erase([Samples.original("2")], in: Samples.scope), equals: ErasedRows())
+            try await expect(
+                store.erase([Samples.original("2")], in: Samples.scope, quarantined: []), equals: ErasedRows())
         },
         StoreRule(opened: "the positions of erased entries are not used again, and consumers go on") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
             let last = try require(try await store.changes(after: 0, limit: 10).last)
-            for original in ["2", "1"] { _ = try await store.erase([Samples.original(original)], in: Samples.scope) }
+            for original in ["2", "1"] {
+                _ = try await store.erase([Samples.original(original)], in: Samples.scope, quarantined: [])
+            }
             try await expect(store.changes(after: 0, limit: 10).isEmpty)
             // A consumer that has read the entries before they were erased.
             try await store.acknowledge(last.position, by: "shop")
@@ -91,7 +94,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "an erased customer is learned again from later documents, as if new") { store in
             _ = try await store.apply(everything())
-            _ = try await store.erase([CustomerIdentity(.appAccountToken, token)], in: Samples.scope)
+            _ = try await store.erase([CustomerIdentity(.appAccountToken, token)], in: Samples.scope, quarantined: [])
             _ = try await store.apply(everything())
             let customer = try require(try await store.customer(original: "1"))
             try expect(customer.transactions.count, equals: 2)
@@ -110,7 +113,7 @@ extension StoreConformance {
             for (number, body) in bodies.enumerated() {
                 _ = try await store.apply([notification("uuid-\(number)", body: body)])
             }
-            let erased = try await store.erase([Samples.original("1")], in: Samples.scope)
+            let erased = try await store.erase([Samples.original("1")], in: Samples.scope, quarantined: [])
             try expect(erased.notifications, equals: 2)
             for number in bodies.indices {
                 try await expect(
@@ -120,19 +123,30 @@ extension StoreConformance {
         StoreRule(opened: "requests for consumption information about an erased customer are erased") { store in
             let sets = [Samples.consumptionRequest("a", of: "1"), Samples.consumptionRequest("b", of: "2")]
             _ = try await store.apply(sets)
-            try await expect(store.erase([Samples.original("1")], in: Samples.scope).consumptionTasks, equals: 1)
+            try await expect(
+                store.erase([Samples.original("1")], in: Samples.scope, quarantined: []).consumptionTasks, equals: 1)
             try await expect(
                 store.openConsumptionTasks(after: nil, limit: 10).map(\.notificationUUID), equals: ["b"])
             // The request itself is not forgotten: sent again, it opens nothing.
             _ = try await store.apply([sets[0]])
             try await expect(store.openConsumptionTasks(after: nil, limit: 10).count, equals: 1)
         },
+        StoreRule(opened: "quarantined records are erased by their keys, and others stay") { store in
+            let lines = ["a", "b", "c"].map { QuarantinedRecord(line: Array("{\"reason\":\"\($0)\"}".utf8)) }
+            _ = try await store.apply(MigrationStep(quarantined: lines))
+            let unknown = StoreScope(environment: .production, bundleId: "unknown")
+            let keys = [lines[0].key, lines[2].key]
+            try await expect(store.erase([], in: unknown, quarantined: keys).quarantined, equals: 2)
+            try await expect(store.erase([], in: unknown, quarantined: keys), equals: ErasedRows())
+            try await expect(store.quarantine(after: nil, limit: 10).map(\.key), equals: [lines[1].key])
+        },
         StoreRule(opened: "erasing nobody changes nothing") { store in
             _ = try await store.apply(everything())
-            try await expect(store.erase([], in: Samples.scope), equals: ErasedRows())
-            try await expect(store.erase([Samples.original("9")], in: Samples.scope), equals: ErasedRows())
+            try await expect(store.erase([], in: Samples.scope, quarantined: []), equals: ErasedRows())
+            try await expect(
+                store.erase([Samples.original("9")], in: Samples.scope, quarantined: []), equals: ErasedRows())
             let unknown = StoreScope(environment: .production, bundleId: "unknown")
-            try await expect(store.erase([Samples.original("1")], in: unknown), equals: ErasedRows())
+            try await expect(store.erase([Samples.original("1")], in: unknown, quarantined: []), equals: ErasedRows())
             try await expect(store.customer(original: "1")?.transactions.count, equals: 2)
         },
     ]

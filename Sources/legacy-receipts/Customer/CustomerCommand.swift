@@ -67,9 +67,18 @@ struct CustomerCommand: AsyncParsableCommand {
             "With --erase: the spool of a server that is stopped. Repeatable.", valueName: "file"), completion: .file())
     var spool: [String] = []
 
+    @Option(
+        name: .customLong("user-column"),
+        help: ArgumentHelp(
+            "With --erase: the column or member with your user id in quarantined records (default: found by its name).",
+            valueName: "name"))
+    var userColumn: String?
+
     func validate() throws {
         guard !id.isEmpty else { throw ValidationError("The id is empty.") }
-        guard erase || (!yes && spool.isEmpty) else { throw ValidationError("--yes and --spool need --erase.") }
+        guard erase || (!yes && spool.isEmpty && userColumn == nil) else {
+            throw ValidationError("--yes, --spool and --user-column need --erase.")
+        }
         guard !erase || (!json && catalog.isEmpty && at == nil) else {
             throw ValidationError("--erase takes no --json, --catalog and --at: look the customer up first.")
         }
@@ -94,11 +103,10 @@ struct CustomerCommand: AsyncParsableCommand {
     private func eraseCustomer() async throws {
         let text: String? = try await StoreOpener.withExisting(store) { store in
             let search = try await CustomerSearch(for: id, in: store)
-            guard !search.matches.isEmpty || !search.unknownPurchases.isEmpty else {
+            guard let erasure = try await CustomerErasure(search, userColumn: userColumn, store) else {
                 Terminal.error(CustomerText.notFound(search))
                 return nil
             }
-            let erasure = try CustomerErasure(search)
             return yes ? try await erasure.run(store, spools: spool) : erasure.plan
         }
         guard let text else { throw ExitStatus.noCustomer }

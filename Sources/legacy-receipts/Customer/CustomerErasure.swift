@@ -10,16 +10,18 @@ import TransactionStore
 struct CustomerErasure {
     private let scope: StoreScope
     private let identities: [CustomerIdentity]
+    /// The keys of the customer's records in quarantine.
+    private let quarantined: [[UInt8]]
     private let contents: String
 
-    /// - Throws: ``CommandFailure`` if the id is of several customers.
-    init(_ search: CustomerSearch) throws {
+    /// - Parameter userColumn: the column with the user's id in quarantined records; nil to find it by its name.
+    /// - Returns: nil if the store has nothing with the id.
+    /// - Throws: ``CommandFailure`` if the id is of several customers; `TransactionStoreError`.
+    init?(_ search: CustomerSearch, userColumn: String?, _ store: any CompleteTransactionStore) async throws {
         let places =
             search.matches.map { ($0.customer.scope, $0.customer.identities) }
             + search.unknownPurchases.map { ($0.scope, [$0.identity]) }
-        guard let first = places.first, search.isComplete,
-            search.matches.count <= 1, places.allSatisfy({ $0.0 == first.0 })
-        else {
+        guard search.isComplete, search.matches.count <= 1, places.allSatisfy({ $0.0 == places[0].0 }) else {
             let names = search.matches.prefix(20).map { match in
                 let ids = match.customer.identities.filter { $0.kind == .originalTransactionId }.map(\.value)
                 return "\n  \(match.customer.scope.bundleId) \(match.customer.scope.environment.rawValue) "
@@ -31,13 +33,31 @@ struct CustomerErasure {
                 \(names.joined())
                 """)
         }
-        scope = first.0
         identities = Set(places.flatMap(\.1)).sorted()
+        quarantined = try await CustomerQuarantine.keys(
+            of: identities, users: Self.users(search), userColumn: userColumn, in: store)
+        let records = "records in quarantine \(quarantined.count)"
+        guard let place = places.first else {
+            if quarantined.isEmpty { return nil }
+            // Quarantined records are of no scope.
+            scope = StoreScope(environment: .production, bundleId: "")
+            contents = records
+            return
+        }
+        scope = place.0
         let customer = search.matches.first?.customer
         contents = """
             \(scope.bundleId), \(scope.environment.rawValue): ids \(identities.count), transactions \
-            \(customer?.transactions.count ?? 0), renewal infos \(customer?.renewalInfos.count ?? 0)
+            \(customer?.transactions.count ?? 0), renewal infos \(customer?.renewalInfos.count ?? 0), \(records)
             """
+    }
+
+    /// Your users whose quarantined records go. If records name several users for the customer, only the one who was named by
+    /// the command: the others are somebody else, perhaps.
+    private static func users(_ search: CustomerSearch) -> Set<String> {
+        guard let match = search.matches.first, !match.kinds.contains(.userId) else { return [search.id] }
+        let users = Set(match.users.map(\.userId)).filter { !$0.isEmpty }
+        return users.count == 1 ? users : []
     }
 
     /// What would be removed.
@@ -56,13 +76,13 @@ struct CustomerErasure {
     func run(_ store: any CompleteTransactionStore, spools: [String]) async throws -> String {
         var lines: [String] = []
         for spool in spools { lines.append(try await erase(fromSpool: spool)) }
-        let rows = try await store.erase(identities, in: scope)
+        let rows = try await store.erase(identities, in: scope, quarantined: quarantined)
         let counts = [
             ("ids", rows.identities), ("transactions", rows.transactions), ("renewal infos", rows.renewalInfos),
             ("app transactions", rows.appTransactions), ("receipts", rows.receipts),
             ("notifications", rows.notifications), ("ledger entries", rows.ledgerEntries),
             ("consumption requests", rows.consumptionTasks), ("users", rows.userClaims),
-            ("verified receipts", rows.verifiedReceipts),
+            ("verified receipts", rows.verifiedReceipts), ("records in quarantine", rows.quarantined),
         ]
         lines.append("Removed from the store: " + counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + ".")
         return lines.joined(separator: "\n")
