@@ -7,11 +7,12 @@ import ProductCatalog
 import TransactionStore
 import VerifyReceipt
 
-/// Where a configuration comes from. Flags beat environment variables, which beat the file, which beats the defaults.
+/// The sources of a configuration. Flags override environment variables, which override the file, which overrides the
+/// defaults.
 public struct ConfigurationSources: Sendable {
     /// The path of a YAML or JSON file.
     public var file: String?
-    /// All variables of the process; those that begin with `LEGACY_RECEIPTS_` count.
+    /// All variables of the process; only those with the prefix `LEGACY_RECEIPTS_` count.
     public var environment: [String: String]
     /// Texts by key, as `timeouts.idle`.
     public var flags: [String: String]
@@ -92,7 +93,7 @@ struct ConfigurationLoader {
     }
 }
 
-// Sockets, where requests are sent on to, and the bounds of both.
+// Listeners, proxies, shadow mode, limits and timeouts.
 
 extension ConfigurationLoader {
     /// A listener from flags or variables would replace all listeners of the file, including those with TLS, so it is an error.
@@ -117,7 +118,7 @@ extension ConfigurationLoader {
         return [listener]
     }
 
-    /// Without a token everybody who reaches the socket could read about customers.
+    /// Requires a token, because otherwise everyone who reaches the socket could read about customers.
     mutating func lookUp() -> VerifyReceiptServerConfiguration.LookUpListener? {
         guard values.boolean("look-up.enabled") else { return nil }
         let key = "look-up.token-files"
@@ -159,7 +160,7 @@ extension ConfigurationLoader {
         return hosts
     }
 
-    /// Letters, digits, hyphens and dots (RFC 1123, 2.1), and the underscore that some have nevertheless.
+    /// Letters, digits, hyphens and dots (RFC 1123, 2.1), plus the underscore, which some host names contain anyway.
     private static func isHostName(_ text: String) -> Bool {
         let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789-_.".utf8)
         return (1...253).contains(text.utf8.count) && text.utf8.allSatisfy(allowed.contains)
@@ -295,14 +296,14 @@ extension ConfigurationLoader {
             "no apps are configured: receipts of every app are answered" + (isKept ? ", and kept in the store" : ""))
     }
 
-    /// Warns of secrets that cannot be what App Store Connect shows: 32 hexadecimal digits.
+    /// Warns about secrets that are not in the form of App Store Connect: 32 hexadecimal digits.
     private mutating func checkForm(of secrets: [String], key: String) {
         for (index, secret) in secrets.enumerated() {
             if let problem = Self.problem(ofForm: secret) { warnings.append("\(key)[\(index)]: \(problem)") }
         }
     }
 
-    /// A sentence that holds nothing of the secret; nil for one in the right form.
+    /// What is wrong with the form of a secret, without any part of it; nil if nothing is.
     private static func problem(ofForm secret: String) -> String? {
         let expected = "expected 32 hexadecimal digits, found"
         guard secret.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
@@ -331,7 +332,7 @@ extension ConfigurationLoader {
         return app
     }
 
-    /// One secret per line; blank lines do not count.
+    /// One secret per line; ignores blank lines.
     private mutating func secrets(path: String, key: String, place: String?) -> [String] {
         lines(ofSecretFile: path, key: key, place: place).map { line in
             if let problem = Self.problem(ofForm: line.text) { warnings.append("\(path):\(line.number): \(problem)") }
@@ -366,7 +367,7 @@ extension ConfigurationLoader {
         }
     }
 
-    /// Where receipts wait for the store.
+    /// The spool for receipts that wait for the store.
     mutating func spool(storeURL: String?) -> VerifyReceiptServerConfiguration.Spool {
         var spool = VerifyReceiptServerConfiguration.Spool(besideStore: storeURL)
         let path = values.text("spool.path")
@@ -427,7 +428,7 @@ extension ConfigurationLoader {
 
     /// The certificates of a PEM or DER file as DER.
     ///
-    /// - Parameter check: throws if they cannot be used where they are wanted.
+    /// - Parameter check: throws if the certificates cannot be used for this key.
     mutating func certificates(_ path: String, key: String, check: ([[UInt8]]) throws -> Void) -> [[UInt8]] {
         let place = values.place(of: key)
         do {
@@ -462,13 +463,13 @@ extension ConfigurationLoader {
         return SignedDataTrust(additionalRoots: roots, acceptsXcode: values.boolean("trust.accept-xcode"))
     }
 
-    /// One checker for all JWS, so that they share its cache.
+    /// One checker for all JWS, so that they share a cache.
     mutating func revocation() -> (any RevocationChecking)? {
         guard values.boolean("trust.revocation-check") else { return nil }
         return OCSPRevocationChecker(transport: AsyncHTTPClientTransport())
     }
 
-    /// The verifier of transactions that StoreKit 2 signed: for the extension of verifyReceipt, and for validations.
+    /// The verifier of StoreKit 2 transactions, for the extension of verifyReceipt and for validations.
     mutating func signedTransactions(in configuration: inout VerifyReceiptServerConfiguration) {
         let answersSignedTransactions = values.boolean("endpoint.answer-signed-transactions")
         guard answersSignedTransactions || configuration.endpoint.apps.contains(where: \.answersValidations) else {
@@ -507,7 +508,7 @@ extension ConfigurationLoader {
 
     private static func milliseconds(_ seconds: Double) -> Int64 { Int64((seconds * 1_000).rounded()) }
 
-    /// The keys of the apps that have one, by their own entry or by the entry for all.
+    /// The In-App Purchase keys of the apps, from their own entries or from the general one.
     mutating func appStore() -> [AppStoreCredentials] {
         let all = ConfigurationFile.AppStoreServerEntry(
             issuerID: values.text("app-store-server.issuer-id"), keyID: values.text("app-store-server.key-id"),
@@ -569,7 +570,7 @@ extension ConfigurationLoader {
         return nil
     }
 
-    /// Queries of the App Store need a key for the app and a store for the answers.
+    /// Freshness from the App Store needs a key for the app, and a store for the answers.
     mutating func checkFreshness(_ configuration: VerifyReceiptServerConfiguration) {
         let known = Set(configuration.appStore.map(\.bundleID))
         let general = configuration.endpoint.freshness.source

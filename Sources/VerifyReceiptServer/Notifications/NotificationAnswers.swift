@@ -10,7 +10,7 @@ enum Work: Sendable {
     case validate(EndpointEnvironment, VerifyReceiptEndpoint)
     case notifications(NotificationVersion, NotificationIntake)
 
-    /// Nil where there is nothing at the path.
+    /// Nil if there is nothing at the path.
     init?(_ route: Route, _ current: ServerState.Replaceable) {
         switch route {
         case .verifyReceipt(let environment): self = .verifyReceipt(environment, current.endpoint)
@@ -53,7 +53,7 @@ extension Answer {
         return answer
     }
 
-    /// The answer to a notification. It repeats nothing of the request.
+    /// The answer to a notification. It quotes nothing from the request.
     static func notification(_ report: NotificationReport) -> Answer {
         var answer: Answer
         switch report.outcome {

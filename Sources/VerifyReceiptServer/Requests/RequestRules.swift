@@ -3,14 +3,14 @@ import HummingbirdCore
 
 /// The requirements of HTTP for every request.
 enum RequestRules {
-    /// The answer to a request that breaks a rule; the connection ends with it. Nil for one that breaks none.
+    /// The answer to a request that breaks a rule, which closes the connection; nil for a valid request.
     static func refusal(of request: Request, isHTTP2: Bool) -> Answer? {
         if !isHTTP2, let problem = hostProblem(request) { return .problem(.badRequest, problem, closes: true) }
         guard request.method == .connect else { return nil }
         return .problem(.methodNotAllowed, "This server is no proxy: it has no tunnels for CONNECT.", closes: true)
     }
 
-    /// The answer to a body that is not sent as it is (RFC 9110, 15.5.16); nil for any other.
+    /// The answer to a body with a content coding (RFC 9110, 15.5.16); nil for any other.
     static func refusal(ofBodyOf request: Request) -> Answer? {
         guard let coding = request.headers.value(of: .contentEncoding), !coding.isEmpty,
             coding.lowercased() != "identity"
@@ -21,7 +21,7 @@ enum RequestRules {
 
     // MARK: Host (RFC 9112, 3.2)
 
-    /// The codec takes the first `Host` for the authority and leaves further ones among the fields.
+    /// The codec uses the first `Host` as the authority and leaves further ones in the fields.
     private static func hostProblem(_ request: Request) -> String? {
         guard let authority = request.head.authority else { return "A request of HTTP/1.1 needs the header Host." }
         if let host, request.headers.contains(host) { return "The request has more than one header Host." }
