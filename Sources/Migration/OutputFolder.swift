@@ -8,28 +8,28 @@
 
 /// The error of a command that writes a folder.
 protocol OutputFailure: Error {
-    /// What the command does: "migration", "export".
+    /// The name of the operation: "migration", "export".
     static var activity: String { get }
-    /// What an error while writing means for the result, as a sentence.
+    /// The consequence of a write error, as a sentence.
     static var consequence: String { get }
 
     /// - Parameters:
-    ///   - path: the file or folder that cannot be made, written or read back.
+    ///   - path: the file or folder that cannot be created, written or read back.
     ///   - message: a sentence for a person.
     init(output path: String, _ message: String)
 }
 
 /// The files of a migration or an export, which appear together.
 ///
-/// Each file is written under a name that ends in `.partial`. When all are complete and on the disk, they take their names, each
-/// in one step. The last one names the others: where it is, all files are of one run. While it is missing, its `.partial` file
-/// marks the folder as one of ours. A lock keeps a second process out; it ends with the process.
+/// Each file is written with a name that ends in `.partial`. When all files are complete and on disk, they are renamed
+/// one by one. The last file marks a complete run: if it exists, all files are of the same run. While it is missing,
+/// its `.partial` file marks the folder as one of ours. A lock excludes a second process; it ends with the process.
 final class OutputFolder<Failure: OutputFailure> {
     private let path: String
     private let descriptor: Int32
     private var files: [OutputFile<Failure>] = []
 
-    /// Makes the folder, and the folders above it, if they are missing.
+    /// Creates the folder and its parent folders if they do not exist.
     init(path: String) throws(Failure) {
         self.path = path
         try Self.makeFolder(path)
@@ -49,10 +49,10 @@ final class OutputFolder<Failure: OutputFailure> {
 
     func path(of name: String) -> String { "\(path)/\(name)" }
 
-    /// The path of the first name that is taken, also by a link, wherever it leads.
+    /// The path of the first name that exists, even as a link to nothing.
     func firstTaken(of names: [String]) -> String? { names.lazy.map(path(of:)).first(where: isThere) }
 
-    /// Whether the folder has the last file of an earlier run, or the mark of one that stopped.
+    /// Whether the folder has the last file of an earlier run, or the mark of an interrupted one.
     func isMarked(by last: String) -> Bool { firstTaken(of: [last, last + ".partial"]) != nil }
 
     /// A new file, to be completed with the others.
@@ -62,20 +62,20 @@ final class OutputFolder<Failure: OutputFailure> {
         return file
     }
 
-    /// A file without a name, which is gone when it is closed.
+    /// A file without a name, which disappears when it is closed.
     func makeSpool(_ name: String) throws(Failure) -> OutputFile<Failure> {
         let file = try OutputFile<Failure>(path: path(of: name))
         file.removeName()
         return file
     }
 
-    /// Puts the files in their places.
+    /// Renames the files to their final names.
     ///
     /// - Parameters:
-    ///   - last: the file that comes last.
+    ///   - last: the file that is renamed last.
     ///   - outdated: files of an earlier run in another format; they are removed.
-    ///   - keepsUnchanged: whether a file of an earlier run with the same bytes is left alone.
-    /// - Returns: the names of the files that took their places, without the last one.
+    ///   - keepsUnchanged: whether to leave a file of an earlier run with the same bytes.
+    /// - Returns: the names of the renamed files, without the last one.
     @discardableResult
     func complete(
         last: OutputFile<Failure>, removing outdated: [String], keepsUnchanged: Bool
@@ -85,7 +85,8 @@ final class OutputFolder<Failure: OutputFailure> {
         for file in files where file !== last {
             if keepsUnchanged, try file.isSameAsEarlier() { file.abandon() } else { changed.append(file) }
         }
-        // Beside it the files of two runs could be. If this fails halfway, its partial file stays and marks the folder.
+        // Remove it first, because the folder can have files of two runs from here on. If this fails halfway, the
+        // partial file stays and marks the folder.
         files.removeAll { $0 === last }
         unlink(path(of: last.name))
         for name in outdated { unlink(path(of: name)) }
@@ -119,7 +120,7 @@ final class OutputFolder<Failure: OutputFailure> {
     }
 }
 
-/// One file of an output folder, until it has its name.
+/// One file of an output folder, until it has its final name.
 final class OutputFile<Failure: OutputFailure> {
     private let path: String
     private var descriptor: Int32
@@ -130,7 +131,7 @@ final class OutputFile<Failure: OutputFailure> {
 
     var name: String { String(path.split(separator: "/").last ?? "") }
 
-    /// Always a new file: what has its partial name (the rest of a run that was killed, or a link that leads elsewhere) is
+    /// Always creates a new file. An existing file with the partial name (from a killed run, or a link to elsewhere) is
     /// removed and never written to. The folder is locked, so no other process uses it.
     init(path: String) throws(Failure) {
         self.path = path
@@ -146,7 +147,7 @@ final class OutputFile<Failure: OutputFailure> {
         if buffer.count >= bufferSize { try flush() }
     }
 
-    /// Appends what was written to another file.
+    /// Appends the content of another file.
     func write(contentsOf other: OutputFile) throws(Failure) {
         try other.flush()
         guard lseek(other.descriptor, 0, SEEK_SET) == 0 else { throw other.failure("read") }
@@ -158,7 +159,7 @@ final class OutputFile<Failure: OutputFailure> {
         }
     }
 
-    /// Hands what was written to the system.
+    /// Passes the written bytes to the system.
     func flush() throws(Failure) {
         var offset = 0
         while offset < buffer.count {
@@ -180,7 +181,7 @@ final class OutputFile<Failure: OutputFailure> {
         if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP { throw failure("written") }
     }
 
-    /// Whether the file that has the name already, a plain file, has the same bytes.
+    /// Whether a plain file with the final name exists and has the same bytes.
     func isSameAsEarlier() throws(Failure) -> Bool {
         let earlier = openForComparison(path)
         guard earlier >= 0 else { return false }
@@ -212,10 +213,10 @@ final class OutputFile<Failure: OutputFailure> {
         hasName = false
     }
 
-    /// Removes a file that will not take its place.
+    /// Removes a file that is not needed.
     func abandon() { if hasName { removeName() } }
 
-    /// - Returns: the number of bytes; fewer than fit only at the end.
+    /// - Returns: the number of bytes; less than the size of the chunk only at the end.
     private func readFully(_ descriptor: Int32, into chunk: inout [UInt8]) throws(Failure) -> Int {
         var filled = 0
         while filled < chunk.count {
@@ -244,25 +245,25 @@ final class OutputFile<Failure: OutputFailure> {
     }
 }
 
-/// Bytes that a file collects before it writes them, and reads at once.
+/// The number of bytes that are written or read at once.
 private let bufferSize = 1 << 18
 
-/// Fails where anything bears the name, also a link.
+/// Fails if anything with the name exists, even a link.
 private func newFile(_ path: String) -> Int32 {
     open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
 }
 
-/// A link is no file of ours, and a pipe would never end.
+/// Does not follow a link, which is not one of our files, and does not wait for a pipe.
 private func openForComparison(_ path: String) -> Int32 { open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
 private func openFolder(_ path: String) -> Int32 { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
 
-/// Whether something bears the name; a link counts, wherever it leads.
+/// Whether anything with the name exists, even a link to nothing.
 private func isThere(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
 }
 
-// Methods named as the system calls would hide them.
+// Methods with the names of the system calls would shadow them.
 private func moveFile(_ from: String, _ to: String) -> Int32 { rename(from, to) }
 private func lockFile(_ descriptor: Int32) -> Int32 { flock(descriptor, LOCK_EX | LOCK_NB) }
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {

@@ -4,14 +4,14 @@ import AppStoreModels
 final class FileTables: TableOutput {
     private let format: TableExport.Format
     private var files: [String: OutputFile<ExportError>] = [:]
-    /// The parts of a table after its first one, which are put together at the end.
+    /// The parts of a table after its first one, which are appended at the end.
     private var laterParts: [String: [OutputFile<ExportError>]] = [:]
     private var rows: [String: Int] = [:]
     private let folder: OutputFolder<ExportError>
     private var line = JSONWriter(reservingCapacity: 4_096)
     private var fields: [UInt8] = []
 
-    /// Makes the files and writes their headers.
+    /// Creates the files and writes their headers.
     /// - Throws: ``ExportError``.
     init(_ format: TableExport.Format, in folder: OutputFolder<ExportError>) throws(ExportError) {
         self.format = format

@@ -12,14 +12,14 @@ struct BatchOutput: Sendable {
     var counts = BatchCounts()
     /// The documents that were accepted, if they are collected.
     var documents: [MigratedDocument] = []
-    /// What the records add to a store, for a migration into one.
+    /// The additions of the records to a store, for a migration into one.
     var additions = StoreAdditions()
 
     mutating func add(_ document: MigratedDocument?) {
         if let document { documents.append(document) }
     }
 
-    /// Makes ready for the next batch and keeps the memory.
+    /// Clears the output for the next batch and keeps the memory.
     mutating func removeAll() {
         transactions.removeAll()
         appTransactions.removeAll()

@@ -7,9 +7,10 @@ public indirect enum MigratedDocument: Sendable {
     case appReceipt(Verified<AppReceipt>, bytes: [UInt8])
     /// A genuine transaction receipt (iOS 6) and its bytes without transport encoding.
     case transactionReceipt(Verified<TransactionReceipt>, bytes: [UInt8])
-    /// The facts of the verified StoreKit 2 data and version 2 notifications of one record; empty if there is nothing in them
-    /// that a store takes.
+    /// The facts of the verified StoreKit 2 data and version 2 notifications of one record; empty if a store accepts
+    /// none of them.
     case signedData([FactSet])
-    /// A recorded reply, notification, rows of one, or StoreKit 2 JSON; the genuine receipts inside it come on their own.
+    /// A recorded reply, notification, rows of one, or StoreKit 2 JSON. Verified receipts inside it are documents of
+    /// their own.
     case recorded(RecordedMapping)
 }

@@ -8,7 +8,7 @@ import LegacyReceipts
 /// invalid ones are quarantined separately. `summary.json` contains the counts and the handling of each column. The same inputs
 /// give the same output for any number of jobs.
 public struct Migration: Sendable {
-    /// How far a migration has come.
+    /// The progress of a migration.
     public struct Progress: Sendable {
         public let bytesRead: Int
         public let records: Int
@@ -26,7 +26,7 @@ public struct Migration: Sendable {
     ///   - output: the path of the output folder, which is created if it does not exist.
     ///   - documents: receives the accepted documents, one batch at a time in the order of the input, before the output files
     ///     get their final names. Its error ends the migration.
-    ///   - progress: called from time to time, not more than once per batch of records.
+    ///   - progress: called from time to time, at most once per batch of records.
     /// - Throws: ``MigrationError``; then no output file has its final name. If the task is canceled, the error is
     ///   ``MigrationError/Code-swift.enum/interrupted``, and the files are removed.
     public func run(
@@ -94,14 +94,14 @@ public struct Migration: Sendable {
         ]
     }
 
-    /// Files that a migration with another output format writes and this one does not.
+    /// The files that only a migration with another output format writes.
     private var otherNames: [String] {
         let names = Set(Self.names(options.outputFormat))
         return MigrationOptions.OutputFormat.allCases.flatMap(Self.names).filter { !names.contains($0) }
     }
 
-    /// An output folder inside an input folder would be read as input; an input that is one of the output files would be
-    /// replaced.
+    /// Rejects an output folder inside an input folder, which would be read as input, and an input that is one of the
+    /// output files, which would be replaced.
     private func checkOutput(_ output: String, isOutside inputs: [String]) throws(MigrationError) {
         let outputPath = CanonicalPath.of(output)
         let files = Set((Self.names(options.outputFormat) + otherNames).map { "\(outputPath)/\($0)" })

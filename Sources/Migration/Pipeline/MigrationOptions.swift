@@ -2,11 +2,11 @@ public import AppStoreModels
 public import LegacyReceipts
 public import ProductCatalog
 
-/// How a migration is done.
+/// The options of a migration.
 public struct MigrationOptions: Sendable {
     /// The format of the inputs.
     public enum RecordFormat: String, Sendable, CaseIterable {
-        /// Found out for each input from its contents.
+        /// Detected for each input from its contents.
         case auto
         /// One JSON value per line.
         case ndjson
@@ -28,35 +28,35 @@ public struct MigrationOptions: Sendable {
 
     /// The trust anchors.
     public var trust: TrustPolicy
-    /// Bounds on a receipt.
+    /// The limits for a receipt.
     public var limits: DecodingLimits
     /// The product catalog.
     public var catalog: ProductCatalog?
     /// The format of the inputs.
     public var recordFormat: RecordFormat
-    /// The CSV column or JSON member that holds the receipt; detected when nil.
+    /// The CSV column or JSON member with the receipt; nil to detect it.
     public var receiptColumn: String?
-    /// What is known about the tables among the inputs.
+    /// The format of tables among the inputs.
     public var table: TableOptions
     /// The form of the transactions that are written.
     public var outputFormat: OutputFormat
-    /// Only records of these environments are migrated, the others quarantined; nil for all.
+    /// The environments to migrate; records of others are quarantined. Nil for all.
     public var environments: Set<Environment>?
-    /// Only records of these bundle ids are migrated, the others quarantined; nil for all. A recorded document that names
-    /// no bundle id is not held against it.
+    /// The bundle ids to migrate; records of others are quarantined. Nil for all. A recorded document without a bundle
+    /// id is migrated.
     public var bundleIds: Set<String>?
     /// Whether unsigned documents (recorded replies, rows, version 1 notifications) are migrated. If not, they are
     /// quarantined, except for their embedded receipts.
     public var acceptsRecorded: Bool
-    /// The number of records worked on at once, in batches; 1 or more.
+    /// The number of batches of records that are processed at the same time; 1 or more.
     public var jobs: Int
     /// Whether files of an earlier migration in the output folder are replaced.
     public var overwrites: Bool
-    /// The rows that are read if the input is a database, `sqlite:PATH` or `postgres://…`; nil if the inputs are files.
+    /// The query to read if the input is a database, `sqlite:PATH` or `postgres://…`; nil if the inputs are files.
     public var query: RowQuery?
-    /// Only so many records are read, from the beginning; nil for all.
+    /// The maximum number of records to read, from the beginning; nil for all.
     public var maximumRecords: Int?
-    /// How many records there must be; nil if any number will do. A pipe that was cut off looks complete otherwise.
+    /// The expected number of records; nil for no check. A pipe that was cut off otherwise looks complete.
     public var expectedRecords: Int?
 
     public init(
@@ -86,11 +86,11 @@ public struct MigrationOptions: Sendable {
 }
 
 extension MigrationOptions {
-    /// Bytes. No machine has them in memory; sums with it do not overflow.
+    /// In bytes. Larger than any memory, and small enough that sums do not overflow.
     private static let maximumRecordSize = 1 << 40
 
     var input: InputOptions {
-        // Base64 with line breaks and what else a record holds takes less than twice the receipt.
+        // Base64 with line breaks and other columns takes less than twice the size of the receipt.
         let receipt = min(limits.maximumSize, Self.maximumRecordSize / 2)
         return InputOptions(
             format: InputFormat(rawValue: recordFormat.rawValue) ?? .auto, receiptColumn: receiptColumn, table: table,
@@ -105,7 +105,7 @@ extension MigrationOptions {
             "\(expectedRecords) records were expected and \(records) were read. Was the input cut off?")
     }
 
-    /// What is to be read. Checks it first, so that a wrong name fails before hours of work.
+    /// The inputs to read. Checks them first, so that a wrong name fails before hours of work.
     func arguments(_ inputs: [String]) throws(MigrationError) -> [InputArgument] {
         do throws(InputError) {
             if let query {
@@ -143,34 +143,34 @@ extension MigrationOptions {
     }
 }
 
-/// Why a migration stopped before its end. Problems of single records never stop it; they go to quarantine.
+/// Why a migration stopped before its end. A problem of a single record never stops it; the record is quarantined.
 public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason why the migration stopped, to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// An input cannot be found, opened or read, or its layout is unknown. Correct the path, the permissions, or
         /// the options that name format and column.
         case input
-        /// An output file cannot be made or written. Make room, or correct the permissions.
+        /// An output file cannot be created or written. Free some space, or correct the permissions.
         case output
-        /// The output folder holds files of an earlier migration. Give another folder, or allow overwriting.
+        /// The output folder contains files of an earlier migration. Choose another folder, or allow overwriting.
         case outputExists
-        /// The output folder lies inside an input, or an input is one of the output files. Give a folder outside the
+        /// The output folder is inside an input, or an input is one of the output files. Choose a folder outside the
         /// inputs.
         case outputConflict
-        /// A certificate in the trust policy cannot be read. Give it as X.509 in DER.
+        /// A certificate in the trust policy cannot be read. Provide it as X.509 in DER.
         case trust
         /// The receiver of the accepted documents failed, for example a store. Repair it and run the migration again.
         case documents
-        /// The store failed. Repair it and run the migration again; it goes on where it stopped.
+        /// The store failed. Repair it and run the migration again; it continues where it stopped.
         case store
-        /// An input is not the one that the store has read a part of. Give the same input, or start over.
+        /// An input differs from the one that was partly migrated into the store. Use the same input, or start over.
         case inputChanged
-        /// There were more or fewer records than expected. Give the whole input, or the right number.
+        /// There were more or fewer records than expected. Provide the whole input, or correct the number.
         case recordCount
         /// The records read are not the sum of the migrated and the quarantined ones: a bug in this program. Report it, and
         /// do not trust the result.
         case miscounted
-        /// The task was cancelled. Run again.
+        /// The task was canceled. Run again.
         case interrupted
     }
 
@@ -188,7 +188,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         self.message = message
     }
 
-    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    /// Two errors are equal if their codes are, whatever their places and messages.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }

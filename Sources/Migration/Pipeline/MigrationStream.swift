@@ -1,6 +1,6 @@
 import AppStoreModels
 
-/// Migrates records as a filter: lines come out in the order in which records come in, and nothing is kept.
+/// Migrates records as a filter: the lines come out in the order of the records, and nothing is stored.
 ///
 /// Each line of the result is a line of one of the files of ``Migration`` with one more member, `output`: `transactions`,
 /// `app-transactions`, `renewal-infos` or `quarantine`. After the lines of a record comes one with the output `records`: the
@@ -9,7 +9,7 @@ import AppStoreModels
 public struct MigrationStream: Sendable {
     public let options: MigrationOptions
 
-    /// - Parameter options: the form of the output and overwriting have no meaning here.
+    /// - Parameter options: the options; the form of the output and overwriting have no effect.
     public init(options: MigrationOptions = MigrationOptions()) {
         var options = options
         options.outputFormat = .ndjson
@@ -20,7 +20,7 @@ public struct MigrationStream: Sendable {
     ///
     /// - Parameters:
     ///   - inputs: paths of files and folders, and `-` for standard input, in the order in which they are read.
-    ///   - write: receives whole lines, those of a batch of records at once: up to 256 records or 2 MB of them.
+    ///   - write: receives whole lines, those of one batch at a time: up to 256 records or 2 MB of them.
     /// - Returns: the counts.
     /// - Throws: ``MigrationError``, or what `write` throws. A record never ends a stream.
     public func run(

@@ -1,7 +1,7 @@
 import AppStoreModels
 import Purchases
 
-/// Where the lines of one record come from: their `source` and `record` members, made once and written with each.
+/// The `source` and `record` members of a record's lines, encoded once and written with each line.
 struct OutputSource {
     /// The JSON of the `source` member.
     let source: [UInt8]
@@ -72,7 +72,7 @@ struct OutputSource {
     }
 }
 
-/// `transactions.csv` (RFC 4180): a column per modern field that legacy records can fill, then what is ours.
+/// `transactions.csv` (RFC 4180): a column for each modern field that legacy records can contain, then our own columns.
 enum TransactionTable {
     private static let columns: [TransactionField] = [
         .transactionId, .originalTransactionId, .webOrderLineItemId, .bundleId, .productId,

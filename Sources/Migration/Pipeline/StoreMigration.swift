@@ -11,21 +11,21 @@ public import TransactionStore
 /// committed together. After an interruption, the same migration goes on after the last step, and the store is in the end the
 /// same as without an interruption.
 public struct StoreMigration: Sendable {
-    /// How records are filed.
+    /// The options of a migration into a store.
     public struct Options: Sendable {
         /// How records are read. The format of the output and `overwrites` do not matter.
         public var migration: MigrationOptions
-        /// The column or member with the caller's id of the user; nil to find it by its name (`user_id`, `app_user_id`,
+        /// The column or member with the caller's user id; nil to detect it by its name (`user_id`, `app_user_id`,
         /// `customer_id` and so on).
         public var userColumn: String?
         /// Columns or members that are kept beside the user.
         public var carriedColumns: Set<String>
-        /// Whether records that were migrated before are migrated again, because an input has changed.
+        /// Whether to migrate all records again, because an input has changed.
         public var startsOver: Bool
         /// The current time, in milliseconds since 1970-01-01T00:00:00Z.
         public var date: Int64
-        /// A step is committed at about this many rows, or after half a second, so that little work is repeated after an
-        /// interruption.
+        /// A step is committed after about this many rows, or after half a second, so that an interruption repeats
+        /// little work.
         package var rowsPerStep = 20_000
 
         public init(
@@ -51,8 +51,8 @@ public struct StoreMigration: Sendable {
     /// - Parameters:
     ///   - inputs: paths or patterns of files and folders, and `-` for standard input, in the order in which they are read.
     ///   - store: the store. The migration does not close it.
-    ///   - progress: called from time to time, not more than once per batch of records.
-    /// - Throws: ``MigrationError``. What was committed before stays, and the same call goes on after it.
+    ///   - progress: called from time to time, at most once per batch of records.
+    /// - Throws: ``MigrationError``. Committed steps stay, and the same call continues after them.
     public func run(
         inputs: [String], into store: any Store, progress: @Sendable (Migration.Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {
@@ -81,7 +81,7 @@ public struct StoreMigration: Sendable {
                         quarantined: summary.quarantined))
             }
         } catch {
-            // What is complete need not be repeated. The first error is the one to report.
+            // Commit the completed records, so that they are not repeated. Report the first error.
             if error.code != .store { try? await work.commit(to: store) }
             throw error
         }
@@ -91,17 +91,17 @@ public struct StoreMigration: Sendable {
         return try work.result()
     }
 
-    /// Migrates the quarantined records in a store again, for example with other options. Those that are migrated now leave the
-    /// quarantine.
+    /// Migrates the quarantined records in a store again, for example with other options. Records that are migrated now
+    /// leave the quarantine.
     ///
-    /// - Throws: ``MigrationError``. What was committed before stays.
+    /// - Throws: ``MigrationError``. Committed steps stay.
     public func retry(
         _ store: any Store, progress: @Sendable (Migration.Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {
         let migrator = try migrator()
         var work = Work(migration: nil, rowsPerStep: options.rowsPerStep)
         var last: [UInt8]?
-        // Lines of this run, with another reason than before. They are not read again.
+        // The lines that this run added with another reason than before. They are not read again.
         var added: Set<[UInt8]> = []
         while true {
             if Task.isCancelled { throw .interrupted }
@@ -163,17 +163,17 @@ public struct StoreMigration: Sendable {
         }
     }
 
-    // MARK: Going on
+    // MARK: Resuming
 
     /// Finds where an earlier run of this migration stopped.
     private func begin(_ inputs: [String], _ store: any Store) async throws(MigrationError) -> Work {
-        // The order of rows without a key can differ in each run, so there is nothing after which to go on.
+        // Rows without a key can come in a different order in each run, so there is no position to continue after.
         if let query = options.migration.query, query.key == nil {
             return Work(migration: nil, rowsPerStep: options.rowsPerStep)
         }
         var (attempt, name) = (1, name(inputs, attempt: 1))
         var checkpoint = try await Self.stored { try await store.checkpoint(of: name) }
-        // Each start from the beginning has a name of its own.
+        // Each start from the beginning has its own name.
         while checkpoint != nil {
             let next = self.name(inputs, attempt: attempt + 1)
             let newer = try await Self.stored { try await store.checkpoint(of: next) }
@@ -227,7 +227,7 @@ public struct StoreMigration: Sendable {
         return Fingerprint(of: writer.finish()).description
     }
 
-    /// The step that is being filled, and what was committed before it.
+    /// The step in progress, and the counts of the committed steps.
     private struct Work {
         /// The name of the migration; nil for one without a position.
         let migration: String?
@@ -282,7 +282,7 @@ public struct StoreMigration: Sendable {
                     state: progress.state)
             }
             let step = step
-            // Not canceled with the migration: what is complete need not be repeated.
+            // Not canceled with the migration, so that completed records are not repeated.
             let commit = Task { try await store.apply(step) }
             let result = try await StoreMigration.stored { try await commit.value }
             applied.changed += result.changed
@@ -309,13 +309,13 @@ public struct StoreMigration: Sendable {
     }
 }
 
-/// The numbers of a migration into a store.
+/// The counts of a migration into a store.
 public struct StoreMigrationSummary: Sendable, Equatable {
-    /// The counts of records over all runs that the migration took. Transactions are not counted for each record: the store has
-    /// each of them once.
+    /// The counts of records over all runs of the migration. Transactions are not counted per record, because the store
+    /// contains each of them once.
     public let records: MigrationSummary
-    /// Facts that were new to the store in this run, and facts that it had.
+    /// The facts that were new to the store in this run, and those that it already had.
     public let applied: AppliedFacts
-    /// How many of the records an earlier run had migrated.
+    /// The number of records that earlier runs migrated.
     public let recordsBefore: Int
 }
