@@ -1,4 +1,5 @@
 public import AppStoreModels
+internal import ProductCatalog
 
 /// The app and the environment that a sandbox simulates.
 public struct SandboxConfiguration: Sendable {
@@ -39,7 +40,7 @@ public struct SandboxConfiguration: Sendable {
         environment = .sandbox
         seed = 1
         pace = .sandbox
-        maximumRenewals = 6
+        maximumRenewals = SandboxTime.classicMaximumRenewals
         gracePeriodDays = nil
         billingRetryDays = 60
         storefront = "USA"

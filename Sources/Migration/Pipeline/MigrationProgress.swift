@@ -33,7 +33,7 @@ struct MigrationProgress: Sendable {
             writer.beginObject()
             writer.member("input", mark.input)
             writer.member("records", Int64(mark.records))
-            writer.member("sha256", mark.digest.hexadecimal)
+            writer.member("sha256", Printable.hex(mark.digest))
             writer.endObject()
         }
         writer.endArray()
@@ -187,11 +187,5 @@ extension InputBatch {
         guard count > 0 else { return self }
         return InputBatch(
             storage: storage, frames: Array(frames.dropFirst(count)), contexts: contexts, receiptColumn: receiptColumn)
-    }
-}
-
-extension [UInt8] {
-    fileprivate var hexadecimal: String {
-        map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }
 }

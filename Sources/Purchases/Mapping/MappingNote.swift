@@ -88,3 +88,10 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
         }
     }
 }
+
+extension [MappingNote] {
+    /// Adds a note once.
+    mutating func add(_ note: MappingNote) {
+        if !contains(note) { append(note) }
+    }
+}
