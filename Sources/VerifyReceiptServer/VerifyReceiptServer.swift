@@ -63,7 +63,7 @@ public final class VerifyReceiptServer: Service {
     ///   - metricsFactory: the backend of swift-metrics that gets every number of `/metrics` too; counters and durations at
     ///     once, the others every ten seconds.
     ///   - observer: receives each answered request.
-    ///   - lookUpAnswers: answers on the look-up listener; without them there is none.
+    ///   - lookUpAnswers: answers on the look-up listener; nil for no such listener.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - onListening: called once when every socket accepts connections.
     /// - Throws: `ReceiptError` for a certificate of the trust policy, or an error that names a TLS file.

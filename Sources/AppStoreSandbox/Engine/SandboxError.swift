@@ -16,7 +16,7 @@ public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownSubscription
         /// The customer has the product or subscription already. Use another customer, or end the subscription first.
         case alreadyOwned
-        /// The state of the purchase does not allow this. The message says which state it has.
+        /// The state of the purchase does not allow this. The message names the state.
         case notPossible
         /// The product has no such offer. Add it to the catalog.
         case unknownOffer

@@ -7,9 +7,9 @@ public import TransactionStore
 /// A migration from records into a store, where the documents about a customer are merged: each transaction once, whatever the
 /// number of receipts that state it.
 ///
-/// Each record is either migrated or quarantined in the store. What a step of records adds and the position after it are
-/// committed together. After an interruption, the same migration goes on after the last step, and the store is in the end the
-/// same as without an interruption.
+/// Each record is either migrated or quarantined in the store. The additions of a step of records and the position
+/// after it are committed together. After an interruption, the same migration continues after the last step, and the
+/// resulting store is the same as without an interruption.
 public struct StoreMigration: Sendable {
     /// The options of a migration into a store.
     public struct Options: Sendable {

@@ -4,12 +4,12 @@ import TransactionStore
 
 /// Finds the caller's user in the columns beside a document.
 struct UserColumns: Sendable {
-    /// The column that holds the id of the user; nil to find it by its name.
+    /// The column with the id of the user; nil to detect it by its name.
     let user: String?
     /// The columns that are kept beside the user.
     let carried: Set<String>
 
-    /// Names of columns that hold the id of a user, in lower case and without separators; the first one counts.
+    /// Names of columns with a user id, in lower case and without separators; the first one counts.
     private static let names = [
         "userid", "appuserid", "customuserid", "accountid", "customerid", "memberid", "playerid", "uid", "user",
     ]
@@ -40,7 +40,7 @@ struct UserColumns: Sendable {
         return purchases.isEmpty ? identities : purchases
     }
 
-    /// The column that counts as the user's; nil if there is none.
+    /// The user column; nil if there is none.
     func userColumn(_ columns: [CarriedColumn]) -> CarriedColumn? {
         if let user { return columns.first { $0.name == user } }
         var best: (rank: Int, column: CarriedColumn)?
@@ -54,7 +54,7 @@ struct UserColumns: Sendable {
         return best?.column
     }
 
-    /// The id as text. An object, an array or null is no id.
+    /// The id as text; nil for an object, an array or null.
     private static func text(_ column: CarriedColumn) -> String? {
         switch column.value {
         case .text(let text): return text.isEmpty ? nil : text

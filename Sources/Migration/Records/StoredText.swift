@@ -1,8 +1,8 @@
 /// Classifies stored text by its first bytes.
 enum StoredText {
     /// DER or BER bytes of a ContentInfo: a SEQUENCE with a long or indefinite length, then (as far as it can be seen)
-    /// the object identifier of SignedData, 1.2.840.113549.1.7.2 (Reference.md V5.1). Nothing shorter will do:
-    /// Apple's certificates hold other SEQUENCEs that begin with an identifier below 1.2.840.
+    /// the object identifier of SignedData, 1.2.840.113549.1.7.2 (Reference.md V5.1). A shorter prefix
+    /// is not enough: Apple's certificates contain other SEQUENCEs that begin with an identifier below 1.2.840.
     static func beginsSignedMessage(_ bytes: Bytes) -> Bool {
         guard let header = sequenceHeader(bytes) else { return false }
         let expected: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]

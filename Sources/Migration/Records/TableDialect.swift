@@ -4,7 +4,7 @@ import AppStoreModels
 public struct TableOptions: Hashable, Sendable {
     /// How the fields of a table are quoted and escaped.
     public enum Dialect: String, Hashable, Sendable, CaseIterable {
-        /// RFC 4180: a field may stand in quotes, and a quote in it is doubled.
+        /// RFC 4180: a field can be quoted, and a quote in it is doubled.
         case csv
         /// MySQL's `SELECT … INTO OUTFILE` and `mysqldump --tab`: a backslash escapes delimiters, line feeds, quotes and itself;
         /// `\N` is null. Quotes are optional (MySQL Reference Manual, LOAD DATA).

@@ -14,7 +14,7 @@ import NIOTLS
 /// | after the last stream | `timeouts.idle` and ``grace(_:)`` |
 /// | no stream, while the server stops | ``grace(_:)`` |
 ///
-/// A connection with TLS that speaks HTTP/1.1 is left to ``RequestTimeouts``.
+/// ``RequestTimeouts`` handles TLS connections with HTTP/1.1.
 final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 

@@ -76,7 +76,7 @@ final class WorkQueue: Sendable {
     /// Gives the slot to the next request.
     func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            // If requests that returned exceed the maximum, nobody else gets this slot.
+            // If requests that returned exceed the maximum, no other request gets this slot.
             if state.working <= maximumWorking, let next = state.takeFirst() { return next }
             state.working -= 1
             return nil
