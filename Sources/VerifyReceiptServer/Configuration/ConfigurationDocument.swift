@@ -92,13 +92,13 @@ enum ConfigurationDocument {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            .init(key: "", place: "\(file):\(mark.line)", "is neither YAML nor JSON: \(problem)")
+            .init(key: "", place: "\(file):\(mark.line)", "is not valid YAML or JSON: \(problem)")
         case .duplicatedKeysInMapping(let duplicates, let context):
             .init(
                 key: duplicates.joined(separator: ", "), place: "\(file):\(context.mark.line)",
-                "the key is there more than once")
+                "the key occurs more than once")
         default:
-            .init(key: "", place: file, "is neither YAML nor JSON")
+            .init(key: "", place: file, "is not valid YAML or JSON")
         }
     }
 

@@ -146,7 +146,7 @@ extension ConfigurationLoader {
             problems.append(.init(key: "tls", place: place, "\(error)"))
         }
         if BoundedFile.isReadableByEverybody(tls.privateKey) {
-            warnings.append("\(tls.privateKey) holds a private key and every user of this machine may read it")
+            warnings.append("\(tls.privateKey) contains a private key and every user of this machine may read it")
         }
     }
 
@@ -251,7 +251,7 @@ extension ConfigurationLoader {
         endpoint.accountSecrets = (inline + kept).map(SharedSecret.init)
         if let file, file.holdsSecrets, BoundedFile.isReadableByEverybody(file.path) {
             let path = file.path
-            warnings.append("\(path) holds secrets and every user of this machine may read it")
+            warnings.append("\(path) contains secrets and every user of this machine may read it")
         }
         for app in endpoint.apps where app.sharedSecrets.isEmpty && endpoint.accountSecrets.isEmpty {
             warnings.append("\(app.bundleId) has no shared secret: any password is accepted for it")
@@ -279,7 +279,7 @@ extension ConfigurationLoader {
         endpoint.trust = trust()
         endpoint.receiptCacheBytes = values.integer("endpoint.receipt-cache-bytes")
         if endpoint.unknownBundleIds == .refused, endpoint.apps.isEmpty {
-            values.note("endpoint.unknown-bundle-ids", "refuses every receipt, since there are no apps")
+            values.note("endpoint.unknown-bundle-ids", "rejects every receipt, because there are no apps")
         }
         return endpoint
     }
@@ -351,7 +351,7 @@ extension ConfigurationLoader {
                 return []
             }
             if BoundedFile.isReadableByEverybody(path) {
-                warnings.append("\(path) holds secrets and every user of this machine may read it")
+                warnings.append("\(path) contains secrets and every user of this machine may read it")
             }
             let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
                 $0.trimmingCharacters(in: .whitespaces)
@@ -359,7 +359,7 @@ extension ConfigurationLoader {
             let secrets = lines.enumerated().filter { !$0.element.isEmpty }.map {
                 (number: $0.offset + 1, text: $0.element)
             }
-            if secrets.isEmpty { problems.append(.init(key: key, place: place, "\(path) holds no secret")) }
+            if secrets.isEmpty { problems.append(.init(key: key, place: place, "\(path) contains no secret")) }
             return secrets
         } catch {
             problems.append(.init(key: key, place: place, "\(path) cannot be read: \(error)"))
@@ -375,7 +375,7 @@ extension ConfigurationLoader {
             spool.path = nil
             if storeURL != nil {
                 warnings.append(
-                    "spool.path is none: receipts that the store does not take in time are answered and lost")
+                    "spool.path is none: receipts that the store does not write in time are answered and lost")
             }
         } else if let path {
             spool.path = path
@@ -393,7 +393,7 @@ extension ConfigurationLoader {
         notifications.version1 = values.boolean("notifications.v1")
         let endpoint = configuration.endpoint
         if notifications.version1, endpoint.accountSecrets.isEmpty, endpoint.apps.allSatisfy(\.sharedSecrets.isEmpty) {
-            values.note("notifications.v1", "needs a shared secret, which is all that says where they come from")
+            values.note("notifications.v1", "needs a shared secret: nothing else authenticates these notifications")
         }
         if values.isGiven("notifications.enabled"), notifications.enabled, configuration.storeURL == nil {
             values.note("notifications.enabled", "needs a store (store.url)")
@@ -412,9 +412,9 @@ extension ConfigurationLoader {
         }
         let xcode = values.boolean("trust.accept-xcode")
         if !roots.isEmpty {
-            warnings.append("trust.roots makes receipts count that Apple did not sign: for tests only")
+            warnings.append("trust.roots accepts receipts that Apple did not sign: for tests only")
         }
-        if xcode { warnings.append("trust.accept-xcode makes receipts count that anybody can make: for tests only") }
+        if xcode { warnings.append("trust.accept-xcode accepts receipts that anyone can create: for tests only") }
         return TrustPolicy(
             additionalRoots: roots, additionalIntermediates: intermediates, acceptsXcodeReceipts: xcode)
     }
@@ -458,7 +458,7 @@ extension ConfigurationLoader {
             }
         }
         if !roots.isEmpty {
-            warnings.append("trust.signed-data-roots makes signed data count that Apple did not sign: for tests only")
+            warnings.append("trust.signed-data-roots accepts signed data that Apple did not sign: for tests only")
         }
         return SignedDataTrust(additionalRoots: roots, acceptsXcode: values.boolean("trust.accept-xcode"))
     }
@@ -527,7 +527,7 @@ extension ConfigurationLoader {
                     bundleID: app.bundleId, key: purchaseKey, productionURL: urls[0], sandboxURL: urls[1]))
         }
         if (file?.apps ?? []).isEmpty, all.keyID != nil {
-            values.note("app-store-server.key-id", "is of no use without apps")
+            values.note("app-store-server.key-id", "has no effect without apps")
         }
         return result
     }
@@ -559,7 +559,7 @@ extension ConfigurationLoader {
             let text = String(decoding: try BoundedFile.read(path, maximumSize: 1 << 16), as: UTF8.self)
             let purchaseKey = try InAppPurchaseKey(pem: text, keyID: keyID, issuerID: issuerID)
             if BoundedFile.isReadableByEverybody(path) {
-                warnings.append("\(path) holds a private key and every user of this machine may read it")
+                warnings.append("\(path) contains a private key and every user of this machine may read it")
             }
             return purchaseKey
         } catch let error as BoundedFile.Failure {

@@ -232,7 +232,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Writes 408 and ends the connection or stream.
     private func answer(_ context: ChannelHandlerContext) {
-        let answer = Answer.problem(.requestTimeout, "The request did not come in time.")
+        let answer = Answer.problem(.requestTimeout, "The request did not arrive in time.")
         var head = HTTPResponse(status: answer.status)
         head.headerFields[.contentType] = answer.contentType
         head.headerFields[.contentLength] = String(answer.reply.body.count)

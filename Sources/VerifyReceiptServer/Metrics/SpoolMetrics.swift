@@ -67,7 +67,7 @@ extension StoreWriter.Event {
         case .setAside(let receipt, let reason):
             guard let count = setAside.note() else { return }
             logger.error(
-                "the store refuses receipts, which stay in the spool until the next start",
+                "the store rejects receipts, which stay in the spool until the next start",
                 metadata: [
                     "receipt": "\(receipt)", "reason": "\(reason)", "count": .stringConvertible(count),
                 ])

@@ -96,7 +96,7 @@ public struct ShadowConfigurationError: Error, Sendable, Equatable, CustomString
     /// One sentence. It does not quote the address, which may contain a password.
     public var description: String {
         switch code {
-        case .notAnAddress: "The shadow address is no absolute http or https URL."
+        case .notAnAddress: "The shadow address is not an absolute http or https URL."
         case .hasMoreThanAPath: "The shadow address must not have a user, a query or a fragment."
         case .plaintext:
             "The shadow address must be https, because requests contain receipts and shared secrets. http is allowed for this machine only."
