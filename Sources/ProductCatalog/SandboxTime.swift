@@ -17,10 +17,8 @@ public enum SandboxTime {
         rate(1, .year, minutes: 60),
     ]
 
-    /// The number of renewals after which the old sandbox ended a subscription.
+    /// The number of renewals after which the classic sandbox turns auto-renewal off.
     public static let classicMaximumRenewals = 6
-    /// The number of renewals after which the current sandbox ends a subscription.
-    public static let currentMaximumRenewals = 12
 
     private static func rate(_ value: Int, _ unit: SubscriptionPeriod.Unit, minutes: Int64) -> Rate {
         Rate(period: SubscriptionPeriod(constant: value, unit), renewalLength: minutes * 60_000)

@@ -4,12 +4,12 @@ import ServiceLifecycle
 /// Runs services, and waits for their shutdown for a limited time. A call of a store that neither answers nor reacts to
 /// cancellation would otherwise keep the process alive.
 struct BoundedStop: Sendable {
-    /// For what was cancelled to end.
+    /// The time for canceled work to end.
     private static let afterCancellation = Duration.seconds(2)
 
-    /// The time for requests in flight, after which the services cancel what is left.
+    /// The time for requests in progress, after which the services cancel the rest.
     let limit: Duration
-    /// Called when the services are left behind.
+    /// Called when the services are abandoned.
     let onAbandon: @Sendable () -> Void
 
     func run(_ group: ServiceGroup) async throws {
@@ -17,7 +17,7 @@ struct BoundedStop: Sendable {
         let work = Task {
             do { continuation.yield(.success(try await group.run())) } catch { continuation.yield(.failure(error)) }
         }
-        // In a task of its own, since a stream ends at once for one that was cancelled.
+        // In a task of its own, because a stream ends at once in a canceled task.
         let ended = Task { () -> Result<Void, any Error> in
             for await result in results { return result }
             return .success(())

@@ -5,13 +5,13 @@ import Foundation
 public struct ReloadSignal {
     private let source: any DispatchSourceSignal
 
-    /// From now on the signal reloads the configuration instead of ending the process. A configuration that cannot be
-    /// read is counted and logged, and the old one stays.
+    /// From now on, the signal reloads the configuration instead of ending the process. If the new configuration cannot
+    /// be read, the failure is counted and logged, and the old one stays in use.
     ///
     /// - Parameters:
-    ///   - number: SIGHUP by custom.
-    ///   - server: what takes the new configuration over.
-    ///   - sources: what is read again.
+    ///   - number: the signal, usually SIGHUP.
+    ///   - server: the server to reload.
+    ///   - sources: the sources to read again.
     public init(_ number: Int32, server: VerifyReceiptServer, sources: ConfigurationSources) {
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: DispatchQueue(label: "reload"))
@@ -22,13 +22,13 @@ public struct ReloadSignal {
             } catch {
                 return server.noteFailedReload(error)
             }
-            // A failure is logged where it happens.
+            // `reload` logs a failure.
             _ = try? server.reload(new)
         }
         source.resume()
         self.source = source
     }
 
-    /// Ends the reloading; the signal is ignored from now on.
+    /// Stops reloading; the signal is ignored from now on.
     public func cancel() { source.cancel() }
 }

@@ -3,11 +3,11 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Ends a process that should have ended: a store that hangs and hears of no cancellation would keep it for ever.
+/// Ends a process that does not end by itself, for example because a store hangs and ignores cancellation.
 ///
-/// Services are stopped in reverse, so this one must be the last of its group to hear of the stop first.
+/// Services stop in reverse order, so this one must be the last of its group to learn of the shutdown first.
 package final class ShutdownLimit: Service {
-    /// The time after the requests in flight, for cancellation and closing the store.
+    /// The time after the requests in progress, for cancellation and for closing the store.
     package static let grace = Duration.seconds(5)
 
     private let duration: Duration
@@ -16,7 +16,7 @@ package final class ShutdownLimit: Service {
     private let isArmed = Atomic<Bool>(false)
 
     /// - Parameters:
-    ///   - duration: from the stop to the end of the process.
+    ///   - duration: from the start of the shutdown to the end of the process.
     ///   - end: ends the process.
     package init(_ duration: Duration, logger: Logger, end: @escaping @Sendable () -> Void) {
         self.duration = duration
@@ -29,10 +29,10 @@ package final class ShutdownLimit: Service {
         arm()
     }
 
-    /// From now on the time runs; only the first call counts.
+    /// Starts the timer; only the first call counts.
     package func arm() {
         guard !isArmed.exchange(true, ordering: .relaxed) else { return }
-        // A thread of its own: Swift's few may be what hangs.
+        // A thread outside of Swift's pool, whose threads may all hang.
         let deadline = DispatchTime.now() + .nanoseconds(Int(clamping: duration.wholeNanoseconds))
         DispatchQueue.global().asyncAfter(deadline: deadline) { [logger, end] in
             logger.critical("the store or a request does not come to an end: the process ends without it")

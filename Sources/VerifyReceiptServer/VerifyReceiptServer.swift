@@ -63,7 +63,7 @@ public final class VerifyReceiptServer: Service {
     ///   - metricsFactory: the backend of swift-metrics that gets every number of `/metrics` too; counters and durations at
     ///     once, the others every ten seconds.
     ///   - observer: receives each answered request.
-    ///   - lookUpAnswers: answers on the look-up listener; without them there is none.
+    ///   - lookUpAnswers: answers on the look-up listener; nil for no such listener.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - onListening: called once when every socket accepts connections.
     /// - Throws: `ReceiptError` for a certificate of the trust policy, or an error that names a TLS file.
@@ -172,7 +172,7 @@ public final class VerifyReceiptServer: Service {
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: frameworkLogger)
             services.append(named("\(listener.host):\(listener.port)", -2, drain: .zero, server))
         }
-        // After the listeners, which it hears of.
+        // Stops after the listeners, which still submit requests to it.
         if let shadow { services.append(shadow) }
         services.append(listening)
         var group = ServiceGroupConfiguration(
@@ -194,10 +194,10 @@ public final class VerifyReceiptServer: Service {
         try await stopping.run(ServiceGroup(configuration: group))
     }
 
-    /// Of people who look something up, not of apps.
+    /// People use the look-up, not apps, so few connections are enough.
     private static let maximumLookUpConnections = 64
 
-    /// Records for a backend what `/metrics` reads when it is asked.
+    /// Records for a backend the numbers that `/metrics` reads on each request.
     private func measure() async {
         repeat {
             await readiness.tryWriting()
@@ -206,7 +206,7 @@ public final class VerifyReceiptServer: Service {
         } while !Task.isCancelled
     }
 
-    /// The store with a deadline. A request that waits for it lets others work.
+    /// Adds a deadline to the store. A request that waits for it gives its slot to others.
     private static func bounded(
         _ store: any TransactionStore, _ configuration: VerifyReceiptServerConfiguration, _ logger: Logger
     ) -> BoundedTransactionStore {
@@ -230,7 +230,7 @@ public final class VerifyReceiptServer: Service {
             })
     }
 
-    /// Says so if the store cannot be used when the server starts. It may come later.
+    /// Logs a warning if the store cannot be used when the server starts. It may become usable later.
     private func tryStore() async {
         guard let store = state.store else { return }
         do {
@@ -244,8 +244,8 @@ public final class VerifyReceiptServer: Service {
 
     private func server(_ channel: ListenerChannel, _ index: Int) -> any Service {
         let listener = configuration.listeners[index]
-        // The counter closes what is too much. This bound only keeps a flood that is being closed within the file
-        // descriptors of the process.
+        // The connection table closes excess connections. This limit only keeps a flood of closing ones within the
+        // process's file descriptors.
         let hardLimit = MaximumAvailableConnections(configuration.limits.connections + 64, logger: frameworkLogger)
         let server = Server(
             childChannelSetup: channel,

@@ -264,7 +264,7 @@ struct OffersTests {
     func legacy() async throws {
         let folder = try Folder.withRoot()
         try folder.write("in/receipt", Forged.named("auto-renewable").bytes)
-        #expect(try await folder.migrate("in", "--store", "sqlite:legacy.sqlite").status == 0)
+        #expect(try await folder.migrate("in", "--into", "sqlite:legacy.sqlite").status == 0)
         func verdict(_ more: String...) async throws -> [String: String] {
             let outcome = try await Command.run(
                 [

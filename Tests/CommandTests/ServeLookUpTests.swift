@@ -12,6 +12,7 @@ struct ServeLookUpTests {
         try folder.write("receipt", Forged.ndjson(1))
         let outcome = try await Command.shell(
             """
+            : >log
             "$COMMAND" serve --port 0 --store sqlite:store.sqlite --set admin.enabled=false --set look-up.enabled=true \\
                 --set look-up.port=0 --set look-up.token-files=token --set trust.roots=root.der 2>log &
             server=$!

@@ -14,6 +14,7 @@ import Testing
         let folder = try Folder()
         let outcome = try await Command.shell(
             """
+            : >log
             "$COMMAND" serve --port 0 --set admin.enabled=false --store postgres://user:hidden@127.0.0.1:1/db 2>log &
             server=$!
             tries=0
@@ -39,6 +40,7 @@ import Testing
         let outcome = try await Command.shell(
             """
             mkfifo serve.yaml || exit 90
+            : >log
             "$COMMAND" serve --config serve.yaml 2>log &
             server=$!
             exec 3>serve.yaml

@@ -38,6 +38,7 @@ struct ServeSignatureTests {
             """
             openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8 2>openssl.log || exit 90
             openssl pkey -in key.p8 -pubout -out public.pem
+            : >log
             "$COMMAND" serve --config serve.yaml 2>log &
             server=$!
             tries=0

@@ -176,19 +176,20 @@ def identities(line):
 
 
 def examine(tool):
-    """Stage 1, for `mapPartitions`: (record, malformed row) to (record, is malformed, ids of the customer)."""
+    """Stage 1, for `mapPartitions`: (record, is malformed) to (record, is malformed, ids of the customer)."""
 
     def examined(rows):
         with scratch() as folder:
             path, errors = os.path.join(folder, "records.ndjson"), os.path.join(folder, "errors")
             count = 0
-            with open(path, "w", encoding="utf-8", newline="\n") as file:
+            with open(path, "wb") as file:
                 for record, malformed in rows:
-                    if malformed is not None:
-                        yield malformed, True, []
-                        continue
-                    file.write(record + "\n")
-                    count += 1
+                    if malformed:
+                        yield record, True, []
+                    # A blank line is no record.
+                    elif record.strip(b" \t\r"):
+                        file.write(record + b"\n")
+                        count += 1
             if count == 0:
                 return
             command = tool.stream()
@@ -196,7 +197,7 @@ def examine(tool):
                 process = subprocess.Popen(command, stdin=standard_input, stdout=subprocess.PIPE, stderr=standard_error)
             try:
                 done, ids = 0, set()
-                with open(path, encoding="utf-8", newline="\n") as records:
+                with open(path, "rb") as records:
                     # The results are in the order of the records. A line with the output `records` ends each record.
                     for text in process.stdout:
                         line = json.loads(text)
@@ -206,7 +207,7 @@ def examine(tool):
                         done += 1
                         if line["source"]["line"] != done:
                             raise RuntimeError(f"Expected the results of record {done}, found {line['source']['line']}.")
-                        yield records.readline().removesuffix("\n"), False, sorted(ids)
+                        yield records.readline().removesuffix(b"\n"), False, list(ids)
                         ids = set()
                 check(process.wait(), command, errors)
                 if done != count:
@@ -227,14 +228,14 @@ def resolve(tool, tables):
         with scratch() as folder:
             path = os.path.join(folder, "records.ndjson")
             count = malformed_rows = 0
-            with open(path, "w", encoding="utf-8", newline="\n") as file:
+            with open(path, "wb") as file:
                 for record, malformed in rows:
                     if malformed:
                         malformed_rows += 1
-                        yield "quarantine", json.dumps(column_count(record))
-                        continue
-                    file.write(record + "\n")
-                    count += 1
+                        yield "quarantine", json.dumps(column_count(bytes(record)))
+                    else:
+                        file.write(record + b"\n")
+                        count += 1
             yield "records", json.dumps({"records": count + malformed_rows})
             if count == 0:
                 return
@@ -261,9 +262,9 @@ def resolve(tool, tables):
 def column_count(row):
     """The quarantine of a CSV row that Spark could not divide into the columns of the header."""
     return {
-        "sha256": hashlib.sha256(row.encode()).hexdigest(), "reason": "columnCount", "verdict": "notAReceipt",
+        "sha256": hashlib.sha256(row).hexdigest(), "reason": "columnCount", "verdict": "notAReceipt",
         "message": "The row does not have as many fields as the header.", "kind": "unrecognized",
-        "length": len(row.encode()), "original": row,
+        "length": len(row), "original": row.decode(errors="replace"),
     }
 
 
@@ -271,33 +272,35 @@ def column_count(row):
 
 
 def read(spark, options):
-    """The records: a JSON object for each row, or a malformed row of a CSV file."""
+    """The records, as the bytes of a JSON object for each row, and whether they are a malformed row of a CSV file instead."""
     settings = dict(option.split("=", 1) for option in options.option)
     if options.format == "ndjson":
-        # As text, because a schema would leave out members and change numbers.
+        # As bytes, because a schema would leave out members and change numbers.
         lines = spark.read.options(**{"lineSep": "\n", **settings}).text(options.input)
-        return lines.where(F.trim("value") != "").select(F.col("value").alias("record"), F.lit(None).cast("string").alias("malformed"))
+        return lines.select(F.col("value").cast("binary").alias("record"), F.lit(False).alias("malformed"))
+
     malformed = F.lit(None).cast("string")
-    column = lambda name: F.col(f"`{name}`")
     if options.format == "table":
         table = spark.read.table(options.input)
     elif options.format == "csv":
         # RFC 4180: a quote is doubled, and line feeds may stand in fields. Files with another header are an error.
-        csv = {"header": True, "multiLine": True, "escape": '"', "enforceSchema": False, **settings}
+        csv = {"header": True, "multiLine": True, "escape": '"', "enforceSchema": False, "mode": "PERMISSIVE", **settings}
         schema = spark.read.options(**csv).csv(options.input).schema
-        table = spark.read.options(**csv, mode="PERMISSIVE", columnNameOfCorruptRecord=MALFORMED).csv(
+        table = spark.read.options(**csv, columnNameOfCorruptRecord=MALFORMED).csv(
             options.input, schema=schema.add(MALFORMED, "string"))
         malformed = F.col(MALFORMED)
-        if "nullValue" not in settings:
-            # Spark reads empty fields as null. For `migrate` they are empty texts.
-            column = lambda name: F.coalesce(F.col(f"`{name}`"), F.lit("")).alias(name)
     else:
         source = spark.read.format(options.format).options(**settings)
         table = source.load() if options.format == "jdbc" else source.load(options.input)
+
     names = options.select.split(",") if options.select else [name for name in table.columns if name != MALFORMED]
+    columns = [F.col(f"`{name}`") for name in names]
+    if options.format == "csv" and "nullValue" not in settings:
+        # Spark reads empty fields as null. For `migrate` they are empty texts.
+        columns = [F.coalesce(column, F.lit("")).alias(name) for name, column in zip(names, columns)]
     # Binary columns become base64. Null stays a member, as in a table.
-    record = F.to_json(F.struct(*map(column, names)), {"ignoreNullFields": "false"})
-    return table.select(record.alias("record"), malformed.alias("malformed"))
+    record = F.to_json(F.struct(*columns), {"ignoreNullFields": "false"})
+    return table.select(F.coalesce(malformed, record).cast("binary").alias("record"), malformed.isNotNull().alias("malformed"))
 
 
 def connect(edges, save):
@@ -396,18 +399,18 @@ def migrate(spark, options, tool, tables, output):
         records = records.repartition(options.partitions)
     examined = save(
         spark.createDataFrame(
-            records.rdd.mapPartitions(examine(tool)), "record string, malformed boolean, ids array<bigint>",
+            records.rdd.mapPartitions(examine(tool)), "record binary, malformed boolean, ids array<bigint>",
             verifySchema=False),
         "examined")
     count = examined.count()
 
-    edges = examined.select(F.col("ids")[0].alias("least"), F.explode("ids").alias("id")).where("id > least")
+    anchor = F.array_min("ids")
+    edges = examined.select(anchor.alias("least"), F.explode("ids").alias("id")).where("id > least")
     components, rounds = connect(save(edges.select("id", "least").distinct(), "edges"), save)
 
     # A record without an id has no customer. Such records are spread evenly.
-    anchor = F.coalesce(F.col("ids")[0], F.xxhash64("record"))
     grouped = (
-        examined.withColumn("id", anchor).join(components, "id", "left")
+        examined.withColumn("id", F.coalesce(anchor, F.xxhash64("record"))).join(components, "id", "left")
         .select("record", "malformed", F.coalesce("least", "id").alias("component"))
         .repartition(options.partitions, "component").select("record", "malformed"))
     rows = save(

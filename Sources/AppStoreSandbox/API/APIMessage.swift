@@ -34,7 +34,7 @@ struct APIResponse: Sendable {
     static let noSuchPath = APIResponse(status: 404)
 }
 
-/// A request that is refused with Apple's code.
+/// An error answer with Apple's error code.
 struct APIRefusal: Error {
     let code: APIErrorCode
     var detail: String?
@@ -44,8 +44,7 @@ struct APIRefusal: Error {
         self.detail = detail
     }
 
-    /// The words of Apple's name for the error as a sentence, which is the form of the texts that Apple sends:
-    /// `Transaction id not found.`
+    /// Apple's name for the error as a sentence, in the form of Apple's own messages: `Transaction id not found.`
     var message: String { detail ?? Self.sentence(code.name ?? "GeneralBadRequest") }
 
     var response: APIResponse {

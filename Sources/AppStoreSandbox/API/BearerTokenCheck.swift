@@ -5,13 +5,13 @@ struct BearerTokenCheck: Sendable {
     let key: SandboxKey
     let bundleId: String
 
-    /// A token whose end is more than this many seconds after its beginning is refused.
+    /// The maximum lifetime of a token, in seconds.
     private static let maximumLifetime: Int64 = 3_600
-    /// Seconds by which `iat` may lie ahead of our clock. Apple documents no tolerance.
+    /// How far `iat` may be in the future, in seconds. Apple documents no tolerance.
     private static let skew: Int64 = 60
 
-    /// Whether the header field `Authorization` holds a good token.
-    /// - Parameter now: the time by the wall clock, milliseconds since 1970; the sandbox's own time may run otherwise.
+    /// Whether the header field `Authorization` contains a valid token.
+    /// - Parameter now: the real time, milliseconds since 1970; the sandbox's own clock can differ.
     func accepts(_ authorization: String?, now: Int64) -> Bool {
         guard let authorization, authorization.hasPrefix("Bearer "),
             let claims = key.claims(of: String(authorization.dropFirst("Bearer ".count))),

@@ -3,9 +3,9 @@ internal import AppStoreServer
 internal import Foundation
 
 extension SandboxState {
-    /// Send Consumption Information: any product type, not for the family's copies (Reference.md S5.6).
+    /// Send Consumption Information: any product type, but no family-shared copies (Reference.md S5.6).
     ///
-    /// Some of Apple's documented errors have no published number (Reference.md S3.1); they are answered with 4000000 and
+    /// Apple publishes no number for some of its documented errors (Reference.md S3.1). The answer then has 4000000 and
     /// their name.
     mutating func takeConsumption(_ id: String, _ request: APIRequest) throws -> APIResponse {
         let transaction = try transaction(id)
@@ -86,7 +86,7 @@ extension SandboxState {
 }
 
 extension SandboxState {
-    /// Extend a Subscription Renewal Date. A request identifier that came before gets the same answer and changes nothing.
+    /// Extend a Subscription Renewal Date. A repeated request identifier returns the same answer and changes nothing.
     mutating func extend(_ id: String, _ request: APIRequest) throws -> APIResponse {
         guard Self.isId(id) else { throw APIRefusal(.invalidOriginalTransactionId) }
         let body = try object(request)
@@ -163,8 +163,8 @@ extension SandboxState {
     }
 }
 
-/// The seat endpoints (Reference.md S2.1). Apple offers them in the sandbox only. Their errors have no published number; they
-/// are answered with 4000000 and their name, as others of that kind.
+/// The seat endpoints (Reference.md S2.1). Apple offers them in the sandbox only. Apple publishes no number for their
+/// errors, so the answer has 4000000 and the name.
 extension SandboxState {
     /// Get Seat Info.
     func seatInfo(_ id: String) throws -> APIResponse {

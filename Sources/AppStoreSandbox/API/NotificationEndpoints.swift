@@ -51,7 +51,7 @@ extension SandboxState {
         let found = log.notifications.filter { notification in
             question.admits(notification) && (customer == nil || notification.customer == customer?.name)
         }
-        // The body must be repeated with each page (Reference.md S2.3).
+        // A client must repeat the body with each page (Reference.md S2.3).
         let context = PageToken.context(["notifications", String(decoding: request.body, as: UTF8.self)])
         var position = 0
         if let text = request.value("paginationToken") {

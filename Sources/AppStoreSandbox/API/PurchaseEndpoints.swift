@@ -81,7 +81,7 @@ extension SandboxState {
     func history(_ id: String, _ request: APIRequest, version: Int) throws -> APIResponse {
         let filter = try HistoryFilter(request)
         let customer = try customer(anyId: id)
-        // The parameters must be repeated with each page (Reference.md S2.2); another question has other pages.
+        // A client must repeat the parameters with each page (Reference.md S2.2); other parameters have other pages.
         let question = request.query.filter { $0.name != "revision" }.map { "\($0.name)=\($0.value)" }.sorted()
         let context = PageToken.context([customer.name, String(version)] + question)
         var position: Int64?
@@ -108,7 +108,7 @@ extension SandboxState {
                 signedTransactions: try page.map { try sign($0) }))
     }
 
-    /// The sandbox leaves the app's number out.
+    /// Absent in the sandbox environment.
     var shownAppAppleId: Int64? { configuration.environment == .production ? configuration.appAppleId : nil }
 
     /// Get Transaction Info.
@@ -152,10 +152,10 @@ extension SandboxState {
     }
 }
 
-/// Where a page ends, in a text that means nothing to the client.
+/// An opaque text that states where a page ends.
 struct PageToken {
     let position: Int64
-    /// Which question the page answers.
+    /// A digest of the request that the page belongs to.
     let context: String
 
     init(position: Int64, context: String) {
@@ -172,7 +172,7 @@ struct PageToken {
 
     var text: String { ForgedSignedPayload.base64URL(Array("\(position):\(context)".utf8)) }
 
-    /// A short text for a question.
+    /// A short digest of a request.
     static func context(_ parts: [String]) -> String {
         let digest = SHA256.hash(data: Array(parts.map { "\($0.utf8.count):\($0)" }.joined().utf8))
         return ForgedSignedPayload.base64URL(Array(digest.prefix(9)))
@@ -216,7 +216,7 @@ extension SandboxState {
         return try .json(RefundLookupResponse(signedTransactions: try found.map { try sign($0.transaction) }))
     }
 
-    /// Look Up Order ID. Apple has it in production only; here it answers in the sandbox too, to be tried.
+    /// Look Up Order ID. Apple has it in production only; the sandbox answers in both environments, for tests.
     func order(_ id: String) throws -> APIResponse {
         guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw APIRefusal(.generalBadRequest)

@@ -2,15 +2,15 @@ public import AppStoreModels
 public import AppStoreServer
 internal import Purchases
 
-/// The rate limits of the App Store Server API: requests per second for each endpoint, counted by the hour. The sandbox allows a
-/// tenth (Reference.md S2).
+/// The rate limits of the App Store Server API. Apple states requests per second for each endpoint; here they are
+/// counted per hour. The sandbox environment allows a tenth (Reference.md S2).
 public struct SandboxRateLimits: Sendable {
     public var isEnabled = true
-    /// Requests per hour for endpoints with another limit than Apple's.
+    /// Requests per hour, for endpoints whose limit differs from Apple's.
     public var requestsPerHour: [APIEndpoint: Int] = [:]
     private var counts: [APIEndpoint: (hour: Int64, count: Int)] = [:]
 
-    /// Apple's.
+    /// Creates Apple's limits.
     public init() {}
 
     /// Requests per hour for an endpoint.
@@ -21,7 +21,7 @@ public struct SandboxRateLimits: Sendable {
     }
 
     /// Counts a request.
-    /// - Parameter now: milliseconds since 1970, by the wall clock.
+    /// - Parameter now: the real time, milliseconds since 1970.
     /// - Returns: nil within the limit; otherwise the earliest time for the next request, in milliseconds since 1970.
     mutating func take(_ endpoint: APIEndpoint, in environment: Environment, now: Int64) -> Int64? {
         guard isEnabled else { return nil }

@@ -9,7 +9,7 @@ struct SandboxState: Sendable {
     var limits = SandboxRateLimits()
     var faults = SandboxFaults()
     let signer: SandboxSigner
-    /// Where notifications go; nil for nowhere.
+    /// The URL that receives notifications; nil for none.
     var notificationURL: String?
     var sendsV1 = false
     /// The `password` of notifications of version 1.
@@ -18,7 +18,7 @@ struct SandboxState: Sendable {
     var configuration: SandboxConfiguration { engine.configuration }
     /// The sandbox's time.
     var now: Int64 { engine.now }
-    /// The date of what is signed now.
+    /// The `signedDate` of data signed now.
     var signingDate: Int64 { engine.signingDate }
 
     init(engine: SandboxEngine, authority: TestSignedDataAuthority, retriesNotifications: Bool = true) {
@@ -105,7 +105,8 @@ struct SandboxState: Sendable {
 
     // MARK: Helpers for endpoints
 
-    /// Refuses what an organization or group assigned to the customer (Reference.md S3.1: the error has no published number).
+    /// Rejects a transaction that an organization or group assigned to the customer (Reference.md S3.1: the error has
+    /// no published number).
     func checkIsNotAssigned(_ transaction: SandboxTransaction) throws {
         guard transaction.payload.inAppOwnershipType != .assigned else {
             throw APIRefusal(.generalBadRequest, "Invalid assigned transaction not supported.")
@@ -124,7 +125,7 @@ struct SandboxState: Sendable {
         return customer
     }
 
-    /// A transaction, for endpoints that take no app transaction id.
+    /// The transaction with an id, for endpoints that accept no app transaction id.
     func transaction(_ id: String, notFound: APIErrorCode = .transactionIdNotFound) throws -> SandboxTransaction {
         guard Self.isId(id) else { throw APIRefusal(.invalidTransactionId) }
         if let transaction = engine.transactions[id] { return transaction }

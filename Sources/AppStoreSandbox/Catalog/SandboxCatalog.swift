@@ -67,9 +67,10 @@ public struct SandboxCatalog: Sendable {
         SandboxError(.invalidCatalog, "product \(id): \(field) \(reason)")
     }
 
-    /// A decimal text in milliunits: `9.99` and `9,99` are 9990. A currency sign around the number is passed over.
+    /// Reads a decimal price in milliunits: `9.99` and `9,99` are 9990. Ignores a currency sign around the number.
     ///
-    /// - Returns: nil for what is no price: no digit, several separators, more than three decimals, more than 12 digits.
+    /// - Returns: nil for text without a digit, or with several separators, more than three decimals or more than 12
+    ///   digits.
     private static func milliunits(_ text: String) -> Int64? {
         let characters = text.utf8.filter { isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }
         let parts = characters.split(omittingEmptySubsequences: false) { !isDigit($0) }

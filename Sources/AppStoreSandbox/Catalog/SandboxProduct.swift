@@ -7,7 +7,7 @@ public struct SandboxProduct: Hashable, Sendable {
     public var id: String
     /// The product type in Apple's words.
     public var type: ProductType
-    /// A Newsstand free subscription, which never expires; its ``type`` is the nearest of today's, non-renewing.
+    /// A free (Newsstand) subscription, which never expires; its ``type`` is the nearest modern one, non-renewing.
     public var isFreeSubscription = false
     /// The time between renewals; auto-renewable subscriptions only.
     public var period: SubscriptionPeriod?
@@ -15,9 +15,9 @@ public struct SandboxProduct: Hashable, Sendable {
     public var group: String?
     /// Level of service within the group, 1 is the highest.
     public var level = 1
-    /// Whether the purchaser's family has it too.
+    /// Whether Family Sharing includes it.
     public var isFamilyShareable = false
-    /// In milliunits of the currency; nil where the catalog names none.
+    /// In milliunits of the currency; nil if the catalog states none.
     public var price: Int64?
     /// The offers of the product.
     public var offers: [SandboxOffer] = []
@@ -26,7 +26,7 @@ public struct SandboxProduct: Hashable, Sendable {
     /// The App Store's number for the product, 0 if unknown.
     public var adamId: Int64 = 0
 
-    /// A product of these facts.
+    /// Creates a product.
     public init(
         id: String, type: ProductType, period: SubscriptionPeriod? = nil, group: String? = nil, level: Int = 1,
         price: Int64? = nil, isFamilyShareable: Bool = false, offers: [SandboxOffer] = []
@@ -53,18 +53,18 @@ public struct SandboxOffer: Hashable, Sendable {
     public var type: OfferType
     /// The offer identifier, or the reference name of an offer code; introductory offers have none.
     public var identifier: String?
-    /// How it is paid.
+    /// The payment mode.
     public var discountType: OfferDiscountType
     /// The length of one period of the offer.
     public var period: SubscriptionPeriod
-    /// How many such periods the offer lasts.
+    /// The number of periods.
     public var numberOfPeriods: Int
     /// In milliunits of the currency; 0 when free.
     public var price: Int64
     /// The rules of a win-back offer. Without rules, each customer whose subscription in the group has ended is eligible.
     public var winBackRules: WinBackRules
 
-    /// An offer of these facts.
+    /// Creates an offer.
     public init(
         type: OfferType, identifier: String? = nil, discountType: OfferDiscountType, period: SubscriptionPeriod,
         numberOfPeriods: Int = 1, price: Int64 = 0, winBackRules: WinBackRules = WinBackRules()
@@ -78,8 +78,8 @@ public struct SandboxOffer: Hashable, Sendable {
         self.winBackRules = winBackRules
     }
 
-    /// How many transactions the offer covers: pay-as-you-go is paid in each of its periods, the others once for all.
+    /// The number of transactions that the offer covers: a pay-as-you-go offer is paid in each period, any other once.
     var transactions: Int { discountType == .payAsYouGo ? numberOfPeriods : 1 }
-    /// How many of its periods one transaction covers.
+    /// The number of periods that one transaction covers.
     var periodsPerTransaction: Int { discountType == .payAsYouGo ? 1 : numberOfPeriods }
 }

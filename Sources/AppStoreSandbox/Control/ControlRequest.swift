@@ -34,7 +34,7 @@ struct ControlRequest {
         try optional(name, "an integer") { $0.integer }
     }
 
-    /// How many seats.
+    /// The required number of seats.
     func seats() throws -> Int32 {
         guard let count = try optionalInteger("seats") else { throw SandboxError(.invalidRequest, "seats: missing") }
         return Int32(clamping: count)

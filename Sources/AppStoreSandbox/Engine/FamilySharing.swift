@@ -1,8 +1,8 @@
 internal import AppStoreModels
 
 extension SandboxEngine {
-    /// Makes a family. All members get the shareable purchases of each member, with the ownership FAMILY_SHARED: SUBSCRIBED
-    /// with INITIAL_BUY for subscriptions, ONE_TIME_CHARGE for non-consumables.
+    /// Creates a family. All members get the shareable purchases of each member, with the ownership FAMILY_SHARED:
+    /// SUBSCRIBED with INITIAL_BUY for subscriptions, ONE_TIME_CHARGE for non-consumables.
     /// - Throws: ``SandboxError`` if a family would have fewer than 2 or more than 6 members, or if a member is in a family.
     public mutating func makeFamily(_ members: [String], at date: Int64) throws {
         advance(to: date)

@@ -128,8 +128,9 @@ extension SandboxEngine {
         if current != nil, subscriptions[original]?.phase == .active { shareSubscription(original) }
     }
 
-    /// Makes the paid period that ends last the current one. A reversed refund can leave several periods that run at the same
-    /// time: the customer bought again after the refund. The renewal settings stay, because they are the customer's last.
+    /// Makes the paid period that ends last the current one. A reversed refund can leave several periods at the same
+    /// time, if the customer bought again after the refund. The renewal settings stay, because they are the customer's
+    /// last.
     private mutating func chooseCurrentPeriod(of original: String) {
         guard let subscription = subscriptions[original] else { return }
         func end(of transaction: SandboxTransaction) -> Int64 {

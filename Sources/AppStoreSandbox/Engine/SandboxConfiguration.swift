@@ -1,10 +1,11 @@
 public import AppStoreModels
+internal import ProductCatalog
 
 /// The app and the environment that a sandbox simulates.
 public struct SandboxConfiguration: Sendable {
     /// The app.
     public var bundleId: String
-    /// The App Store's number for the app. As at Apple's, payloads of the sandbox environment leave it out.
+    /// The App Store's number for the app. As with Apple, payloads of the sandbox environment leave it out.
     public var appAppleId: Int64
     /// The build of the app.
     public var bundleVersion: String
@@ -15,8 +16,8 @@ public struct SandboxConfiguration: Sendable {
     public var seed: UInt64
     /// How fast subscriptions renew.
     public var pace: SandboxPace
-    /// The number of renewals after which a subscription is cancelled; nil for no limit. Apple's classic sandbox cancels
-    /// after 6.
+    /// The number of renewals after which the sandbox turns auto-renewal off; nil for no limit. Apple's classic sandbox
+    /// does so after 6.
     public var maximumRenewals: Int?
     /// Billing Grace Period in real days (Apple lets developers choose 3, 16 or 28); nil for none.
     public var gracePeriodDays: Int64?
@@ -24,9 +25,9 @@ public struct SandboxConfiguration: Sendable {
     public var billingRetryDays: Int64
     /// The country or region, ISO 3166-1 alpha-3.
     public var storefront: String
-    /// Apple's number for it.
+    /// Apple's number for the country or region.
     public var storefrontId: String
-    /// ISO 4217.
+    /// The currency, ISO 4217.
     public var currency: String
     /// The In-App Purchase key, for bearer tokens and offers.
     public var key: SandboxKey?
@@ -39,7 +40,7 @@ public struct SandboxConfiguration: Sendable {
         environment = .sandbox
         seed = 1
         pace = .sandbox
-        maximumRenewals = 6
+        maximumRenewals = SandboxTime.classicMaximumRenewals
         gracePeriodDays = nil
         billingRetryDays = 60
         storefront = "USA"

@@ -80,8 +80,8 @@ public struct SandboxEngine: Sendable {
         case massExtension(String)
     }
 
-    /// The earliest scheduled event. Of several at one time, the one with the lowest id, because the order of a dictionary
-    /// is random. A linear search is fast enough for the few customers of a sandbox.
+    /// The earliest scheduled event; of several at one time, the one with the lowest id, so that the result does not
+    /// depend on the order of a dictionary. A linear search is fast enough for the few customers of a sandbox.
     private func nextDue() -> (date: Int64, task: Task)? {
         var best: (date: Int64, id: String, task: Task)?
         func consider(_ date: Int64?, _ id: String, _ task: Task) {
@@ -442,7 +442,7 @@ extension SandboxEngine {
             info.expirationIntent = intent
         case .revoked:
             info.isInBillingRetryPeriod = false
-            // A refund ends renewal as a cancellation does; Apple's documentation names no intent of its own for it.
+            // A refund ends renewal as a cancellation does; Apple documents no intent for it.
             info.expirationIntent = .cancelled
         }
         return info

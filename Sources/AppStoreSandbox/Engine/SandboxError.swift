@@ -2,7 +2,7 @@
 public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reasons, for a program to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The catalog holds a product that cannot be sold. Correct the product that the message names.
+        /// The catalog contains a product that cannot be sold. Correct the product that the message names.
         case invalidCatalog
         /// A field of a request is missing or cannot be used. Correct the field that the message names.
         case invalidRequest
@@ -10,19 +10,19 @@ public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownProduct
         /// No customer has this name. Create the customer first.
         case unknownCustomer
-        /// No transaction has this identifier. Use one that the sandbox gave.
+        /// No transaction has this identifier. Use one that the sandbox returned.
         case unknownTransaction
-        /// No subscription has this original transaction identifier. Use one that the sandbox gave.
+        /// No subscription has this original transaction identifier. Use one that the sandbox returned.
         case unknownSubscription
         /// The customer has the product or subscription already. Use another customer, or end the subscription first.
         case alreadyOwned
-        /// The state of the purchase does not allow this. The message says which state it has.
+        /// The state of the purchase does not allow this. The message names the state.
         case notPossible
         /// The product has no such offer. Add it to the catalog.
         case unknownOffer
-        /// The customer may not have this offer. The message says which rule refuses it.
+        /// The customer is not eligible for this offer. The message states the rule.
         case notEligible
-        /// The signature of the offer does not prove what it should. Check the key and the signed fields.
+        /// The signature of the offer is invalid, or does not match the purchase. Check the key and the signed fields.
         case invalidSignature
     }
 

@@ -8,7 +8,7 @@ public struct SandboxOrder: Sendable {
         case automatic
         /// No offer.
         case withoutOffer
-        /// The introductory offer as far as the developer's signed decision allows it (Reference.md S6.3).
+        /// The introductory offer, if the developer's signed decision allows it (Reference.md S6.3).
         case introductory(signedEligibility: String)
         /// A promotional offer with the developer's signature in the older form (Reference.md S6.1).
         case promotionalV1(PromotionalOfferSignatureV1)

@@ -11,8 +11,8 @@ public enum SandboxPace: Hashable, Sendable {
 
     /// The end of `times` periods that begin at `start`; both in milliseconds since 1970.
     ///
-    /// Apple's table has no periods of several weeks or years, and not every number of months. Such a period lasts a multiple
-    /// of Apple's one week, month or year. A day lasts a third of Apple's three days.
+    /// Apple's table lists no periods of several weeks or years, and only some numbers of months. Other periods last a
+    /// multiple of Apple's one week, month or year. A day lasts a third of Apple's three days.
     func end(of period: SubscriptionPeriod, times: Int = 1, from start: Int64) -> Int64 {
         switch self {
         case .sandbox:

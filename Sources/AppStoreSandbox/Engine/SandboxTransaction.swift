@@ -8,7 +8,7 @@ public struct SandboxTransaction: Sendable {
     public let customer: String
     /// The id of the order.
     public let orderId: String
-    /// The number of the last change, counted over all transactions from 1. A history is sorted and paged by it.
+    /// The number of the last change, counted over all transactions from 1. The history is sorted and paged by it.
     public internal(set) var revision: Int64
     /// The date of the upgrade that ended the period; milliseconds since 1970.
     public internal(set) var upgradeDate: Int64?

@@ -4,7 +4,7 @@
 public struct SandboxFault: Sendable, Hashable {
     /// The kinds of faults.
     public enum Kind: String, Sendable, CaseIterable {
-        /// 401 without a body, as for a token that is not accepted.
+        /// 401 without a body, as for an invalid token.
         case unauthorized
         /// 429 with `Retry-After`.
         case rateLimited = "rate-limited"
@@ -38,8 +38,8 @@ public struct SandboxFault: Sendable, Hashable {
     /// A fault of all requests.
     public init(_ kind: Kind) { self.kind = kind }
 
-    /// A fault as `--fault` takes it.
-    /// - Throws: ``SandboxError``, `invalidRequest`, which names the part that is wrong.
+    /// Parses the text form, as in `--fault`.
+    /// - Throws: ``SandboxError``, `invalidRequest`, which names the invalid part.
     public init(text: String) throws {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         kind = try Self.kind(parts.first ?? "")
@@ -85,7 +85,7 @@ public struct SandboxFault: Sendable, Hashable {
         guard (500...599).contains(status) else {
             throw SandboxError(.invalidRequest, "status: must be 500 to 599")
         }
-        // At most a year of Retry-After, and ten minutes of delay in a test.
+        // At most a year of Retry-After, and ten minutes of delay.
         guard (0...31_536_000).contains(retryAfter) else {
             throw SandboxError(.invalidRequest, "retry-after: must be 0 to 31536000 seconds")
         }
@@ -112,7 +112,7 @@ struct SandboxFaults: Sendable {
         var left: Int? { fault.count.map { max(0, $0 - met) } }
     }
 
-    /// In the order in which they were added, those that are used up included.
+    /// In the order in which they were added, including those that are used up.
     private(set) var entries: [Entry] = []
     private var lastNumber = 0
 
@@ -125,7 +125,7 @@ struct SandboxFaults: Sendable {
 
     func contains(_ number: Int) -> Bool { entries.contains { $0.number == number } }
 
-    /// The fault of a request: the first one with its path that is due.
+    /// The fault that applies to a request: the first one whose path matches and whose turn it is.
     mutating func meet(path: String) -> Entry? {
         for place in entries.indices {
             let entry = entries[place]
@@ -139,8 +139,8 @@ struct SandboxFaults: Sendable {
         return nil
     }
 
-    /// Multiples of the golden ratio fill the unit interval evenly and without a short period: a share of one half does not
-    /// always hit the first of two calls that belong together.
+    /// Multiples of the golden ratio fill the unit interval evenly and without a short period. So a share of one half
+    /// does not always hit the first of two calls that belong together.
     private static func isTurn(_ seen: Int, share: Double) -> Bool {
         (Double(seen) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1) < share
     }

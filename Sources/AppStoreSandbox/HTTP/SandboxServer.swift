@@ -27,7 +27,7 @@ public final class SandboxServer: Service {
     /// - Parameters:
     ///   - configuration: products, address, notifications.
     ///   - logger: receives messages for operators.
-    ///   - clock: the machine's time, milliseconds since 1970.
+    ///   - clock: the real time, milliseconds since 1970.
     ///   - onListening: called once with the port.
     public init(
         _ configuration: SandboxServerConfiguration, logger: Logger, clock: (@Sendable () -> Int64)? = nil,
@@ -69,7 +69,7 @@ public final class SandboxServer: Service {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { [service] in
-                    // On shutdown, the clock stops at once, and requests in flight are finished.
+                    // On shutdown, the clock stops at once, and requests in progress finish.
                     do {
                         try await cancelWhenGracefulShutdown { try await service.run() }
                     } catch is CancellationError {}
@@ -87,7 +87,7 @@ public final class SandboxServer: Service {
 
 /// Translates between HTTP and the service.
 private enum SandboxHTTP {
-    /// The largest body of a request, in bytes. The largest real one is a consumption request of some hundred bytes.
+    /// The largest body of a request, in bytes. Real ones have at most a few hundred bytes.
     private static let maximumBody = 1 << 20
 
     static func respond(to request: Request, _ service: SandboxService) async throws -> Response {

@@ -5,8 +5,7 @@ internal import ReceiptForge
 struct SandboxReceipts {
     let engine: SandboxEngine
 
-    /// The app receipt of a customer: all but finished consumables and what the family's purchaser holds (Reference.md
-    /// V3.5). DER.
+    /// The app receipt of a customer, in DER: all purchases except finished consumables (Reference.md V3.5).
     func appReceipt(of customer: SandboxCustomer) throws -> [UInt8] {
         let created = ForgedInstant(milliseconds: engine.now)
         let configuration = engine.configuration
@@ -67,7 +66,7 @@ struct SandboxReceipts {
         }
     }
 
-    /// The receipt that iOS 6 had of one transaction: a property list with a signature of version 3.
+    /// The iOS 6 receipt of one transaction: a property list with a signature of version 3.
     func transactionReceipt(of transaction: SandboxTransaction) throws -> [UInt8] {
         let payload = transaction.payload
         let configuration = engine.configuration
@@ -83,7 +82,7 @@ struct SandboxReceipts {
             $0.bundleId = configuration.bundleId
             $0.applicationVersion = configuration.bundleVersion
             $0.itemId = String(product?.adamId ?? 0)
-            // The id of every transaction begins with the pod.
+            // Every transaction id begins with the pod.
             $0.pod = String(transaction.id.prefix(isProduction ? 2 : 3))
             $0.environment = isProduction ? nil : "Sandbox"
             $0.appItemId = isProduction ? String(configuration.appAppleId) : nil
@@ -106,8 +105,8 @@ struct SandboxReceipts {
 
 /// The certificates that sign the sandbox's legacy receipts, under the root of the test authority.
 ///
-/// The authority's own leaves end when Apple's did. This one lasts as long as its intermediate, to 2030-12-10: receipts that
-/// a clock put beyond that date has made are not genuine.
+/// The authority's own leaves expire when Apple's did. This leaf lasts as long as its intermediate, until 2030-12-10.
+/// Receipts created later on the sandbox's clock are invalid.
 enum SandboxReceiptChain {
     /// Leaf, intermediate, root.
     static func certificates() throws -> [ForgedCertificate] { try result.get() }

@@ -3,11 +3,11 @@ internal import ReceiptForge
 
 /// The sandbox's roots in PEM, which a client must trust explicitly. They are test roots with public keys.
 public struct SandboxRoots: Sendable {
-    /// Of JWS: transactions, renewal infos, app transactions, notifications.
+    /// The root of JWS: transactions, renewal infos, app transactions, notifications.
     public let signedData: String
-    /// Of legacy receipts.
+    /// The root of legacy receipts.
     public let receipts: String
-    /// The intermediate of iOS 6 receipts, which do not hold it themselves.
+    /// The intermediate of iOS 6 receipts, which do not contain it themselves.
     public let transactionReceiptIntermediate: String
 
     /// - Throws: an error of the cryptography library, which no caller can cause.

@@ -52,7 +52,7 @@ actor SandboxService {
     /// The interval at which a hanging request checks whether its fault was removed.
     private static let hangStep = Duration.milliseconds(50)
 
-    /// Waits until the fault is removed or the task is cancelled.
+    /// Waits until the fault is removed or the task is canceled.
     func hang(_ number: Int) async {
         state.faults.hang(number, 1)
         defer { state.faults.hang(number, -1) }

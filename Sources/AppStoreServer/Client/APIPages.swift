@@ -14,7 +14,7 @@ public struct APIPages<Page: Sendable>: AsyncSequence, Sendable {
     private let load: @Sendable (_ token: String?) async throws -> Step
 
     /// - Parameters:
-    ///   - load: requests a page. It throws if there are more pages but no token for them.
+    ///   - first: the token of the first page; nil for the beginning.
     ///   - load: requests a page. It throws if there are more pages, but no token for them.
     init(startingAt first: String?, load: @escaping @Sendable (_ token: String?) async throws -> Step) {
         self.first = first

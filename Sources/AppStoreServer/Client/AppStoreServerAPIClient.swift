@@ -14,7 +14,7 @@ public import AppStoreModels
 ///
 /// The client does not verify the JWS in the answers.
 ///
-/// All methods throw ``AppStoreServerAPIError``, or `CancellationError` when the task is cancelled.
+/// All methods throw ``AppStoreServerAPIError``, or `CancellationError` if the task is canceled.
 public struct AppStoreServerAPIClient: Sendable {
     /// The environment of the client.
     public let environment: Environment

@@ -1,4 +1,4 @@
-/// Strict base64 for JWS: each sequence of bytes has exactly one text, so no other text is accepted in its place.
+/// Strict base64 for JWS: accepts exactly one text for each sequence of bytes.
 package enum JWSBase64 {
     /// Decodes the URL-safe alphabet without padding (RFC 7515, 2; RFC 4648, 5). Returns nil for anything else:
     /// padding, white space, a single remaining digit, unused bits that are not zero.

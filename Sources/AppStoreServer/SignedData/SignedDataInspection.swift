@@ -79,8 +79,8 @@ extension SignedDataInspection {
 
 #if canImport(X509)
     extension SignedDataVerifier {
-        /// Inspects a JWS with every check, and continues where verification would stop. It is judged at the date of its
-        /// signature, like stored data: certificates that have expired since are no reason to reject it.
+        /// Inspects a JWS with every check, and continues where verification would stop. Like for stored data, the
+        /// certificates must be valid at the date of the signature; they may have expired since.
         /// - Parameters:
         ///   - jws: compact serialization.
         ///   - bundleId: the app that the payload must have; nil for any app.
@@ -92,7 +92,7 @@ extension SignedDataInspection {
             var inspector = Inspector(trust: trust, validator: validator)
             inspector.inspect(jws)
             var nested: [(member: String, inspection: SignedDataInspection)] = []
-            // A JWS in a notification contains no further one: the depth does not depend on the input.
+            // A JWS in a notification contains no further one, so the depth does not depend on the input.
             if inspector.kind == .notification, !isNested {
                 let app = inspector.appOfNotification
                 for (member, text) in inspector.nestedData {
@@ -123,7 +123,7 @@ extension SignedDataInspection {
                 return verified.evidence
             }
             do {
-                // Xcode's JWS have one certificate, and that is not what is wrong with them.
+                // Xcode's JWS have only one certificate, which would give a misleading error.
                 if !trust.acceptsXcode, let payload = inspector.payload, SignedDataKind.isOfXcode(payload) {
                     throw SignedDataError(.xcodeNotAccepted, at: .payload)
                 }
@@ -159,7 +159,7 @@ extension SignedDataInspection {
         }
     }
 
-    /// Makes the checks one by one, with the functions of the verifier.
+    /// Runs the checks one by one, with the functions of the verifier.
     private struct Inspector {
         typealias Name = SignedDataInspection.Check.Name
 
@@ -337,7 +337,7 @@ extension SignedDataInspection {
                 }
                 guard try intermediate.signed(leaf) else { throw leaf.error(.certificateSignatureMismatch) }
             }
-            // The trusted root need not be the embedded one.
+            // The trusted root can differ from the embedded one.
             return [leaf, intermediate, trusted ?? root]
         }
 

@@ -1,11 +1,11 @@
 package import AppStoreModels
 
-/// What a JWS of the App Store is, by the members of its payload.
+/// The kind of a JWS of the App Store, detected by the members of its payload.
 package enum SignedDataKind: String, Sendable {
     case transaction, renewalInfo, appTransaction, notification
 
-    /// Reads the payload before its signature is verified, to choose what to verify it as. What is signed need not be complete to
-    /// be recognized: the signature decides.
+    /// Detects the kind before the signature is verified, to choose how to verify it. The payload need not be complete,
+    /// because the signature decides.
     package init?(payload: JSONObject) {
         if payload["notificationType"]?.string != nil, payload["notificationUUID"] != nil {
             self = .notification
@@ -20,7 +20,7 @@ package enum SignedDataKind: String, Sendable {
         }
     }
 
-    /// Whether the payload states that Xcode's StoreKit testing made it.
+    /// Whether the payload states that Xcode's StoreKit testing created it.
     package static func isOfXcode(_ payload: JSONObject) -> Bool {
         let containers = [payload, payload["data"]?.object, payload["appData"]?.object].compactMap(\.self)
         return containers.contains { object in

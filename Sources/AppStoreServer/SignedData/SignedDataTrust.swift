@@ -5,7 +5,7 @@
 /// ``apple`` is the default: Apple's roots by fingerprint. A JWS contains its root (Reference.md S4), so the verifier needs no
 /// system trust store, no file and no network.
 public struct SignedDataTrust: Sendable {
-    /// SHA-256 fingerprints of the roots that the third certificate of `x5c` may be.
+    /// SHA-256 fingerprints of the accepted roots (the third certificate of `x5c`).
     public var roots: Set<Fingerprint>
     /// Additional roots in DER, for the sandbox of this package and for tests. A chain that one of them signed is accepted with
     /// any third certificate in `x5c`, as in Apple's libraries.

@@ -1,9 +1,9 @@
 package import AppStoreModels
 
-/// Verifies JWS that were stored, perhaps years ago: of any app and environment, for the time of the signature, without network
-/// and without a clock. Certificates that have expired since are no reason to refuse.
+/// Verifies stored JWS, which can be years old: of any app and environment, at the time of the signature, without a
+/// network and without a clock. Certificates may have expired since.
 ///
-/// Exists without the trait Server too, where certificates cannot be read and every JWS is refused.
+/// It exists without the trait Server too, where certificates cannot be read and every JWS is rejected.
 package struct StoredSignedDataVerifier: Sendable {
     #if canImport(X509)
         private let verifier: SignedDataVerifier

@@ -8,7 +8,7 @@ public struct ServerClock: Sendable {
     /// The time since a fixed moment, unaffected by changes of the time of day; for rate budgets.
     public var uptime: @Sendable () -> Duration
 
-    /// Waits. Throws `CancellationError` when the task is cancelled.
+    /// Waits. Throws `CancellationError` if the task is canceled.
     public var sleep: @Sendable (Duration) async throws -> Void
 
     /// A clock with these functions.

@@ -3,13 +3,13 @@ public import ProductCatalog
 package import Purchases
 internal import TransactionStore
 
-/// What a store has about one customer, as rows of tables: those of an export, and those of `CustomerTables`. It concludes
-/// nothing.
+/// The data of a store about one customer, as rows of tables: those of an export, and those of `CustomerTables`. It
+/// concludes nothing.
 public struct CustomerReport: Sendable {
     /// A table with the rows about the customer.
     package struct Section: Sendable {
         package let table: TableOutline
-        /// A value for each column of the table; nil where the row has none.
+        /// A value for each column of the table; nil if the row has none.
         package let rows: [[ColumnValue?]]
 
         fileprivate init<Row>(_ table: Table<Row>, _ rows: [Row]) {
@@ -25,7 +25,7 @@ public struct CustomerReport: Sendable {
 
     /// - Parameters:
     ///   - match: the customer.
-    ///   - catalog: states types, groups, levels, durations and offers that documents do not state.
+    ///   - catalog: gives types, groups, levels, durations and offers that documents do not state.
     ///   - date: the moment of statuses, entitlements and offers, in milliseconds since 1970-01-01T00:00:00Z.
     public init(_ match: CustomerSearch.Match, catalog: ProductCatalog?, date: Int64) {
         self.init(match.customer, users: match.users, kinds: match.kinds, catalog: catalog, date: date)
@@ -68,7 +68,7 @@ public struct CustomerReport: Sendable {
     /// object for each customer. That has `kinds` and a member for each table: an array of rows, each like its line in the
     /// NDJSON of an export.
     /// - Parameters:
-    ///   - search: where the reports come from.
+    ///   - search: the search that found the customers.
     ///   - reports: one for each match.
     ///   - date: the moment of the reports, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - tables: the names of the tables to write; nil for all.

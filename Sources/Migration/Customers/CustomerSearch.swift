@@ -1,14 +1,14 @@
 public import Purchases
 public import TransactionStore
 
-/// Finds the customers with an id that support has at hand, in all apps and environments of a store.
+/// Finds the customers with an id from a support request, in all apps and environments of a store.
 public struct CustomerSearch: Sendable {
-    /// What an id can be. The name is that of the column of an export that has such ids.
+    /// The kinds of ids. Each has the name of the column of an export that contains such ids.
     public enum IdKind: String, Hashable, Sendable, CaseIterable {
         case transactionId, originalTransactionId, webOrderLineItemId, appTransactionId, appAccountToken
         /// The SHA-256 of a receipt without purchases.
         case receiptDigest
-        /// The caller's id of a user, of `migrate --into`.
+        /// The caller's user id, from `migrate --into`.
         case userId
     }
 
@@ -17,24 +17,25 @@ public struct CustomerSearch: Sendable {
         public let customer: Customer
         /// The claims of the caller's users on the identities of the customer.
         public let users: [UserClaim]
-        /// What the id is for this customer, in the order of ``IdKind``.
+        /// The kinds of the id for this customer, in the order of ``IdKind``.
         public fileprivate(set) var kinds: [IdKind]
     }
 
     /// The id, as it was given.
     public let id: String
-    /// The customers, in the order in which the kinds of ids lead to them. Documents connect none of them with another.
+    /// The customers, in the order of the kinds of ids that found them. No document connects two of them.
     public private(set) var matches: [Match] = []
-    /// The purchases for which records name the user, and about which the store has no document.
+    /// The purchases of the user according to the records, about which the store has no document.
     public private(set) var unknownPurchases: [ScopedIdentity] = []
-    /// Whether these are all: of one kind of id, at most ``maximumIdentities`` lead to customers.
+    /// Whether these are all customers: at most ``maximumIdentities`` identities of each kind of id are followed.
     public private(set) var isComplete = true
 
-    /// How many identities of one kind of id are followed.
+    /// The maximum number of identities that are followed for each kind of id.
     public static let maximumIdentities = 1_000
 
     /// - Parameters:
-    ///   - id: any id of ``IdKind``; account tokens in upper or lower case, all others byte by byte.
+    ///   - id: any id of ``IdKind``. Account tokens can be in upper or lower case; all other ids are compared byte by
+    ///     byte.
     ///   - store: the store, which is only read.
     /// - Throws: `TransactionStoreError`.
     public init(for id: String, in store: any TransactionStore & CustomerDirectory & MigrationStore) async throws {

@@ -2,8 +2,8 @@ import AppStoreModels
 import ProductCatalog
 import Purchases
 
-/// The tables that the report of one customer has in addition to those of an export. Documentation/Customer.md has one section
-/// for each; a test compares the two.
+/// The tables of a customer's report that an export does not have. Documentation/Customer.md has one section for each;
+/// a test compares the two.
 package enum CustomerTables {
     /// In the order of the documentation.
     package static let outlines: [TableOutline] = [
@@ -121,7 +121,7 @@ package enum CustomerTables {
     }
 }
 
-/// An offer that the customer could get, and whether.
+/// An offer, and whether the customer is eligible for it.
 struct OpenOffer {
     let kind: String
     let group: String?
@@ -132,7 +132,7 @@ struct OpenOffer {
 }
 
 extension PurchaseHistory {
-    /// The offers that the customer could get at a date.
+    /// The offers of the catalog for the customer at a date.
     func openOffers(_ catalog: ProductCatalog?, at date: Int64) -> [OpenOffer] {
         let products = (catalog?.productIds ?? []).compactMap { catalog?.product($0) }
         let offering = products.filter { !$0.introductoryOffers.isEmpty }.compactMap(\.subscriptionGroupIdentifier)
@@ -155,7 +155,7 @@ extension PurchaseHistory {
     }
 }
 
-/// A document that statements about the customer come from.
+/// A document with statements about the customer.
 struct CustomerDocument {
     let source: FactSource
     /// Milliseconds since 1970-01-01T00:00:00Z; nil if the document states none.
@@ -163,7 +163,7 @@ struct CustomerDocument {
     fileprivate(set) var transactions = 0
     fileprivate(set) var renewalInfos = 0
     fileprivate(set) var hasAppTransaction = false
-    /// The receipt, if the store keeps it.
+    /// The receipt, if the store has it.
     fileprivate var receipt: KnownReceipt?
 
     var digest: String? { receipt?.digest }
@@ -176,8 +176,8 @@ struct CustomerDocument {
         }
     }
 
-    /// The documents of a customer, by date and then by kind. A receipt that the store keeps is one of them, also if newer
-    /// documents state all that it states.
+    /// The documents of a customer, by date and then by kind. They include a receipt in the store even if newer
+    /// documents state everything in it.
     static func all(of customer: Customer) -> [CustomerDocument] {
         var found: [FactOrigin: CustomerDocument] = [:]
         func add(_ origins: [FactOrigin], _ change: (inout CustomerDocument) -> Void) {

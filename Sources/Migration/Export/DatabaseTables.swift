@@ -2,10 +2,10 @@ internal import PostgreSQLTransactionStore
 internal import SQLiteTransactionStore
 internal import TransactionStore
 
-/// Writes the tables into a database: all rows go into temporary tables, and one transaction at the end changes the rows that
-/// differ. So other programs see the export before or this one, and nothing in between.
+/// Writes the tables into a database. All rows go into temporary tables, and one transaction at the end changes the
+/// rows that differ, so other programs see either the previous export or this one.
 final class DatabaseTables: TableOutput {
-    /// A row of a table, with the number of rows of the export that came before it.
+    /// A row of a table, with its position among the rows of the export.
     struct Row: Sendable {
         let place: Int64
         let values: [ColumnValue?]
@@ -16,7 +16,7 @@ final class DatabaseTables: TableOutput {
     private var pending: [String: [Row]] = [:]
     private var rowCount: Int64 = 0
 
-    /// - Throws: ``ExportError`` for a file that cannot be opened, and for the address of a server that is none.
+    /// - Throws: ``ExportError`` for a file that cannot be opened, and for an invalid server address.
     init(_ address: StoreURL) throws {
         do {
             switch address {
@@ -30,7 +30,7 @@ final class DatabaseTables: TableOutput {
         merges = ExportedTables.outlines.map { TableMerge(table: $0, dialect: dialect) }
     }
 
-    /// Checks the tables that are there, and makes the temporary tables.
+    /// Checks the existing tables, and creates the temporary ones.
     func begin() async throws {
         try await withSession { [name = database.name, merges] session in
             _ = try Self.missing(merges, session, name)
@@ -51,7 +51,7 @@ final class DatabaseTables: TableOutput {
         pending.removeAll(keepingCapacity: true)
         guard !rows.isEmpty else { return }
         try await withSession { [merges] session in
-            // SQLite would commit each row otherwise.
+            // Otherwise SQLite would commit each row.
             try session.transaction {
                 for merge in merges {
                     if let rows = rows[merge.table.name] { try session.append(rows, to: merge) }
@@ -60,7 +60,7 @@ final class DatabaseTables: TableOutput {
         }
     }
 
-    /// Makes the tables equal to the rows that were written: all of them, or none.
+    /// Makes the tables equal to the written rows, completely or not at all.
     func finish() async throws -> [DatabaseExportSummary.Table] {
         try await withSession { [name = database.name, dialect = database.dialect, merges] session in
             for merge in merges {
@@ -95,7 +95,7 @@ final class DatabaseTables: TableOutput {
         try session.texts("SELECT CAST(count(*) AS TEXT) FROM \(table)").first.flatMap { Int($0) } ?? 0
     }
 
-    /// The tables that are not there.
+    /// The tables that do not exist.
     /// - Throws: ``ExportError`` if the database is a store, or has a table of the same name with other columns.
     private static func missing(
         _ merges: [TableMerge], _ session: any TableSession, _ name: String

@@ -3,7 +3,7 @@ import ProductCatalog
 import Purchases
 import TransactionStore
 
-/// A customer at one moment. The rows of all tables are made of it, and it of the resolver alone.
+/// A customer at one moment, as the resolver returns it. The rows of all tables are made from it.
 final class ExportedCustomer: Sendable {
     let customer: Customer
     let key: String
@@ -51,7 +51,7 @@ final class ExportedCustomer: Sendable {
     func rows<Value>(_ values: [Value]) -> [OwnedRow<Value>] { values.map { OwnedRow(self, $0) } }
 }
 
-/// A row and the customer that it is about.
+/// A row and its customer.
 struct OwnedRow<Value> {
     let owner: ExportedCustomer
     let value: Value
@@ -62,7 +62,7 @@ struct OwnedRow<Value> {
     }
 }
 
-/// A transaction, with what the catalog states about its product where no document does.
+/// A transaction, with the catalog's values for the product if no document states them.
 struct ExportedTransaction {
     let stored: StoredTransaction
     let type: ProductType?

@@ -13,7 +13,7 @@ package enum ExportedTables {
         toAskApple.outline, quarantine.outline,
     ]
 
-    // MARK: What several tables have
+    // MARK: Columns of several tables
 
     private static func owner<Value>() -> [Column<OwnedRow<Value>>] {
         [
@@ -48,7 +48,7 @@ package enum ExportedTables {
         columns.map { "\($0.name)" } + others
     }
 
-    /// A key of ids that Apple gives once in an environment.
+    /// A key of ids that are unique in an environment.
     private static func inScope(_ columns: String...) -> [String] { ["environment", "bundleId"] + columns }
 
     private static let moreMeaning =
@@ -482,7 +482,7 @@ package enum ExportedTables {
             },
         ])
 
-    // MARK: What is not about a customer
+    // MARK: Tables without customers
 
     static let quarantine = Table<JSONObject>(
         name: "quarantine",

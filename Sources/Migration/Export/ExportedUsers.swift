@@ -2,11 +2,11 @@ import AppStoreModels
 import Purchases
 import TransactionStore
 
-/// A user of the caller's, as the records about one customer name it.
+/// One of the caller's users, from the records about one customer.
 struct ExportedUser {
     let userId: String?
     let originalTransactionIds: [String]
-    /// A JSON array of objects; nil if no columns were kept.
+    /// A JSON array of objects; nil without kept columns.
     let carried: [UInt8]?
 }
 
@@ -22,7 +22,7 @@ struct ExportedUsers {
     private(set) var users: [ExportedUser] = []
     private(set) var conflicts: [ExportedConflict] = []
 
-    /// - Parameter claims: those of the identities of one customer, in any order.
+    /// - Parameter claims: the claims on the identities of one customer, in any order.
     init(_ claims: [UserClaim]) {
         guard !claims.isEmpty else { return }
         for (userId, claims) in Dictionary(grouping: claims, by: \.userId).sorted(by: { Self.isBefore($0.key, $1.key) })

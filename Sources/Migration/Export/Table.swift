@@ -28,7 +28,7 @@ package enum ColumnKind: String, Sendable {
     }
 }
 
-/// What a column has in one row.
+/// The value of a column in one row.
 package enum ColumnValue: Sendable {
     case text(String)
     case integer(Int64)
@@ -58,14 +58,14 @@ package enum ColumnValue: Sendable {
     }
 }
 
-/// A column: the only place that states its name, its type, its meaning and its value. The CSV header, the NDJSON members, the
-/// SQL scripts and Documentation/Export.md have them from here.
+/// A column: its name, type, meaning and value. The CSV header, the NDJSON members, the SQL scripts and
+/// Documentation/Export.md all use it.
 struct Column<Row>: Sendable {
     let name: StaticString
     let kind: ColumnKind
     /// One sentence.
     let meaning: String
-    /// Nil where the row has no value.
+    /// Nil if the row has no value.
     let value: @Sendable (Row) -> ColumnValue?
 
     private init(
@@ -83,7 +83,7 @@ struct Column<Row>: Sendable {
         Column(name, .text, meaning) { value($0).map { .text($0) } }
     }
 
-    /// A value of Apple's that is text.
+    /// One of Apple's text values.
     static func text<Value: OpenEnum>(
         _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column where Value.RawValue == String {
@@ -108,7 +108,7 @@ struct Column<Row>: Sendable {
         Column(name, .integer, meaning) { value($0).map { .integer(Int64($0)) } }
     }
 
-    /// A value of Apple's that is a number.
+    /// One of Apple's numbers.
     static func integer<Value: OpenEnum>(
         _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column where Value.RawValue == Int32 {
@@ -133,7 +133,7 @@ struct Column<Row>: Sendable {
         Column(name, .json, meaning) { value($0).map { .json($0) } }
     }
 
-    /// A JSON array of strings; none if it would be empty.
+    /// A JSON array of strings; absent if empty.
     static func texts(
         _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> [String]
     ) -> Column {
@@ -149,13 +149,13 @@ struct Column<Row>: Sendable {
     }
 }
 
-/// The columns that find a row again in the next export. Their values are never absent, and short enough for an index.
+/// The columns that identify a row in the next export. Their values are never absent, and short enough for an index.
 package enum TableKey: Sendable {
-    /// Each row has other values in these columns.
+    /// Each row has different values in these columns.
     case primary([String])
     /// Several rows can have the same value in this column, and no columns distinguish them.
     case shared(String)
-    /// A table that no database gets.
+    /// The table is not written to databases.
     case none
 
     package var columns: [String] {
@@ -200,7 +200,8 @@ package struct TableOutline: Sendable {
 }
 
 extension Payload {
-    /// The members that have no column, and those that this package does not know, as a JSON object; nil if there are none.
+    /// The members without a column, and those that this package does not know, as a JSON object; nil if there are
+    /// none.
     func membersWithoutColumn(_ fields: FieldSet<Field>) -> [UInt8]? {
         var copy = self
         var visitor = MembersWithoutColumn(columns: fields.bits)

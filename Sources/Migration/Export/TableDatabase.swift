@@ -8,7 +8,7 @@ protocol TableDatabase: Sendable {
     var name: String { get }
     var dialect: SQLDialect { get }
 
-    /// Runs `body` with the only connection. Temporary tables stay until it is closed.
+    /// Runs `body` with the only connection. Temporary tables exist until it is closed.
     /// - Throws: `TransactionStoreError` for errors of the database, and what `body` throws.
     func withSession<Value: Sendable>(_ body: @escaping @Sendable (any TableSession) throws -> Value) async throws
         -> Value
@@ -28,11 +28,11 @@ protocol TableSession {
     /// Whether the file or the schema is a store, or another file of this package.
     func isStore() throws -> Bool
 
-    /// The columns of a table in order, as `name type place`, where the place in the primary key begins with 1 and is 0
-    /// outside of it. Empty if there is no table.
+    /// The columns of a table in order, as `name type position`, where the position in the primary key begins with 1
+    /// and is 0 for other columns. Empty if the table does not exist.
     func columns(of table: String) throws -> [String]
 
-    /// Appends rows with their places to the temporary table of a merge.
+    /// Appends rows with their positions to the temporary table of a merge.
     func append(_ rows: [DatabaseTables.Row], to merge: TableMerge) throws
 
     func transaction<Value>(_ body: () throws -> Value) throws -> Value
@@ -80,7 +80,7 @@ extension PostgreSQLTableDatabase: TableDatabase {
 }
 
 extension PostgreSQLTableSession: TableSession {
-    /// The bytes after which rows are sent.
+    /// Rows are sent after this many bytes.
     private static let pieceSize = 4 << 20
 
     func columns(of table: String) throws -> [String] {
@@ -121,8 +121,8 @@ extension PostgreSQLTableSession: TableSession {
 }
 
 extension String {
-    /// The text with U+FFFD for U+0000, which PostgreSQL's `text` cannot contain and SQLite's functions take for the end of the
-    /// text (SQLite, "NUL Characters In Strings").
+    /// The text with U+FFFD in place of U+0000. PostgreSQL's `text` cannot contain U+0000, and SQLite's functions treat
+    /// it as the end of the text (SQLite, "NUL Characters In Strings").
     fileprivate var withoutNUL: String {
         guard utf8.contains(0) else { return self }
         return String(String.UnicodeScalarView(unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : $0 }))

@@ -5,9 +5,9 @@ public import TransactionStore
 
 /// Writes the purchases of all customers of a store as tables: the command `legacy-receipts export` as a library.
 ///
-/// The resolver of `Purchases` makes every row; an export concludes nothing. Each customer is read once, so the tables agree with
-/// each other. Two exports of the same documents with the same date and catalog are equal byte for byte, whatever the engine and
-/// the order of the documents. Only one page of customers is in memory.
+/// The resolver of `Purchases` gives every row; an export concludes nothing. Each customer is read once, so the tables
+/// agree with each other. Two exports of the same documents with the same date and catalog are equal byte for byte, for
+/// every engine and every order of the documents. Only one page of customers is in memory.
 public struct TableExport: Sendable {
     /// The form of the files.
     public enum Format: String, Sendable, CaseIterable {
@@ -25,7 +25,7 @@ public struct TableExport: Sendable {
 
     /// - Parameters:
     ///   - format: the form of the files.
-    ///   - catalog: states types, groups, levels and durations that documents do not state.
+    ///   - catalog: gives types, groups, levels and durations that documents do not state.
     ///   - date: the moment of statuses and entitlements, in milliseconds since 1970-01-01T00:00:00Z.
     public init(format: Format = .ndjson, catalog: ProductCatalog? = nil, date: Int64) {
         self.format = format
@@ -69,12 +69,13 @@ public struct TableExport: Sendable {
 
     /// Writes the tables into a database. The format does not matter.
     ///
-    /// All rows go into temporary tables. Then one transaction changes the rows that differ, so a failure at any time leaves
-    /// the tables of the export before.
+    /// All rows go into temporary tables. Then one transaction changes the rows that differ, so after a failure at any
+    /// time the tables are those of the previous export.
     ///
     /// - Parameters:
     ///   - store: the store, which is only read, as in ``run(_:to:)``.
-    ///   - database: a SQLite file, which is made if it is missing, or a schema of a PostgreSQL server. It is not a store.
+    ///   - database: a SQLite file, which is created if it does not exist, or a schema of a PostgreSQL server. It must
+    ///     not be a store.
     /// - Throws: ``ExportError``, `TransactionStoreError` for an error of the store, or `CancellationError`.
     public func run(
         _ store: any CustomerDirectory & MigrationStore, into database: StoreURL
@@ -140,13 +141,13 @@ extension CustomerDirectory where Self: MigrationStore {
     }
 }
 
-/// What an export has written into a folder.
+/// The result of an export into a folder.
 public struct ExportSummary: Hashable, Sendable {
     /// One table.
     public struct Table: Hashable, Sendable {
         public let name: String
         public let rows: Int
-        /// Whether the file differs from that of the export before, or is new.
+        /// Whether the file is new or differs from that of the previous export.
         public internal(set) var isChanged = true
     }
 
@@ -176,19 +177,19 @@ public struct ExportSummary: Hashable, Sendable {
     }
 }
 
-/// What an export has written into a database.
+/// The result of an export into a database.
 public struct DatabaseExportSummary: Hashable, Sendable {
     /// One table.
     public struct Table: Hashable, Sendable {
         public let name: String
         /// The number of rows in the table.
         public let rows: Int
-        /// How many of them are new.
+        /// The number of new rows.
         public let written: Int
-        /// How many of them were there with other values. 0 for `customer_users` and `quarantine`, whose rows have no key: a
-        /// row with other values counts as removed and written.
+        /// The number of rows with changed values. 0 for `customer_users` and `quarantine`, whose rows have no key:
+        /// there, a changed row counts as removed and written.
         public let changed: Int
-        /// How many rows of the export before are gone.
+        /// The number of removed rows of the previous export.
         public let removed: Int
     }
 
@@ -225,10 +226,11 @@ public struct DatabaseExportSummary: Hashable, Sendable {
 public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The folder, a file or the database cannot be made, written or read back. Make room, or correct the permissions.
+        /// The folder, a file or the database cannot be created, written or read back. Free some space, or correct the
+        /// permissions.
         case output
-        /// The folder has a file with the name of a table that no export wrote, the database has a table with the name but not
-        /// the columns of one, or it is a store. Choose another folder, file or schema.
+        /// The folder has a file with the name of a table that no export wrote, the database has a table with the same
+        /// name and other columns, or the database is a store. Choose another folder, file or schema.
         case outputConflict
     }
 
@@ -245,7 +247,7 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    /// Two errors are equal if their codes are, whatever their places and messages.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }

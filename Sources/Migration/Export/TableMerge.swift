@@ -3,9 +3,9 @@ struct TableMerge {
     let table: TableOutline
     let dialect: SQLDialect
 
-    /// The temporary table that holds the rows of the export.
+    /// The temporary table for the rows of the export.
     var staged: String { "staged_\(table.name)" }
-    /// The order in which the rows came; no column of a table has this name.
+    /// The column with the position of a row; no column of a table has this name.
     private static let place = "export_place"
 
     private var columns: [String] { table.columns.map(\.name) }
@@ -21,7 +21,8 @@ struct TableMerge {
         let index = "CREATE INDEX \(staged)_key ON \(staged) (\(key))"
         let analyze = "ANALYZE \(staged)"
         guard table.key.isUnique else { return [index, analyze] }
-        // A customer can come twice if its documents were erased and stored again during the export. The later rows count.
+        // A customer can occur twice if its documents were erased and stored again during the export. The later rows
+        // count.
         let duplicates = """
             DELETE FROM \(staged) WHERE \(Self.place) IN (
                 SELECT \(Self.place) FROM (

@@ -2,13 +2,13 @@ internal import AppStoreModels
 internal import Purchases
 internal import TransactionStore
 
-/// Where the rows of an export go.
+/// Receives the rows of an export.
 protocol TableOutput {
-    /// Takes rows of a table.
+    /// Writes rows of a table.
     /// - Parameter part: in a file, the rows of one part come before those of the next.
     func write<Row>(_ rows: [Row], of table: Table<Row>, part: Int) throws
 
-    /// Is called after each page of customers, and after the last one.
+    /// Called after each page of customers, and after the last one.
     func flush() async throws
 }
 
@@ -28,7 +28,7 @@ extension TableOutput {
         try write(customer.rows(customer.customer.identities), of: ExportedTables.customerIdentities)
         try write(customer.rows(customer.users.users), of: ExportedTables.customerUsers)
         try write(customer.rows(customer.users.conflicts), of: ExportedTables.conflicts)
-        // They are ordered by reason over all customers.
+        // Ordered by reason over all customers.
         for row in customer.rows(customer.questions) {
             try write([row], of: ExportedTables.toAskApple, part: row.value.reason.rawValue)
         }

@@ -3,11 +3,11 @@ enum SQLDialect {
     case sqlite, postgreSQL
 }
 
-/// Scripts that make tables of the CSV files. Empty fields become NULL.
+/// Scripts that load the CSV files into tables. Empty fields become NULL.
 enum TableScripts {
     static let names = ["sqlite.sql", "postgresql.sql"]
 
-    /// For the shell of SQLite 3.32 and newer, which imports empty fields as empty texts.
+    /// For the shell of SQLite 3.32 and newer, which imports empty fields as empty strings.
     static func sqlite(_ tables: [TableOutline]) -> String {
         var script = "-- In this folder: sqlite3 tables.sqlite < sqlite.sql\n.bail on\nBEGIN;\n"
         for table in tables {
@@ -35,7 +35,7 @@ enum TableScripts {
         return script + "COMMIT;\n"
     }
 
-    /// The statements that make a table with its primary key, or with an index.
+    /// The statements that create a table with its primary key, or with an index.
     static func create(_ table: TableOutline, _ dialect: SQLDialect) -> String {
         let key = table.key.columns.joined(separator: ", ")
         var lines = table.columns.map { column in

@@ -3,11 +3,11 @@ internal import Foundation
 internal import Purchases
 public import TransactionStore
 
-/// Writes the file with which a vendor of subscription services imports purchases: the command
+/// Writes the file that a vendor of subscription services imports purchases from: the command
 /// `legacy-receipts export --kind` as a library.
 ///
-/// A row names your user, so it needs the user ids of `migrate --into`. A purchase or a receipt with several users is left out and
-/// counted: nothing is guessed. Only the production environment is written.
+/// A row contains your user id, so it needs the user ids of `migrate --into`. A purchase or a receipt with several
+/// users is left out and counted. Only the production environment is written.
 public struct VendorExport: Sendable {
     /// A vendor whose import guide is public.
     public enum Vendor: String, Sendable, CaseIterable {
@@ -28,11 +28,12 @@ public struct VendorExport: Sendable {
 
     public init(_ vendor: Vendor) { self.vendor = vendor }
 
-    /// Writes `VENDOR.csv`, and `VENDOR.json` with the numbers, into a folder. A file that stays as it was is left alone.
+    /// Writes `VENDOR.csv`, and `VENDOR.json` with the counts, into a folder. Does not touch a file whose content is
+    /// the same.
     ///
     /// - Parameters:
     ///   - store: the store, which is only read.
-    ///   - folder: the path of the folder, which is made if it is missing.
+    ///   - folder: the path of the folder, which is created if it does not exist.
     /// - Throws: ``ExportError``, `TransactionStoreError` or `CancellationError`.
     public func run(
         _ store: any CustomerDirectory & MigrationStore, to folder: String
@@ -92,7 +93,7 @@ public struct VendorExport: Sendable {
         }
     }
 
-    /// The only one of the users; nil if there is none or several.
+    /// The single user; nil if there is none, or several.
     private func user(of userIds: [String], _ summary: inout VendorExportSummary) -> String? {
         if userIds.isEmpty { summary.withoutUser += 1 }
         if userIds.count > 1 { summary.withSeveralUsers += 1 }
@@ -100,8 +101,8 @@ public struct VendorExport: Sendable {
     }
 }
 
-/// What an export for a vendor has written, and what it left out. The numbers are of customers for RevenueCat, and of purchases
-/// (original transaction ids) for Adapty.
+/// The counts of an export for a vendor: of customers for RevenueCat, and of purchases (original transaction ids) for
+/// Adapty.
 public struct VendorExportSummary: Hashable, Sendable {
     public let vendor: VendorExport.Vendor
     /// The rows of the file, without the header.
@@ -112,7 +113,7 @@ public struct VendorExportSummary: Hashable, Sendable {
     public internal(set) var withSeveralUsers = 0
     /// Left out: the store has no app receipt.
     public internal(set) var withoutReceipt = 0
-    /// Left out: the user id has a comma, a quotation mark or a line break, and the vendor's format has no quotation.
+    /// Left out: the user id has a comma, a quotation mark or a line break, and the vendor's format has no quoting.
     public internal(set) var notRepresentable = 0
     /// Left out: customers of the sandbox and other environments.
     public internal(set) var otherEnvironments = 0

@@ -3,7 +3,7 @@ package import AppStoreServer
 package import LegacyReceipts
 import Purchases
 
-/// A document that is no receipt by itself, or a receipt within JSON: what it is, and the result of each check.
+/// A document other than a receipt, or a receipt within JSON: its kind, and the result of each check.
 package struct DocumentInspection: Sendable {
     /// The document.
     package enum Content: Sendable {
@@ -19,7 +19,7 @@ package struct DocumentInspection: Sendable {
     package let path: String
     package let content: Content
 
-    /// Whether the document is genuine: `notGenuine` also for what nobody signed.
+    /// Whether the document is genuine: `notGenuine` for unsigned documents too.
     package var verdict: ReceiptError.Verdict? {
         switch content {
         case .receipt(let inspection):
@@ -38,7 +38,7 @@ package struct RecordedInspection: Sendable {
         package enum Name: String, Sendable {
             /// Every value that migrate reads can be read.
             case content
-            /// Always fails: nobody signed the document.
+            /// Always fails, because the document is unsigned.
             case signature
             /// A receipt in the document is genuine.
             case embeddedReceipt
@@ -59,14 +59,15 @@ package struct RecordedInspection: Sendable {
     package let receipts: [(key: String, content: DocumentInspection.Content)]
 }
 
-/// Finds the documents in an input as `migrate` does, and inspects each. Everything is judged at the date of its signature.
+/// Finds the documents in an input as `migrate` does, and inspects each. Signatures are verified at the date of
+/// signing.
 package struct DocumentInspector: Sendable {
     private let receipts: ReceiptVerifier
     private let signedData: StoredSignedDataVerifier
     private let bundleId: String?
 
     /// - Parameters:
-    ///   - trust: of receipts; its roots and its decision about Xcode hold for JWS too.
+    ///   - trust: the policy for receipts; its roots and its setting for Xcode apply to JWS too.
     ///   - bundleId: the app that a JWS must have; nil for any app.
     /// - Throws: `ReceiptError` or `SignedDataError` for a certificate that cannot be read.
     package init(trust: TrustPolicy, bundleId: String? = nil) throws {
@@ -75,7 +76,7 @@ package struct DocumentInspector: Sendable {
         self.bundleId = bundleId
     }
 
-    /// The documents in an input; empty if it is a receipt as such, or if nothing is recognized.
+    /// The documents in an input; empty if the input itself is a receipt, or if nothing is recognized.
     package func documents(in bytes: [UInt8]) -> [DocumentInspection] {
         let recognized = RecordReader(receiptColumn: nil).read(text: bytes[...], depth: 0)
         let isWhole = isWhole(bytes)

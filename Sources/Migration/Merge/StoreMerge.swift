@@ -6,17 +6,17 @@ public import TransactionStore
 
 /// Merges stores into one, for example those of shards that were migrated on several machines.
 ///
-/// The customers of a source are taken in like any documents, so the rules are those of a migration: of facts of one kind about
-/// one transaction the newest stays, and documents that share an identity are about one customer. Therefore the order and the
-/// grouping of merges change nothing in the exports, and a merge that runs again changes nothing.
+/// The customers of a source are merged like any documents, so the rules are those of a migration: of facts of one kind
+/// about one transaction the newest is kept, and documents that share an identity are about one customer. Therefore the
+/// order and the grouping of merges do not change the exports, and repeating a merge changes nothing.
 ///
-/// | of a source | in the destination |
+/// | in a source | in the destination |
 /// |---|---|
 /// | customers: identities, transactions, renewal infos, app transactions, receipts | merged |
 /// | users and carried columns, verified receipts, quarantine, ids of notifications | added, each once |
 /// | ledger | the destination appends its own entries for what changed in it, as for any document that comes later |
-/// | consumers of the ledger | stay in the source: their positions mean nothing elsewhere |
-/// | positions of migrations | stay in the source: they belong to inputs of that machine. A migration of the same inputs into the destination reads them, and verifies no receipt again |
+/// | consumers of the ledger | not merged: their positions apply to the source's ledger only |
+/// | positions of migrations | not merged: they belong to inputs of that machine. A migration of the same inputs into the destination reads them again, but verifies no receipt again |
 ///
 /// A source is only read. If something writes to it during the merge, merge it again afterwards.
 public struct StoreMerge: Sendable {
@@ -27,16 +27,18 @@ public struct StoreMerge: Sendable {
     package var rowsPerStep = 20_000
 
     /// - Parameter sources: each must be a store of this version.
-    /// - Throws: `TransactionStoreError` for a store that is missing, is none, or has another schema. The message names it.
+    /// - Throws: `TransactionStoreError` for a path without a store, or with a store of another schema. The message
+    ///   names it.
     public init(of sources: [StoreURL]) throws {
         for source in sources { _ = try Self.naming(source) { try Self.snapshot(of: source) } }
         self.sources = sources
     }
 
-    /// Merges all sources. What was merged before an error stays, and another run merges the rest.
+    /// Merges all sources. After an error, the parts that were merged stay, and another run merges the rest.
     ///
     /// - Parameters:
-    ///   - destination: is not closed. Other programs may use it, and merge into it, at the same time.
+    ///   - destination: the destination, which is not closed. Other programs can use it, and merge into it, at the same
+    ///     time.
     ///   - progress: called from time to time with the counts so far.
     /// - Throws: `TransactionStoreError`; the message names a source that failed. `CancellationError`.
     public func run(
@@ -63,10 +65,11 @@ public struct StoreMerge: Sendable {
         return writer.summary
     }
 
-    /// The snapshot is older than what is read of the customers, so their facts include those of its receipts and notifications.
-    /// These come last: an interruption before them leaves no receipt or notification that is known without its facts.
+    /// The snapshot is older than the customers that are read after it, so their facts include those of its receipts
+    /// and notifications. The receipts and notifications are written last: after an interruption, none of them is known
+    /// without its facts.
     ///
-    /// The snapshot ends here. An engine that closes a store while somebody reads it waits for the reader.
+    /// The snapshot ends here, because an engine that closes a store waits for open readers.
     private static func merge(
         _ store: any CompleteTransactionStore, named source: StoreURL, to writer: MergeWriter,
         _ progress: @Sendable (StoreMergeSummary) -> Void
@@ -140,13 +143,13 @@ public struct StoreMerge: Sendable {
     }
 }
 
-/// Collects what sources have into steps, and writes one step while the next one is being read.
+/// Collects the data of sources into steps, and writes one step while the next one is read.
 private final class MergeWriter {
     var summary = StoreMergeSummary()
     private let destination: any StoreMerge.Destination
     private var step = MigrationStep()
     private var rows = 0
-    /// Of receipts, lines of the quarantine and notifications.
+    /// The bytes of receipts, quarantine lines and notifications in the step.
     private var bytes = 0
     private var running: Task<AppliedFacts, any Error>?
 
@@ -205,12 +208,12 @@ private final class MergeWriter {
         if rows >= rowsPerStep || bytes >= Self.bytesPerStep { try await write() }
     }
 
-    /// Begins to write the step, after the one before is durable.
+    /// Starts writing the step, after the previous one is durable.
     private func write() async throws {
         try await wait()
         try Task.checkCancellation()
         guard rows > 0 else { return }
-        // Not canceled with the merge: a step is short.
+        // Not canceled with the merge, because a step is short.
         running = Task { [destination, step] in try await destination.apply(step) }
         step = MigrationStep()
         (rows, bytes) = (0, 0)
@@ -224,17 +227,17 @@ private final class MergeWriter {
         summary.unchanged += applied.unchanged
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     func finish() async throws {
         try await write()
         try await wait()
     }
 
-    /// Waits for the step that is being written, whatever becomes of it.
+    /// Waits for the step in progress and ignores its errors.
     func settle() async { _ = try? await wait() }
 }
 
-/// The numbers of a merge.
+/// The counts of a merge.
 public struct StoreMergeSummary: Sendable, Equatable {
     /// Sources that were merged completely.
     public internal(set) var stores = 0
@@ -250,7 +253,7 @@ public struct StoreMergeSummary: Sendable, Equatable {
     public internal(set) var notifications = 0
     /// Facts that were new to the destination, or newer than its own.
     public internal(set) var changed = 0
-    /// Facts that the destination had, or had newer.
+    /// Facts that the destination already had, in the same or a newer state.
     public internal(set) var unchanged = 0
 
     /// The names and numbers, in the order in which they are shown.

@@ -2,8 +2,8 @@ internal import AppStoreModels
 public import Purchases
 public import TransactionStore
 
-/// The transaction ids among the quarantined records of a store whose purchases only the App Store Server API has: bare ids, and
-/// ids in unsigned documents that were not stored.
+/// The transaction ids in the quarantined records of a store whose purchases are only available from the App Store
+/// Server API: bare ids, and ids in unsigned documents that were not stored.
 ///
 /// A bare id that the App Store knows leaves the quarantine: the caller stores the purchase, and ``Page/step`` adds the user that
 /// the record names. One that it does not know stays with the reason `unknownTransactionId`, and is not listed again. Other
@@ -21,7 +21,7 @@ public struct BareTransactionIds: Sendable {
         users = UserColumns(user: userColumn, carried: carriedColumns)
     }
 
-    /// What came of an id.
+    /// The result for an id.
     public enum Answer: Sendable, Hashable {
         /// The store has the purchase with this original transaction id.
         case purchase(originalTransactionId: String, scope: StoreScope)
@@ -38,17 +38,17 @@ public struct BareTransactionIds: Sendable {
 
     /// Some records, in the order of the quarantine.
     public struct Page: Sendable {
-        /// The ids, each once. May be empty, with more pages to come.
+        /// The ids, each once. Can be empty even if more pages follow.
         public let ids: [String]
         /// The key to continue after.
         public let end: [UInt8]
-        /// What is known of the ids so far; those without an answer stay open.
+        /// The results so far; ids without a result stay open.
         public var answers: [String: Answer] = [:]
 
         fileprivate let lines: [Line]
         fileprivate let users: UserColumns
 
-        /// What the answers change in the store.
+        /// The changes to the store that follow from the answers.
         public var step: MigrationStep {
             var step = MigrationStep()
             for line in lines {
@@ -77,7 +77,7 @@ public struct BareTransactionIds: Sendable {
     /// The next records; nil at the end.
     /// - Parameters:
     ///   - store: the store, which is only read.
-    ///   - key: ``Page/end`` of the page before; nil for the beginning.
+    ///   - key: ``Page/end`` of the previous page; nil for the beginning.
     /// - Throws: `TransactionStoreError`.
     public func page(of store: any MigrationStore, after key: [UInt8]?) async throws -> Page? {
         let records = try await store.quarantine(after: key, limit: 1_000)
@@ -88,7 +88,7 @@ public struct BareTransactionIds: Sendable {
         return Page(ids: ids, end: end, lines: lines, users: users)
     }
 
-    /// How many ids are open. An id in several records may count more than once. Reads the whole quarantine.
+    /// The number of open ids. An id in several records can count more than once. Reads the whole quarantine.
     /// - Throws: `TransactionStoreError` or `CancellationError`.
     public func count(in store: any MigrationStore) async throws -> Int {
         var (count, last) = (0, [UInt8]?.none)
@@ -100,7 +100,8 @@ public struct BareTransactionIds: Sendable {
         return count
     }
 
-    /// The reasons of records that may have an id to ask about. What the caller excluded by app or environment has not.
+    /// The quarantine reasons of records with an id to look up. Records that the caller excluded by app or environment
+    /// are not among them.
     private static let reasons: [QuarantineReason] = [.bareTransactionId, .recordedNotAccepted, .notFiled]
     private static let beginnings = reasons.map { Array("{\"reason\":\"\($0.code)\"".utf8) }
 
@@ -117,7 +118,7 @@ public struct BareTransactionIds: Sendable {
 }
 
 extension InputPayload {
-    /// Ids that the App Store can be asked about, although nothing else of the document can be used.
+    /// Ids to look up in the App Store, although nothing else of the document can be used.
     fileprivate var transactionIds: [String] {
         let rows: [JSONObject]
         switch self {

@@ -1,7 +1,7 @@
 import AppStoreModels
 import Purchases
 
-/// Counts by key, for keys that often come several times in a row: only a change looks into the table.
+/// Counts by key. Optimized for repeated keys: only a change of the key accesses the table.
 struct Tally<Key: Hashable & Sendable>: Sendable {
     private var counts: [Key: Int] = [:]
     private var last: Key?
@@ -29,7 +29,7 @@ struct Tally<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The numbers of one batch, kept in forms that are cheap to count in.
+/// The counts of one batch, in forms that are cheap to update.
 struct BatchCounts: Sendable {
     var recordsRead = 0
     private var summary = MigrationSummary()
@@ -42,7 +42,7 @@ struct BatchCounts: Sendable {
     /// Transactions by the fields that they have.
     private var transactionFields = Tally<UInt64>()
     private var appTransactionFields = Tally<UInt64>()
-    /// Records by what became of their columns: most records of an input are alike.
+    /// Records by the handling of their columns, which is the same for most records of an input.
     private var members = Tally<[MemberPath]>()
 
     var migratedRecords: Int { summary.migrated }
@@ -128,7 +128,7 @@ struct BatchCounts: Sendable {
         return total
     }
 
-    /// How often each field was not there.
+    /// How often each field was missing.
     private static func absent<Field: PayloadField>(_: Field.Type, _ counts: [UInt64: Int]) -> [String: Int] {
         var absent: [String: Int] = [:]
         for field in Field.allCases {

@@ -1,20 +1,20 @@
-/// Has batches of records worked on, several at once, and hands the results over in the order of the input.
+/// Processes batches of records in parallel, and delivers the results in the order of the input.
 struct BatchPipeline {
-    /// Works on a batch.
+    /// Processes a batch.
     let work: @Sendable (InputBatch, inout BatchOutput) async throws(MigrationError) -> Void
-    /// The number of batches that are worked on at once. No more batches are in memory than twice this number.
+    /// The number of batches that are processed at the same time. At most twice as many are in memory.
     let jobs: Int
 
     /// - Parameters:
-    ///   - next: the next batch, with something that goes with it; nil at the end.
-    ///   - write: receives the result of each batch.
+    ///   - next: the next batch and its companion value; nil at the end.
+    ///   - write: receives the result and the companion value of each batch.
     /// - Throws: what `next` and `write` throw.
     func run<Companion: Sendable>(
         _ next: () throws(MigrationError) -> (batch: InputBatch, companion: Companion)?,
         _ write: (BatchOutput, Companion) async throws(MigrationError) -> Void
     ) async throws(MigrationError) {
         if jobs <= 1 {
-            // Everything on one thread and in the same memory, again and again.
+            // One thread, and the same memory for each batch.
             var output = BatchOutput()
             while let (batch, companion) = try next() {
                 try await work(batch, &output)

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// Paths without links and dots, for comparing.
+/// Paths without links and dots, for comparison.
 enum CanonicalPath {
     /// The path with links resolved as far as it exists. The part that does not exist is appended unchanged.
     static func of(_ path: String) -> String {

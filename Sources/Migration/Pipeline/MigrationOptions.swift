@@ -2,11 +2,11 @@ public import AppStoreModels
 public import LegacyReceipts
 public import ProductCatalog
 
-/// How a migration is done.
+/// The options of a migration.
 public struct MigrationOptions: Sendable {
     /// The format of the inputs.
     public enum RecordFormat: String, Sendable, CaseIterable {
-        /// Found out for each input from its contents.
+        /// Detected for each input from its contents.
         case auto
         /// One JSON value per line.
         case ndjson
@@ -73,11 +73,11 @@ public struct MigrationOptions: Sendable {
 }
 
 extension MigrationOptions {
-    /// Bytes. No machine has them in memory; sums with it do not overflow.
+    /// In bytes. Larger than any memory, and small enough that sums do not overflow.
     private static let maximumRecordSize = 1 << 40
 
     var input: InputOptions {
-        // Base64 with line breaks and what else a record holds takes less than twice the receipt.
+        // Base64 with line breaks and other columns takes less than twice the size of the receipt.
         let receipt = min(limits.maximumSize, Self.maximumRecordSize / 2)
         return InputOptions(
             format: InputFormat(rawValue: recordFormat.rawValue) ?? .auto, receiptColumn: receiptColumn, table: table,
@@ -92,7 +92,7 @@ extension MigrationOptions {
             "\(expectedRecords) records were expected and \(records) were read. Was the input cut off?")
     }
 
-    /// What is to be read. Checks it first, so that a wrong name fails before hours of work.
+    /// The inputs to read. Checks them first, so that a wrong name fails before hours of work.
     func arguments(_ inputs: [String]) throws(MigrationError) -> [InputArgument] {
         do throws(InputError) {
             if let query {
@@ -186,7 +186,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         self.message = message
     }
 
-    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    /// Two errors are equal if their codes are, whatever their places and messages.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }

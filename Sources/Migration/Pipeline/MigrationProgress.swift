@@ -4,20 +4,20 @@ import LegacyReceipts
 import SQLiteTransactionStore
 import TransactionStore
 
-/// How far a migration into a store came, and what it counted: the content of its checkpoints.
+/// The progress of a migration into a store, and its counts: the content of its checkpoints.
 struct MigrationProgress: Sendable {
-    /// The end of an input: what was read up to there.
+    /// The end of an input: the number and the digest of the records read so far.
     struct Mark: Equatable, Sendable {
         let input: String
         let records: Int
         let digest: [UInt8]
     }
 
-    /// The ends of this many inputs are kept. Of later ones a change is noticed, but not named.
+    /// The maximum number of kept marks. A change of a later input is detected, but its name is not known.
     static let maximumMarks = 1_000
 
     var marks: [Mark] = []
-    /// The last row that was read of a query with a key.
+    /// The last row that was read from a query with a key.
     var row: QueryPosition?
     var summary = MigrationSummary()
 
@@ -33,7 +33,7 @@ struct MigrationProgress: Sendable {
             writer.beginObject()
             writer.member("input", mark.input)
             writer.member("records", Int64(mark.records))
-            writer.member("sha256", mark.digest.hexadecimal)
+            writer.member("sha256", Printable.hex(mark.digest))
             writer.endObject()
         }
         writer.endArray()
@@ -75,10 +75,10 @@ struct MigrationProgress: Sendable {
     }
 }
 
-/// Reads the records after a checkpoint. The records before it are read too, but only to see that they are the same. Of a query
-/// with a key, only the rows after the checkpoint are read.
+/// Reads the records after a checkpoint. It also reads the records before it, to check that they have not changed. For
+/// a query with a key, it reads only the rows after the checkpoint.
 final class ResumedSource {
-    /// Where the reading is after a batch.
+    /// The position after a batch.
     struct Position: Sendable {
         let records: Int
         let digest: [UInt8]
@@ -97,8 +97,8 @@ final class ResumedSource {
     private var row: QueryPosition?
 
     /// - Parameters:
-    ///   - checkpoint: where to go on; nil to begin at the beginning.
-    ///   - progress: what the checkpoint states.
+    ///   - checkpoint: where to continue; nil to start at the beginning.
+    ///   - progress: the content of the checkpoint.
     init(_ source: RecordSource, after checkpoint: MigrationCheckpoint?, _ progress: MigrationProgress) {
         self.source = source
         row = progress.row
@@ -114,7 +114,7 @@ final class ResumedSource {
     }
 
     /// The next records after the checkpoint, and the position after them; nil at the end.
-    /// - Throws: ``MigrationError/Code-swift.enum/inputChanged`` if the records before the checkpoint are others than they were.
+    /// - Throws: ``MigrationError/Code-swift.enum/inputChanged`` if the records before the checkpoint have changed.
     func next() throws(MigrationError) -> (batch: InputBatch, companion: Position)? {
         while let batch = try source.nextBatchUnlessCanceled() {
             let before = records
@@ -135,7 +135,8 @@ final class ResumedSource {
     /// The current position.
     var position: Position { Position(records: records, digest: digest, marks: marks, row: row) }
 
-    /// Of a query with a key, that of the last key: the rows before it are not read again.
+    /// The digest of all records; for a query with a key, that of the last key, because the rows before it are not read
+    /// again.
     private var digest: [UInt8] {
         row.map { Array(SHA256.hash(data: $0.key.bytes)) } ?? Array(hash.finalize())
     }
@@ -186,11 +187,5 @@ extension InputBatch {
         guard count > 0 else { return self }
         return InputBatch(
             storage: storage, frames: Array(frames.dropFirst(count)), contexts: contexts, receiptColumn: receiptColumn)
-    }
-}
-
-extension [UInt8] {
-    fileprivate var hexadecimal: String {
-        map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }
 }

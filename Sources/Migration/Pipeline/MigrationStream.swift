@@ -15,7 +15,7 @@ public struct MigrationStream: Sendable {
     ///
     /// - Parameters:
     ///   - inputs: paths of files and folders, and `-` for standard input, in the order in which they are read.
-    ///   - write: receives whole lines, those of a batch of records at once: up to 256 records or 2 MB of them.
+    ///   - write: receives whole lines, those of one batch at a time: up to 256 records or 2 MB of them.
     /// - Returns: the counts.
     /// - Throws: ``MigrationError``, or what `write` throws. A record never ends a stream.
     public func run(

@@ -20,13 +20,13 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     case signedAppTransaction
     /// An App Store Server Notification, version 2 (JWS).
     case notificationV2
-    /// A JWS that is none of those.
+    /// Another JWS.
     case otherJWS
     /// StoreKit 2 JSON without its signature: a transaction, renewal info or app transaction.
     case storeKit2JSON
     /// A transaction id and nothing else.
     case transactionId
-    /// Something that was given as a receipt and is none.
+    /// Data in the place of a receipt that is not a receipt.
     case notAReceipt
     /// Anything else.
     case unrecognized
@@ -34,26 +34,26 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable {
 
 /// The numbers of a migration. The same inputs and options give the same summary.
 public struct MigrationSummary: Sendable, Equatable {
-    /// Distinct products are counted up to this many, by first appearance; the rest goes under `(other)`.
+    /// The maximum number of products counted by name, in the order of their first appearance; the others count as
+    /// `(other)`.
     public static let maximumProducts = 10_000
 
-    /// Records read; each ended in exactly one of the two numbers after it.
+    /// Records read. Each counts in exactly one of the next two numbers.
     public internal(set) var recordsRead = 0
     public internal(set) var migrated = 0
     public internal(set) var quarantined = 0
-    /// Documents in `quarantine.ndjson` whose records were migrated with other documents, and the same by the code of the
-    /// reason.
+    /// Documents in `quarantine.ndjson` whose records were migrated with other documents; then the same by reason code.
     public internal(set) var documentsQuarantined = 0
     public internal(set) var documentsQuarantinedByReason: [String: Int] = [:]
-    /// Written lines: one per purchase and record. A purchase in several records counts in each.
+    /// Lines written: one per purchase and record. A purchase in several records counts in each.
     public internal(set) var transactions = 0
     public internal(set) var appTransactions = 0
     public internal(set) var renewalInfos = 0
-    /// Transactions by what they rest on: `verifiedReceipt`, `verifiedJWS`, `recorded`, and of the recorded ones those which a verified
-    /// receipt inside the same document confirms.
+    /// Transactions by the kind of their document: `verifiedReceipt`, `verifiedJWS`, `recorded`; then the recorded ones
+    /// that a verified receipt in the same document confirms.
     public internal(set) var transactionsByStanding: [String: Int] = [:]
     public internal(set) var confirmedByEmbeddedReceipt = 0
-    /// Receipts inside recorded documents: `genuine`, or the code of the reason why not.
+    /// Receipts inside recorded documents: `genuine`, or the code of the error.
     public internal(set) var embeddedReceiptsByOutcome: [String: Int] = [:]
     /// Records by kind.
     public internal(set) var migratedByKind: [String: Int] = [:]
@@ -72,24 +72,24 @@ public struct MigrationSummary: Sendable, Equatable {
     /// The handling of each column and member of the records: by path, the number of each ``MemberFate`` by raw value. It
     /// contains the first ``maximumMembers`` paths; the others count as `(other)`.
     public internal(set) var members: [String: [String: Int]] = [:]
-    /// How often each note was made.
+    /// The number of each note.
     public internal(set) var notes: [String: Int] = [:]
     /// Files and streams read, and their bytes.
     public internal(set) var inputs = 0
     public internal(set) var bytesRead = 0
     public internal(set) var blankLines = 0
-    /// Files and streams with no record in them.
+    /// Files and streams without a record.
     public internal(set) var emptyInputs = 0
 
-    /// Paths of columns and members are counted up to this many.
+    /// The maximum number of counted paths of columns and members.
     public static let maximumMembers = 1_000
 
-    /// How many values look as if a document were in them that was not read.
+    /// The number of values that seem to contain a document that was not read.
     public var documentsNotRead: Int {
         members.values.reduce(0) { $0 + ($1[MemberFate.looksLikeDocument.rawValue] ?? 0) }
     }
 
-    /// How many values were carried along in base64, because they are not UTF-8.
+    /// The number of values that were carried along in base64, because they are not UTF-8.
     public var valuesNotUTF8: Int {
         members.values.reduce(0) { $0 + ($1[MemberFate.carriedAsBase64.rawValue] ?? 0) }
     }
@@ -99,7 +99,7 @@ public struct MigrationSummary: Sendable, Equatable {
     /// A member of the summary's JSON.
     private enum Member {
         case number(String, any WritableKeyPath<MigrationSummary, Int> & Sendable)
-        /// A number that follows from the others.
+        /// A number computed from the others.
         case derived(String, any KeyPath<MigrationSummary, Int> & Sendable)
         case group(String, any WritableKeyPath<MigrationSummary, [String: Int]> & Sendable)
         case paths(String)
@@ -166,10 +166,10 @@ public struct MigrationSummary: Sendable, Equatable {
         for (name, count) in counts { total[name, default: 0] += count }
     }
 
-    /// Batches come in the order of the input and names are sorted within one, so that which products are counted by name
-    /// does not hang on the number of jobs.
+    /// Batches come in the order of the input, and names are sorted within one, so the choice of products does not
+    /// depend on the number of jobs.
     private mutating func addProducts(_ counts: [String: Int]) {
-        // The order matters only where the bound is reached.
+        // The order matters only if the maximum is reached.
         if transactionsByProduct.count + counts.count <= Self.maximumProducts {
             return Self.add(counts, to: &transactionsByProduct)
         }

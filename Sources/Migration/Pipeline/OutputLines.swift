@@ -1,7 +1,7 @@
 import AppStoreModels
 import Purchases
 
-/// Where the lines of one record come from: their `source` and `record` members, made once and written with each.
+/// The `source` and `record` members of a record's lines, encoded once and written with each line.
 struct OutputSource {
     /// The JSON of the `source` member.
     let source: [UInt8]

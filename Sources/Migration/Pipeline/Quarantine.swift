@@ -5,7 +5,7 @@ import Purchases
 
 /// Why a record was not migrated.
 struct QuarantineReason: Sendable {
-    /// The code: of a ``ReceiptError``, of a ``RecordedReplyError``, of the input side, or one of this file.
+    /// The code: of a ``ReceiptError``, a ``RecordedReplyError`` or an ``InputProblem``, or one of this file.
     let code: String
     /// `notAReceipt`, `notGenuine`, or `notMigrated` for a valid record that a rule or filter excluded.
     let verdict: String
@@ -30,7 +30,7 @@ struct QuarantineReason: Sendable {
         self.init(problem.code.rawValue, ReceiptError.Verdict.notAReceipt.rawValue, problem.message)
     }
 
-    /// - Parameter name: what the JWS is, as the subject of a sentence.
+    /// - Parameter name: the kind of JWS, as the subject of a sentence.
     init(_ error: SignedDataError, _ name: String) {
         let code = error.code.rawValue
         self.init(
@@ -84,9 +84,9 @@ struct QuarantineReason: Sendable {
     }
 }
 
-/// A document that is quarantined alone, because others of its record were migrated.
+/// A document that is quarantined alone, because other documents of its record were migrated.
 struct QuarantinedDocument {
-    /// Never empty: where the document is the record itself, what it was recognized as.
+    /// Never empty: `(record)` if the document is the record itself.
     let path: String
     let carried: [CarriedColumn]
     let original: [UInt8]
@@ -164,7 +164,7 @@ extension JSONWriter {
             writer.key(column.name)
             switch column.value {
             case .text(let text): writer.string(text)
-            // Validated JSON has line breaks only between tokens; in the output a line is a record.
+            // Validated JSON has line breaks only between tokens, and an output line must not contain any.
             case .json(let json): writer.raw(json.utf8.filter { $0 != 0x0A && $0 != 0x0D })
             }
         }
@@ -174,7 +174,7 @@ extension JSONWriter {
 }
 
 extension SignedDataError {
-    /// Whether the input is no JWS of the App Store, or one that is not genuine.
+    /// Whether the input is not a JWS of the App Store, or is one that is not genuine.
     package var verdict: ReceiptError.Verdict {
         switch code {
         case .tooLong, .notCompactSerialization, .invalidBase64, .malformedHeader, .malformedPayload: .notAReceipt

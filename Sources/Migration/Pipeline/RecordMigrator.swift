@@ -97,7 +97,7 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    /// The way of nearly every record.
+    /// Migrates a record that is a receipt, as nearly all are.
     private func migrate(receipt stored: ArraySlice<UInt8>, of record: InputRecord, into output: inout BatchOutput) {
         do throws(RefusedReceipt) {
             if let filing { return try file(receipt: stored, of: record, filing, into: &output) }
@@ -110,7 +110,7 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    /// Files a receipt in a store. A receipt that the store has already is not verified again.
+    /// Stores a receipt. A receipt that the store already has is not verified again.
     private func file(
         receipt stored: ArraySlice<UInt8>, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
     ) throws(RefusedReceipt) {
@@ -138,7 +138,7 @@ struct RecordMigrator: Sendable {
         output.counts.migrated(verified.kind, set.scope.environment)
     }
 
-    /// The keys of the receipts that are records of their own, for a question to the store before they are migrated.
+    /// The keys of the records that are receipts, to look them up in the store before they are migrated.
     func receiptKeys(_ records: [InputRecord]) -> [[UInt8]] {
         guard let filing else { return [] }
         return records.compactMap { record in
@@ -164,10 +164,11 @@ struct RecordMigrator: Sendable {
 
     // MARK: Several documents
 
-    /// Every document of a record: receipts confirm what recorded documents say, whichever of them stand together.
+    /// Migrates every document of a record. Receipts confirm recorded documents, wherever they are in the record.
     ///
-    /// If none can be migrated, the record is quarantined as a whole; if some can, each of the others goes to quarantine
-    /// alone. A record of which any part belongs to another app or environment is kept out as a whole.
+    /// If no document can be migrated, the record is quarantined as a whole; otherwise each document that cannot be
+    /// migrated is quarantined alone. If any part belongs to an excluded app or environment, the whole record is
+    /// excluded.
     private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
         var read = ReadDocuments()
         for document in documents { self.read(document, into: &read, &output.counts) }
@@ -198,14 +199,14 @@ struct RecordMigrator: Sendable {
         for refused in read.refused { quarantine(refused, of: record, into: &output) }
     }
 
-    /// Files the documents of a record in a store. Those that cannot be filed are refused.
+    /// Stores the documents of a record. Those that cannot be stored are rejected.
     private func file(
         _ read: inout ReadDocuments, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
     ) {
         let signed = SignedTransactions(read.receipts.map(\.verified.record), mapper)
         let receipts = read.receipts
         read.receipts = []
-        // A JWS of renewal information does not name its app; the transaction beside it does.
+        // A JWS of renewal information does not state its app; the transaction beside it does.
         let signedData = receipts.compactMap(\.verified.signed)
         let signedSets = signedData.isEmpty ? [] : [FactSet](signedData)
         let besideSigned = receipts.filter { $0.verified.signed != nil }.flatMap(\.carried)
@@ -214,7 +215,7 @@ struct RecordMigrator: Sendable {
             let isSignedData = receipt.verified.signed != nil
             let sets = isSignedData ? signedSets : receipt.verified.document?.facts(importedAt: filing.date) ?? []
             if sets.isEmpty {
-                // A receipt inside a reply goes to quarantine with the reply, or its purchases are in the reply's rows.
+                // A receipt inside a reply is quarantined with the reply, or its purchases are in the reply's rows.
                 if let document = receipt.document {
                     read.refused.append(
                         RefusedDocument(document: document, kind: receipt.verified.kind, reason: .notFiled))
@@ -309,7 +310,7 @@ struct RecordMigrator: Sendable {
             read.recorded.append(ReadRecorded(mapping: mapping, kind: kind, document: document))
         } catch {
             let refused = RefusedDocument(document: document, kind: kind, reason: QuarantineReason(error))
-            // It was read, and grants nothing.
+            // The document is valid, but grants nothing.
             if error.code == .statusNotAccepted || error.code == .nothingInside {
                 read.silent.append(refused)
             } else {
@@ -318,8 +319,8 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    /// The receipts inside a document that are genuine; of the others only the reason is counted, since documents are
-    /// often kept with a placeholder in their place.
+    /// The verified receipts inside a document. Of the others only the reason is counted, because documents are often
+    /// stored with a placeholder instead of the receipt.
     private func embedded(in mapping: RecordedMapping, _ counts: inout BatchCounts) -> [VerifiedRecord] {
         var verified: [VerifiedRecord] = []
         for receipt in mapping.embeddedReceipts {
@@ -351,7 +352,7 @@ struct RecordMigrator: Sendable {
             confirmed.formUnion(
                 write(recorded, confirmedBy: signed, beside: parts, of: record, &lines, into: &output))
         }
-        // What only the receipts say. The newest comes first.
+        // The purchases that only receipts state, the newest receipt first.
         var apps: Set<String> = []
         for receipt in read.receipts {
             let app = receipt.verified.mapped.appTransaction?.payload.bundleId
@@ -359,15 +360,16 @@ struct RecordMigrator: Sendable {
             write(
                 receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, &lines, into: &output)
         }
-        // Each document has terms of its own by now. The record is about one customer, so its purchases are reckoned together.
+        // So far, each document has its own terms. The record is about one customer, so compute the terms of all
+        // purchases together.
         if read.receipts.count + read.recorded.count > 1 { lines.addTerms(mapper) }
         for (transaction, source) in zip(lines.transactions, lines.sources) {
             write(transaction, source, into: &output)
         }
     }
 
-    /// Writes a recorded document. Returns the purchases that need no line of their own any more; one that a row
-    /// contradicts gets one.
+    /// Writes a recorded document. Returns the purchases that need no line from a receipt; a purchase that a row
+    /// contradicts still needs one.
     private func write(
         _ recorded: ReadRecorded, confirmedBy signed: SignedTransactions, beside: SignedParts,
         of record: InputRecord, _ lines: inout TransactionLines, into output: inout BatchOutput
@@ -406,7 +408,7 @@ struct RecordMigrator: Sendable {
 
     // MARK: Writing
 
-    /// Writes every purchase of a receipt, also where two have the same id.
+    /// Writes every purchase of a receipt, even if two have the same id.
     private func write(_ verified: VerifiedRecord, of record: InputRecord, into output: inout BatchOutput) {
         let source = OutputSource(
             record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf)
@@ -415,7 +417,7 @@ struct RecordMigrator: Sendable {
         writeRest(verified, source, withApp: true, into: &output)
     }
 
-    /// Writes the purchases of which no other receipt of the record speaks, without those that a row states already.
+    /// Writes the purchases that this receipt decides about, without those that a row states already.
     private func write(
         _ receipt: ReadReceipt, of record: InputRecord, amid signed: SignedTransactions,
         leavingOut confirmed: Set<PurchaseIdentity>, withApp: Bool, _ lines: inout TransactionLines,
@@ -457,8 +459,8 @@ struct RecordMigrator: Sendable {
         excluded(receipt.environment, receipt.bundleId)
     }
 
-    /// A record is kept out as a whole if any receipt or row of it is: its parts are of one customer. Where a receipt was
-    /// verified, the recorded documents' own claims count for nothing.
+    /// A record is excluded as a whole if any receipt or row of it is, because its parts are about one customer. If a
+    /// receipt was verified, the recorded documents' own claims do not count.
     private func excluded(_ read: ReadDocuments) -> QuarantineReason? {
         for receipt in read.receipts {
             if let reason = excluded(receipt.verified) { return reason }
@@ -508,7 +510,7 @@ struct VerifiedRecord {
         mapped.appTransaction?.payload.bundleId ?? mapped.transactions.first?.payload.bundleId
     }
 
-    /// Of when the receipt speaks, in milliseconds since 1970-01-01T00:00:00Z: of two the later one counts.
+    /// The date of the receipt, in milliseconds since 1970-01-01T00:00:00Z; the newer of two receipts counts.
     var date: Int64 { mapped.asOf?.date ?? mapped.evidence.validationTime }
 
     var reference: SignedReference { SignedReference(sha256: sha256, asOf: mapped.asOf) }
@@ -533,18 +535,19 @@ private struct RefusedReceipt: Error {
     let error: ReceiptError
 }
 
-/// What the documents of one record turned out to be.
+/// The recognized documents of one record.
 private struct ReadDocuments {
-    /// Genuine ones, those inside recorded documents among them.
+    /// The verified receipts, including those inside recorded documents.
     var receipts: [ReadReceipt] = []
     var recorded: [ReadRecorded] = []
-    /// Unsigned StoreKit 2 transactions, until ``finish(_:)`` makes one recorded document of them.
+    /// Unsigned StoreKit 2 transactions, until ``finish(_:)`` combines them into one recorded document.
     var storeKit2: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
-    /// Recorded documents that were read and grant nothing.
+    /// Valid recorded documents that grant nothing.
     var silent: [RefusedDocument] = []
     var refused: [RefusedDocument] = []
 
-    /// The newest receipt first, and none twice: people keep the receipt, and Apple's reply repeats it.
+    /// Sorts the receipts, the newest first, and removes duplicates: records often contain a receipt and Apple's reply,
+    /// which repeats it.
     mutating func finish(_ mapper: ReceiptMapper) {
         if let first = storeKit2.first {
             let (mapping, places) = mapper.map(recorded: storeKit2.map(\.payload))
@@ -555,11 +558,12 @@ private struct ReadDocuments {
         guard receipts.count > 1 else { return }
         var known: Set<String> = []
         receipts = receipts.filter { known.insert($0.verified.sha256).inserted }
-        // The order of the documents in the record decides nothing.
+        // The order of the documents in the record does not matter.
         receipts.sort { ($0.verified.date, $0.verified.sha256) > ($1.verified.date, $1.verified.sha256) }
     }
 
-    /// That of the recorded documents, because receipts stand inside them; decoded JSON stands beside its JWS.
+    /// The kind of the recorded document, because it contains the receipts; except for decoded JSON, which is beside
+    /// its JWS.
     var kind: RecordKind {
         let main = receipts.first { !$0.verified.mapped.transactions.isEmpty } ?? receipts.first
         return recorded.first { $0.kind != .storeKit2JSON }?.kind ?? main?.verified.kind ?? recorded.first?.kind
@@ -581,8 +585,8 @@ private struct TransactionLines {
         sources.append(source)
     }
 
-    /// Reckons the terms of non-renewing subscriptions over all documents of the record. A row that contradicts a receipt
-    /// keeps the term that it has in its own document, and moves no other.
+    /// Computes the terms of non-renewing subscriptions over all documents of the record. A row that contradicts a
+    /// receipt keeps the term from its own document, and moves no other.
     mutating func addTerms(_ mapper: ReceiptMapper) {
         let places = transactions.indices.filter { place in
             transactions[place].payload.type == .nonRenewingSubscription
@@ -602,7 +606,7 @@ private struct ReadReceipt {
     var document: InputDocument?
 }
 
-/// What the signed documents of a record state beside transactions.
+/// The renewal infos and app transactions that the signed documents of a record state.
 private struct SignedParts {
     private let isEmpty: Bool
     private let hasAppTransaction: Bool
@@ -620,13 +624,13 @@ private struct SignedParts {
         }
     }
 
-    /// Whether one states the renewal info in the same state or a newer one.
+    /// Whether a signed document states the same or a newer state of the renewal info.
     func state(_ info: MappedRenewalInfo) -> Bool {
         guard let date = info.payload.originalTransactionId.flatMap({ renewals[$0] }) else { return false }
         return date >= info.payload.signedDate ?? .min
     }
 
-    /// Whether the app of a recorded document needs no line: a receipt states it better than the reply to it.
+    /// Whether the app of a recorded document needs no line, because a signed document states it better.
     func stateApp(of kind: RecordKind) -> Bool { kind == .storeKit2JSON ? hasAppTransaction : !isEmpty }
 }
 
@@ -634,7 +638,7 @@ private struct ReadRecorded {
     let mapping: RecordedMapping
     let kind: RecordKind
     let document: InputDocument
-    /// Of StoreKit 2 transactions: the date and the document of each. Empty where all are of ``document``.
+    /// For StoreKit 2 transactions, the date and the document of each. Empty if all are from ``document``.
     var rows: [(asOf: AsOf?, document: InputDocument)] = []
 
     func asOf(of row: Int?) -> AsOf? {
@@ -648,7 +652,7 @@ private struct ReadRecorded {
         return rows[row].document.carried
     }
 
-    /// A reply may hold nothing but a receipt, and that one may be damaged.
+    /// Whether the document states anything besides an embedded receipt, which may be damaged.
     var holdsAnything: Bool {
         !mapping.transactions.isEmpty || !mapping.renewalInfos.isEmpty || mapping.appTransaction != nil
     }

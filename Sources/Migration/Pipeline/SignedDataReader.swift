@@ -3,7 +3,7 @@ import AppStoreServer
 import LegacyReceipts
 import Purchases
 
-/// Verifies what was stored as JWS: transactions, renewal info, app transactions and version 2 notifications, detected by their
+/// Verifies stored JWS: transactions, renewal info, app transactions and version 2 notifications, detected by their
 /// payloads.
 struct SignedDataReader: Sendable {
     /// A JWS that is not migrated.
@@ -12,13 +12,14 @@ struct SignedDataReader: Sendable {
         let reason: QuarantineReason
     }
 
-    /// A version 2 notification with its three JWS takes some 30,000 characters. Longer text is refused unread.
+    /// A version 2 notification with its three JWS has some 30,000 characters. Longer text is rejected without reading
+    /// it.
     private static let maximumLength = 256 * 1024
 
     private let acceptsXcode: Bool
     private let verifier: StoredSignedDataVerifier
 
-    /// - Parameter trust: of receipts; its roots and its decision about Xcode hold for JWS too.
+    /// - Parameter trust: the policy for receipts; its roots and its setting for Xcode apply to JWS too.
     /// - Throws: `SignedDataError` for a root that cannot be read.
     init(_ trust: TrustPolicy) throws {
         acceptsXcode = trust.acceptsXcodeReceipts
@@ -34,11 +35,11 @@ struct SignedDataReader: Sendable {
         let jws = String(decoding: text, as: UTF8.self)
         let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
         let content = parts.count == 3 ? JWSBase64.decodeURL(parts[1]) : nil
-        // Read before the signature is verified, and only to choose what to verify it as.
+        // Unverified: only used to choose how to verify it.
         let claimed = content.flatMap(Self.object)
         let kind = claimed.flatMap(Self.kind) ?? .otherJWS
         guard let content, let claimed, kind != .otherJWS else {
-            // Only what Apple's form has is called damaged.
+            // Only a JWS with certificates can be a damaged one of Apple's.
             let header = parts.first.flatMap { JWSBase64.decodeURL($0) }.flatMap(Self.object)
             if let header, header["x5c"] == nil { throw Refused(kind: .otherJWS, reason: .otherToken) }
             if claimed != nil { throw Refused(kind: .otherJWS, reason: .otherPayload) }
@@ -46,7 +47,7 @@ struct SignedDataReader: Sendable {
             throw Refused(kind: .otherJWS, reason: QuarantineReason(error, RecordKind.otherJWS.subject))
         }
         do {
-            // Xcode's JWS have one certificate, and that is not what is wrong with them.
+            // Xcode's JWS have only one certificate, which would give a misleading error.
             if !acceptsXcode, SignedDataKind.isOfXcode(claimed) {
                 throw SignedDataError(.xcodeNotAccepted, at: .payload)
             }
@@ -93,7 +94,7 @@ struct SignedDataReader: Sendable {
 }
 
 extension SignedDataTrust {
-    /// The roots of a policy for receipts, and its decision about Xcode, hold for JWS too.
+    /// The roots of a policy for receipts and its setting for Xcode, applied to JWS.
     init(_ policy: TrustPolicy) {
         self.init(
             roots: policy.roots, additionalRoots: policy.additionalRoots, acceptsXcode: policy.acceptsXcodeReceipts)
@@ -140,7 +141,7 @@ extension JSONObject {
         "appTransactionId", "previousOriginalTransactionId",
     ]
 
-    /// The object with ids as Apple writes them: some callers decoded them to numbers.
+    /// The object with ids as texts: some callers decoded them to numbers.
     fileprivate var withTextIds: JSONObject {
         guard members.contains(where: { Self.idNames.contains($0.key) && $0.value.integer != nil }) else { return self }
         return JSONObject(

@@ -4,7 +4,7 @@ import Purchases
 import Synchronization
 import TransactionStore
 
-/// What some records add to a store.
+/// The additions of some records to a store.
 struct StoreAdditions: Sendable {
     var facts: [FactSet] = []
     var users: [UserClaim] = []
@@ -18,7 +18,7 @@ struct StoreAdditions: Sendable {
         receipts += other.receipts
     }
 
-    /// Adds what a document states, and the users that the columns beside it name.
+    /// Adds the facts of a document, and the users that the columns beside it name.
     mutating func add(_ sets: [FactSet], _ columns: [CarriedColumn], _ users: UserColumns) {
         facts += sets
         self.users += users.claims(columns, on: sets)
@@ -26,7 +26,7 @@ struct StoreAdditions: Sendable {
 }
 
 extension MigratedDocument {
-    /// What the document states; empty if it cannot be filed under an app and an environment.
+    /// The facts of the document; empty if it has no app or no environment to store them in.
     /// - Parameter date: when the migration began, in milliseconds since 1970-01-01T00:00:00Z. No recorded document is newer.
     func facts(importedAt date: Int64) -> [FactSet] {
         switch self {
@@ -37,7 +37,7 @@ extension MigratedDocument {
     }
 }
 
-/// The receipts that were verified in this run or before, so that a receipt that stands in many records is verified once.
+/// The receipts that were verified in this run or before, so that a receipt in many records is verified only once.
 final class VerifiedReceipts: Sendable {
     private struct Receipts {
         var recent: [[UInt8]: VerifiedReceipt] = [:]
@@ -49,7 +49,7 @@ final class VerifiedReceipts: Sendable {
         }
     }
 
-    /// When so many are in memory, those that were not used for the longest time are forgotten.
+    /// The maximum number in memory; the least recently used ones are dropped.
     private static let maximum = 50_000
 
     private let trust: [UInt8]
@@ -80,7 +80,7 @@ final class VerifiedReceipts: Sendable {
 }
 
 extension TrustPolicy {
-    /// SHA-256 of everything that the policy trusts: a receipt that one policy accepts, another one may not.
+    /// SHA-256 of everything that the policy trusts, because another policy may reject the same receipt.
     var digest: [UInt8] {
         var hash = SHA256()
         func add(_ fingerprints: Set<Fingerprint>) {

@@ -7,9 +7,9 @@ public import TransactionStore
 /// A migration from records into a store, where the documents about a customer are merged: each transaction once, whatever the
 /// number of receipts that state it.
 ///
-/// Each record is either migrated or quarantined in the store. What a step of records adds and the position after it are
-/// committed together. After an interruption, the same migration goes on after the last step, and the store is in the end the
-/// same as without an interruption.
+/// Each record is either migrated or quarantined in the store. The additions of a step of records and the position
+/// after it are committed together. After an interruption, the same migration continues after the last step, and the
+/// resulting store is the same as without an interruption.
 public struct StoreMigration: Sendable {
     /// How records are filed.
     public struct Options: Sendable {
@@ -89,7 +89,7 @@ public struct StoreMigration: Sendable {
                         quarantined: summary.quarantined))
             }
         } catch {
-            // What is complete need not be repeated. The first error is the one to report.
+            // Commit the completed records, so that they are not repeated. Report the first error.
             if error.code != .store { try? await work.commit(to: store) }
             throw error
         }
@@ -171,17 +171,17 @@ public struct StoreMigration: Sendable {
         }
     }
 
-    // MARK: Going on
+    // MARK: Resuming
 
     /// Finds where an earlier run of this migration stopped.
     private func begin(_ inputs: [String], _ store: any Store) async throws(MigrationError) -> Work {
-        // The order of rows without a key can differ in each run, so there is nothing after which to go on.
+        // Rows without a key can come in a different order in each run, so there is no position to continue after.
         if let query = options.migration.query, query.key == nil {
             return Work(migration: nil, rowsPerStep: options.rowsPerStep)
         }
         var (attempt, name) = (1, name(inputs, attempt: 1))
         var checkpoint = try await Self.stored { try await store.checkpoint(of: name) }
-        // Each start from the beginning has a name of its own.
+        // Each start from the beginning has its own name.
         while checkpoint != nil {
             let next = self.name(inputs, attempt: attempt + 1)
             let newer = try await Self.stored { try await store.checkpoint(of: next) }
@@ -235,7 +235,7 @@ public struct StoreMigration: Sendable {
         return Fingerprint(of: writer.finish()).description
     }
 
-    /// The step that is being filled, and what was committed before it.
+    /// The step in progress, and the counts of the committed steps.
     private struct Work {
         /// The name of the migration; nil for one without a position.
         let migration: String?
@@ -290,7 +290,7 @@ public struct StoreMigration: Sendable {
                     state: progress.state)
             }
             let step = step
-            // Not canceled with the migration: what is complete need not be repeated.
+            // Not canceled with the migration, so that completed records are not repeated.
             let commit = Task { try await store.apply(step) }
             let result = try await StoreMigration.stored { try await commit.value }
             applied.changed += result.changed

@@ -1,6 +1,6 @@
-/// What a migration would do, measured on the first records of each source. ``MigrationPlanner`` makes it.
+/// The expected result of a migration, measured on the first records of each source. ``MigrationPlanner`` creates it.
 public struct MigrationPlan: Sendable {
-    /// One source, as it was named by the caller.
+    /// One source, as the caller named it.
     public struct Source: Sendable, Equatable {
         /// The path, or `-` for standard input.
         public let name: String
@@ -18,7 +18,7 @@ public struct MigrationPlan: Sendable {
 
     /// A column of a table or a member of an object.
     public struct Column: Sendable, Equatable {
-        /// Why the column is read as it is.
+        /// The reason why the column is read.
         public enum Cause: String, Sendable {
             /// An option names it.
             case option
@@ -30,9 +30,9 @@ public struct MigrationPlan: Sendable {
 
         /// Names separated by full stops; `[]` is any element of an array.
         public let path: String
-        /// How often each ``MemberFate`` happened, by raw value.
+        /// The count of each ``MemberFate``, by raw value.
         public let fates: [String: Int]
-        /// Whether it holds the caller's id of the user.
+        /// Whether it contains the caller's user id.
         public let isUser: Bool
         /// Whether `--carry` keeps it beside the user.
         public let isKept: Bool
@@ -46,11 +46,11 @@ public struct MigrationPlan: Sendable {
         public let reason: String
         /// A sentence for a person, about the example.
         public let message: String
-        /// How many records.
+        /// The number of records.
         public let records: Int
-        /// How many documents whose records would be migrated with other documents.
+        /// The number of documents whose records would be migrated with other documents.
         public let documents: Int
-        /// The place of the example, for a person.
+        /// The place of the example, as text.
         public let place: String
         /// SHA-256 of the original bytes of the example, in hexadecimal digits, as in the quarantine.
         public let sha256: String
@@ -93,14 +93,15 @@ public struct MigrationPlan: Sendable {
         return Double(summary.recordsRead) / seconds
     }
 
-    /// The least time that reading and verifying all records takes on ``jobs`` cores, in seconds. Writing comes on top.
+    /// The minimum time for reading and verifying all records on ``jobs`` cores, in seconds. Writing takes additional
+    /// time.
     public var expectedSeconds: Double? {
         guard let records, let rate = recordsPerSecond else { return nil }
         return Double(records) / rate / Double(max(1, jobs))
     }
 
-    /// The bytes that the output would take, if the rest is like the sample. A store takes fewer where transactions repeat, and more
-    /// for its indexes.
+    /// The expected bytes of the output, if the rest is like the sample. A store takes fewer if transactions repeat,
+    /// and more for its indexes.
     public var expectedBytes: Double? {
         guard let records, summary.recordsRead > 0 else { return nil }
         return Double(outputBytes) * Double(records) / Double(summary.recordsRead)

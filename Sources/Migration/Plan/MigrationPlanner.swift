@@ -29,8 +29,8 @@ public struct MigrationPlanner: Sendable {
 
     /// Reads the sample.
     ///
-    /// - Parameter inputs: paths of files and folders, and `-` for standard input. What is read of standard input is gone.
-    /// - Throws: ``MigrationError``, as the migration would.
+    /// - Parameter inputs: paths of files and folders, and `-` for standard input, whose bytes are consumed.
+    /// - Throws: ``MigrationError``, like the migration.
     public func plan(inputs: [String]) throws(MigrationError) -> MigrationPlan {
         _ = try options.arguments(inputs)
         let migrator = try RecordMigrator(options, filing: filing)
@@ -66,7 +66,7 @@ public struct MigrationPlanner: Sendable {
         _ input: String, maximum: Int, into work: inout Work
     ) throws(MigrationError) -> MigrationPlan.Source {
         var options = options.input
-        // One more than the sample shows whether there are more.
+        // One more record shows whether the sample is all.
         options.maximumRecords = maximum == .max ? nil : maximum + 1
         if case .store(let user, let carried, _) = destination {
             options.otherColumns = [user].compactMap(\.self) + carried.sorted()
@@ -109,7 +109,7 @@ public struct MigrationPlanner: Sendable {
         var kept: Set<String> = []
         if case .store(_, let carried, _) = destination { kept = carried }
         return members.sorted { $0.key < $1.key }.map { path, fates in
-            // Columns of tables may have full stops in their names.
+            // Columns of tables can have full stops in their names.
             let name = path.split(separator: ".").last.map(String.init) ?? path
             let isCarried = [MemberFate.carriedAlong, .carriedAsBase64].contains { fates[$0.rawValue] != nil }
             let isUser = isCarried && (users.contains(path) || users.contains(name))
@@ -138,13 +138,13 @@ public struct MigrationPlanner: Sendable {
 
     // MARK: Sizes
 
-    /// A database is named without its password.
+    /// The name of a source; for a database, without its password.
     private static func name(of arguments: [InputArgument]) -> String? {
         guard case .query(let query)? = arguments.first else { return nil }
         return query.database.name
     }
 
-    /// The bytes of all files; nil if some have no known size.
+    /// The bytes of all files; nil if a size is unknown.
     private static func size(of arguments: [InputArgument]) -> Int? {
         var total = 0
         for argument in arguments {
@@ -154,7 +154,7 @@ public struct MigrationPlanner: Sendable {
         return total
     }
 
-    /// The bytes of a file, or of all files of a folder; nil if they cannot be known.
+    /// The bytes of a file, or of all files of a folder; nil if unknown.
     private static func size(of path: String) -> Int? {
         guard let status = try? SystemCalls.status(path) else { return nil }
         switch status.kind {
@@ -186,7 +186,7 @@ extension MemberFate {
     }
 }
 
-/// What was read of all sources so far.
+/// The results of all sources so far.
 private struct Work {
     struct Reason {
         let code: String

@@ -38,7 +38,7 @@ extension UnsafeBufferPointer<UInt8> {
         return nil
     }
 
-    /// The same bytes without the white space around them.
+    /// The range of the bytes without the white space around them.
     func trimmed() -> Range<Int> {
         var (start, end) = (0, count)
         while start < end, self[start].isWhiteSpace { start += 1 }

@@ -10,10 +10,10 @@ enum Compression: CaseIterable {
     /// RFC 8878.
     case zstd
 
-    /// The longest beginning, in bytes, that is needed to recognize one.
+    /// The number of first bytes that identify every compression.
     static let detectionLength = 10
 
-    /// The compression whose data begins so, and nil if none does. A beginning of a beginning is not enough.
+    /// The compression of data with these first bytes; nil if it is none, or if there are too few bytes.
     init?(beginning bytes: [UInt8]) {
         let found = Self.allCases.first { $0.matches(bytes) }
         guard let found else { return nil }
@@ -24,21 +24,22 @@ enum Compression: CaseIterable {
         switch self {
         case .gzip: return bytes.starts(with: [0x1F, 0x8B])
         case .bzip2:
-            // "BZh1" may begin a text; then the six bytes of a block or of the end follow (the digits of π and of its root).
+            // A text can begin with "BZh1". In bzip2, the magic number of a block or of the end follows (the digits of
+            // π and of its root).
             guard bytes.starts(with: "BZh".utf8), bytes.count > 3, 0x31...0x39 ~= bytes[3] else { return false }
             let rest = bytes.dropFirst(4).prefix(6)
             return [[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], [0x17, 0x72, 0x45, 0x38, 0x50, 0x90]].contains {
                 $0.starts(with: rest)
             }
         case .zstd:
-            // A frame, or a frame to skip, with which parallel compressors begin (RFC 8878, 3.1).
+            // A frame, or a skippable frame, which parallel compressors write first (RFC 8878, 3.1).
             return bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
                 || (bytes.first.map { $0 & 0xF0 == 0x50 } == true
                     && bytes.dropFirst().starts(with: [0x2A, 0x4D, 0x18]))
         }
     }
 
-    /// What its files are called.
+    /// The file extension.
     var suffix: String {
         switch self {
         case .gzip: ".gz"
@@ -60,7 +61,7 @@ enum Compression: CaseIterable {
 /// The content of a compressed stream, in which several members or frames may follow each other. Its memory is bounded for
 /// content of any size.
 final class CompressedStream: ByteStream {
-    /// Bytes of compressed input that are read at once.
+    /// The bytes of compressed input per read.
     private static let inputSize = 64 << 10
 
     private let source: any ByteStream
@@ -68,17 +69,17 @@ final class CompressedStream: ByteStream {
     private let compression: Compression
     private let decompressor: any Decompressor
     private let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: inputSize, alignment: 16)
-    /// The part of `storage` that was not decompressed yet.
+    /// The part of `storage` that is not decompressed yet.
     private var input = 0..<0
     /// Compressed bytes before those in `storage`.
     private var consumed = 0
     private var isAtEnd = false
-    /// Whether the decompressor stands between two members, of which the second one may be missing.
+    /// Whether a member has ended and the next one, if any, has not begun.
     private var isBetweenMembers = false
-    /// Found behind bytes that were good.
+    /// An error that was found after valid bytes; thrown by the next read.
     private var failure: InputError?
 
-    /// Returns the content of a stream if it is compressed, and the stream as it is if not.
+    /// Returns the content of a stream if it is compressed, else the stream unchanged.
     static func unwrapping(
         _ stream: any ByteStream, name: String
     ) throws(InputError) -> (stream: any ByteStream, compression: Compression?) {
@@ -110,7 +111,7 @@ final class CompressedStream: ByteStream {
             if input.isEmpty, !isAtEnd { try refill() }
             if isBetweenMembers {
                 guard !input.isEmpty else { return 0 }
-                // Zeros fill up a tape, and no member begins with one.
+                // Tapes are padded with zeros, and no member begins with one.
                 if storage[input.lowerBound] == 0 {
                     input.removeFirst()
                     continue
@@ -122,7 +123,7 @@ final class CompressedStream: ByteStream {
             input.removeFirst(step.consumed)
             switch step.outcome {
             case .goesOn:
-                // A decompressor may still have output when all input is consumed.
+                // A decompressor can have output left when all input is consumed.
                 guard step.produced > 0 || step.consumed > 0 || !isAtEnd else {
                     throw damaged("it ends in the middle of the compressed data")
                 }
@@ -154,7 +155,7 @@ final class CompressedStream: ByteStream {
     }
 }
 
-/// What a decompressor did in one step.
+/// The result of one step of a decompressor.
 private struct DecompressionStep {
     enum Outcome {
         case goesOn
@@ -172,7 +173,7 @@ private struct DecompressionStep {
 private protocol Decompressor: AnyObject {
     /// Begins the next member. False if there is not enough memory.
     func begin() -> Bool
-    /// Decompresses as much as there is input or room for the output; both have at most `UInt32.max` bytes.
+    /// Decompresses until the input or the room for output is used up; both have at most `UInt32.max` bytes.
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecompressionStep
 }
 
@@ -180,7 +181,7 @@ private final class GzipDecompressor: Decompressor {
     private var zlib = z_stream()
 
     init?() {
-        // 15 is the largest window; 16 more accept the format of gzip alone (zlib.h, inflateInit2).
+        // 15 is the largest window; adding 16 accepts only gzip (zlib.h, inflateInit2).
         let status = inflateInit2_(&zlib, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         guard status == Z_OK else { return nil }
     }
@@ -190,7 +191,7 @@ private final class GzipDecompressor: Decompressor {
     func begin() -> Bool { inflateReset(&zlib) == Z_OK }
 
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecompressionStep {
-        // The declaration of zlib has no const.
+        // zlib declares the pointer without const.
         zlib.next_in = UnsafeMutablePointer(mutating: input.baseAddress?.assumingMemoryBound(to: Bytef.self))
         zlib.avail_in = UInt32(input.count)
         zlib.next_out = output.baseAddress?.assumingMemoryBound(to: Bytef.self)
@@ -226,7 +227,7 @@ private final class Bzip2Decompressor: Decompressor {
     }
 
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecompressionStep {
-        // The declaration of bzip2 has no const.
+        // bzip2 declares the pointer without const.
         bzip2.next_in = UnsafeMutablePointer(mutating: input.baseAddress?.assumingMemoryBound(to: CChar.self))
         bzip2.avail_in = UInt32(input.count)
         bzip2.next_out = output.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -277,7 +278,7 @@ private final class ZstdDecompressor: Decompressor {
     }
 }
 
-/// A stream of which the first bytes were looked at.
+/// A stream whose first bytes were already read.
 private final class StreamStart: ByteStream {
     private(set) var bytes: [UInt8] = []
     private let rest: any ByteStream

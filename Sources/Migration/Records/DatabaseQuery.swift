@@ -2,12 +2,12 @@ import PostgreSQLTransactionStore
 import SQLiteTransactionStore
 import TransactionStore
 
-/// The query whose rows are the records of an input that is a database.
+/// A query; its rows are the records of an input that is a database.
 public struct RowQuery: Hashable, Sendable {
-    /// One SQL statement that only reads.
+    /// One read-only SQL statement.
     public var sql: String
-    /// The column by which the rows are ordered, each value of which stands in one row; nil if there is none. With it, a
-    /// migration goes on after the last row that it has read.
+    /// The column that orders the rows and identifies each of them; nil for none. With it, a migration continues after
+    /// the last row that it read.
     public var key: String?
 
     public init(sql: String, key: String? = nil) {
@@ -22,7 +22,7 @@ package enum SourceDatabase: Sendable, Equatable {
     /// The server is the host and database of the URL.
     case postgreSQL(url: String, server: String)
 
-    /// Nil if an argument is a path.
+    /// Parses an argument; nil if it is a path.
     /// - Throws: ``InputError`` if it is the URL of a database that cannot be read.
     package init?(_ argument: String) throws(InputError) {
         if argument.hasPrefix("sqlite:") {
@@ -38,7 +38,7 @@ package enum SourceDatabase: Sendable, Equatable {
         }
     }
 
-    /// The name in places and messages, without the user and the password.
+    /// The name in record places and messages, without the user and the password.
     var name: String {
         switch self {
         case .sqlite(let path): "sqlite:\(path)"
@@ -46,7 +46,7 @@ package enum SourceDatabase: Sendable, Equatable {
         }
     }
 
-    /// The name under which a migration is resumed.
+    /// The name that identifies the input when a migration is resumed.
     var identity: String {
         switch self {
         case .sqlite(let path): "sqlite:\(CanonicalPath.of(path))"
@@ -55,17 +55,17 @@ package enum SourceDatabase: Sendable, Equatable {
     }
 }
 
-/// A query on a database, and where it goes on.
+/// A query on a database, and where it continues.
 package struct DatabaseQuery: Sendable, Equatable {
     let database: SourceDatabase
     let query: RowQuery
     /// The last row of an earlier run; nil to begin at the first one.
     var position: QueryPosition?
-    /// Whether the rows up to which it was read are kept, for ``QueryStream/position(afterRow:)``.
+    /// Whether the stream remembers positions, for ``QueryStream/position(afterRow:)``.
     var keepsPositions = false
 }
 
-/// A row up to which a query was read.
+/// The last row that was read from a query.
 struct QueryPosition: Sendable, Equatable {
     /// The value of the key, and its class in SQLite. PostgreSQL compares by the type of the column.
     struct Key: Sendable, Equatable {
@@ -76,6 +76,6 @@ struct QueryPosition: Sendable, Equatable {
     let key: Key
     /// The number of the row. The names of the columns are row 1.
     let row: Int
-    /// Bytes up to the end of the row, in the text that ``QueryStream`` makes.
+    /// The byte offset of the end of the row, in the text that ``QueryStream`` writes.
     let end: Int
 }

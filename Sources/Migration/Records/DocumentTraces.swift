@@ -1,7 +1,7 @@
-/// Finds out whether a value that nothing was read from holds a document all the same: inside of a log line, encoded once
-/// more, or wrapped too often. Linear, and wrong at worst in that a column is looked at without need.
+/// Detects whether an unread value contains a document anyway: in a log line, encoded twice, or wrapped too often.
+/// Takes linear time. A false positive only causes an unnecessary hint about a column.
 enum DocumentTraces {
-    /// Shorter values hold no document.
+    /// Shorter values contain no document.
     private static let minimumLength = 64
 
     static func arePresent(in text: Bytes) -> Bool {
@@ -21,7 +21,7 @@ enum DocumentTraces {
         return false
     }
 
-    /// Members that only documents have, an iOS 6 receipt in base64, and the header of a JWS.
+    /// Member names that only documents have, the beginning of an iOS 6 receipt in base64, and headers of JWS.
     private static let beginnings: [StaticString] = [
         "latest_receipt_info", "pending_renewal_info", "unified_receipt", "latest_receipt", "\"in_app\"",
         "\\\"in_app\\\"", "ewoJInNpZ25hdHVyZSI", "eyJhbGciOi", "eyJ4NWMiOl", "eyJraWQiOi",
@@ -29,7 +29,7 @@ enum DocumentTraces {
 }
 
 extension Bytes {
-    /// Whether the text stands anywhere in the bytes.
+    /// Whether the bytes contain the text.
     fileprivate func contains(_ text: StaticString) -> Bool {
         var start = 0
         while let found = position(of: text.utf8Start.pointee, from: start) {

@@ -1,12 +1,12 @@
 import AppStoreModels
 import Purchases
 
-/// Finds every document in one object or row: what Apple or Unity wrote as it is, and what the caller's own object holds,
-/// by the names of its columns, then by what they hold. Decides what becomes of each column.
+/// Finds every document in one object or row: the object itself, if Apple or Unity wrote it, then columns with known
+/// names, then columns with recognizable contents. Decides the handling of each column.
 struct EnvelopeReader {
     private typealias Column = ObjectReader.Column
 
-    /// A column and what its value was recognized as.
+    /// A column and its recognized value.
     private struct Candidate {
         let index: Int
         let recognition: Recognition
@@ -18,9 +18,9 @@ struct EnvelopeReader {
     /// The handling of members inside the values of columns.
     private var inner: [MemberPath] = []
     private var documents: [InputDocument] = []
-    /// Values of named columns that may be receipts or other text in the same alphabet.
+    /// Values of named columns that may be receipts, or other text in the same alphabet.
     private var weak: [Candidate] = []
-    /// Why the first named column that holds nothing recognizable is no payload.
+    /// The first named column without a recognizable value, and why.
     private var failure: (index: Int, recognition: Recognition)?
 
     init(object: ObjectReader) {
@@ -28,10 +28,10 @@ struct EnvelopeReader {
         fates = Array(repeating: nil, count: object.columns.count)
     }
 
-    /// - Parameter wanted: the one column that is to be read; nil for all.
+    /// - Parameter wanted: the only column to read; nil for all.
     mutating func read(only wanted: String? = nil) throws(JSONReadingError) -> Recognition {
         if let wanted {
-            // "receipt" is also a member of a reply, which is more than what that member holds.
+            // "receipt" is also a member of a reply; the reply then contains more than that member.
             if let index = object.columns.firstIndex(where: { $0.name == wanted }),
                 object.columns[index].kind == .string || !object.isReply
             {
@@ -53,7 +53,7 @@ struct EnvelopeReader {
 
     // MARK: The object itself
 
-    /// Takes the object as what it is itself, if it is anything: the columns that belong to it are settled then.
+    /// Reads the object itself, if it is a document, and settles the handling of its own columns.
     private mutating func takeOwn() throws(JSONReadingError) -> Bool {
         if object.isNotification {
             try take(.notification, .readAsNotification) { WireVocabulary.notification.contains($0.name) }
@@ -91,7 +91,7 @@ struct EnvelopeReader {
     ) throws(JSONReadingError) {
         for (index, column) in object.columns.enumerated() where isOwn(column) {
             if column.name == "receipt" || column.name == "receipt-data", object.kind(column.name) == .string {
-                // The receipt that was sent, beside what came back.
+                // The receipt of the request, beside the reply.
                 continue
             }
             fates[index] = WireVocabulary.request.contains(column.name) ? .ignored : fate
@@ -134,14 +134,14 @@ struct EnvelopeReader {
 
     // MARK: Columns
 
-    /// Looks at one column: whether it holds documents, and if not, whether it travels along.
+    /// Examines one column: whether it contains documents, and if not, whether it is copied to the output.
     private mutating func examine(_ index: Int, isNamed: Bool, wrapping: InputPayload.Wrapping? = nil) {
         let column = object.columns[index]
         let isNamed = isNamed || column.meaning?.mayBeReceipt == true
         if WireVocabulary.request.contains(column.name), column.name != "receipt-data",
             object.column("receipt-data") != nil
         {
-            // The shared secret of a request must not end up in an output file.
+            // The shared secret of a request must not get into an output file.
             fates[index] = .ignored
             return
         }
@@ -178,7 +178,7 @@ struct EnvelopeReader {
         }
         let carried = recognition.carried.map { CarriedColumn(name: column.name + "." + $0.name, value: $0.value) }
         guard case .several(let found) = recognition.payload else {
-            // The same receipt under two names is one.
+            // The same receipt under two names counts once.
             if documents.count < 16, documents.contains(where: { $0.payload.isSameReceipt(as: recognition.payload) }) {
                 return
             }
@@ -197,7 +197,7 @@ struct EnvelopeReader {
         }
     }
 
-    /// Columns whose members have fates of their own.
+    /// Columns whose members are handled one by one.
     private var settledInside: Set<Int> = []
 
     /// Omits documents in other columns than the requested one.
@@ -242,7 +242,7 @@ struct EnvelopeReader {
         return Recognition(payload, carried: carried, members: members())
     }
 
-    /// A weak candidate counts where nothing better is there, and where it is as long as a receipt.
+    /// A weak candidate counts if there is nothing better, or if it is as long as a receipt.
     private mutating func settleWeak() {
         guard !weak.isEmpty else { return }
         let isAlone = documents.isEmpty
@@ -260,7 +260,7 @@ struct EnvelopeReader {
         }
     }
 
-    /// Of a purchase of another store only what is signed by Apple is read.
+    /// For a purchase from another store, reads only documents that Apple signed.
     private mutating func setAsideUnsigned() {
         for index in fates.indices {
             switch fates[index] {
@@ -302,14 +302,14 @@ struct EnvelopeReader {
         return nil
     }
 
-    /// The columns that travel along.
+    /// The columns that are copied to the output.
     private mutating func carried() -> [CarriedColumn] {
         var columns: [CarriedColumn] = []
         columns.reserveCapacity(object.columns.count)
         for (index, column) in object.columns.enumerated() {
             switch fates[index] {
             case nil, .leftOut?, .carriedAlong?: break
-            // An empty column beside a document is the caller's own; where there is none, it is why there is none.
+            // Beside a document, an empty column is the caller's own. Without one, it is the reason.
             case .empty? where !documents.isEmpty: break
             default: continue
             }

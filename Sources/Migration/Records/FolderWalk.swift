@@ -6,7 +6,7 @@ struct FolderWalk {
     enum Entry {
         /// A file's path.
         case file(String)
-        /// A file, link or folder that cannot be read. The walk goes on behind it.
+        /// A file, link or folder that cannot be read. The walk continues after it.
         case unreadable(InputError)
     }
 
@@ -34,7 +34,7 @@ struct FolderWalk {
         try enter(root, SystemCalls.status(root))
     }
 
-    /// The next file, or what cannot be read in its place; nil at the end.
+    /// The next file, or the error of an unreadable entry; nil at the end.
     mutating func next() -> Entry? {
         while let depth = levels.indices.last {
             guard levels[depth].next < levels[depth].names.count else {
@@ -78,7 +78,7 @@ struct FolderWalk {
             let text = String(bytes: bytes)
             names.append(Name(text: text ?? Self.escaped(bytes), isUTF8: text != nil))
         }
-        // A folder sorts as if its name ended with the slash, or "a.b" would come after what is in "a".
+        // A folder sorts with a slash at its end; otherwise "a.b" would come after the contents of "a".
         for index in names.indices where names[index].isUTF8 && Self.isFolder(prefix + names[index].text) {
             names[index].text += "/"
         }
@@ -86,7 +86,7 @@ struct FolderWalk {
         levels.append(Level(path: prefix, names: names))
     }
 
-    /// A broken link is no folder; the error comes when it is its turn.
+    /// A broken link is not a folder; the walk reports its error in its turn.
     private static func isFolder(_ path: String) -> Bool {
         do throws(InputError) {
             return try SystemCalls.status(path).kind == .folder

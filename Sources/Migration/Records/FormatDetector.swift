@@ -1,7 +1,7 @@
 import AppStoreModels
 import Purchases
 
-/// How one input is to be cut into records.
+/// How one input is divided into records.
 enum InputFraming {
     case file
     case lines(joinsWrappedReceipts: Bool)
@@ -10,16 +10,16 @@ enum InputFraming {
     case table(TableDetector.Table)
 }
 
-/// Finds out how an input is to be cut, from its first bytes.
+/// Detects how an input is divided into records, from its first bytes.
 ///
-/// The answer may be wrong for odd inputs; it never loses anything, because every framing puts every byte but white
+/// The answer can be wrong for unusual inputs. No data is lost then, because every framing puts every byte except white
 /// space and separators into a record.
 struct FormatDetector {
     let input: String
     let options: InputOptions
     /// The first bytes, byte order mark excluded.
     let head: Bytes
-    /// Whether `head` is all there is.
+    /// Whether `head` is the whole input.
     let isWhole: Bool
 
     func detect() throws(InputError) -> InputFraming {
@@ -59,8 +59,9 @@ struct FormatDetector {
 
     // MARK: A wrong column
 
-    /// The names of the members of the first object, if none of the first records has the receipt where `column` says: then it is
-    /// wrong for all of them. One record alone may be damaged or incomplete. A small array is one record and is read by content.
+    /// The names of the members of the first object, if none of the first records has the receipt where `column` says:
+    /// then the column is wrong for all of them. One record alone may be damaged or incomplete. A small array is one
+    /// record and is read by content.
     private func namesWithout(_ column: String, _ framing: InputFraming) -> [String]? {
         var names: [String]?
         for record in firstRecords(framing) {
@@ -101,7 +102,7 @@ struct FormatDetector {
         return records
     }
 
-    /// Nil if the text is damaged, or no JSON object.
+    /// Nil if the text is damaged, or is not a JSON object.
     private static func memberNames(_ text: ArraySlice<UInt8>) -> [String]? {
         do throws(JSONReadingError) {
             return try JSONValue.parse(text).object?.members.map(\.key)
@@ -133,7 +134,7 @@ struct FormatDetector {
     private func jsonLinesOrDocument(_ start: Int) -> InputFraming {
         let newline = head.position(of: 0x0A, from: start)
         guard let newline else {
-            // One line. A long one that is no array need not be the only one.
+            // One line. If it is long and not an array, more lines may follow.
             return isWhole || head[start] == UInt8(ascii: "[") ? jsonDocument() : .lines(joinsWrappedReceipts: false)
         }
         var value = JSONValueEnd(first: head[start])
@@ -163,14 +164,14 @@ struct FormatDetector {
         while let elementStart = nextElement(from: index) {
             var element = JSONValueEnd(first: head[elementStart])
             guard let elementEnd = element.scan(head, from: elementStart) else {
-                // Longer than the window: nothing small, so not a row.
+                // Longer than the window, so it is not a row.
                 return isFirst && !isWhole ? .jsonElements : .file
             }
             let reader = RecordReader(receiptColumn: options.receiptColumn)
             let payload = reader.read(text: Array(head[elementStart..<elementEnd])[...], depth: 0).payload
             switch payload {
             case .unrecognized: break
-            // Rows belong together, as long as the array is one that fits.
+            // Rows belong together, if the array fits.
             case .transactions: return end == nil && !isWhole ? .jsonElements : .file
             default: return .jsonElements
             }
@@ -186,7 +187,8 @@ struct FormatDetector {
         return index < head.count && head[index] != UInt8(ascii: "]") ? index : nil
     }
 
-    /// Only a line of an NDJSON file whose first line is damaged; in a document, a second line is a member.
+    /// Whether the next line is an object: an NDJSON file with a damaged first line. In a document, the second line is
+    /// a member.
     private func nextLineIsObject(after newline: Int) -> Bool {
         guard let start = head.firstNonWhiteSpace(from: newline), head[start] == UInt8(ascii: "{") else { return false }
         let lineEnd = head.position(of: 0x0A, from: start) ?? head.count
@@ -205,7 +207,7 @@ struct FormatDetector {
 
     private func table() throws(InputError) -> InputFraming? {
         let name = input.lowercased()
-        // Who states how the fields are cut states that it is a table.
+        // An option about fields states that the input is a table.
         let isCertain = name.hasSuffix(".csv") || name.hasSuffix(".tsv") || options.table != TableOptions()
         return try tableDetector(isCertain: isCertain).detect(head, isWhole: isWhole).map { .table($0) }
     }
@@ -227,8 +229,8 @@ struct FormatDetector {
         return closes && head.firstNonWhiteSpace(from: newline) != nil ? .lines(joinsWrappedReceipts: true) : .file
     }
 
-    /// Lines when one of them can be nothing but a receipt, or when all are transaction ids. Else one record, unless that
-    /// would be a large one.
+    /// Lines, if one of them can only be a receipt, or if all are transaction ids. Else one record, unless it would be
+    /// a large one.
     private func text() -> InputFraming {
         guard let start = head.firstNonWhiteSpace() else { return .lines(joinsWrappedReceipts: true) }
         if StoredText.beginsPropertyList(head) || head.begins(with: "-----BEGIN ", at: start) { return .file }
@@ -237,7 +239,7 @@ struct FormatDetector {
         var lines = 0
         while lineStart < head.count {
             let newline = head.position(of: 0x0A, from: lineStart)
-            // A line that the window cuts off cannot be checked for ids.
+            // A line that the window truncates cannot be checked for ids.
             let line = head[slice: lineStart..<(newline ?? head.count)]
             let text = line[slice: line.trimmed()]
             if !text.isEmpty {

@@ -1,15 +1,15 @@
-/// Some consecutive records, cut out of their inputs and not yet looked at.
+/// Consecutive records of the inputs, not yet recognized.
 ///
-/// Cutting is sequential and cheap; `records()` does the rest and may run on any thread.
+/// Dividing an input is sequential and cheap; `records()` does the rest and can run on any thread.
 package struct InputBatch: Sendable {
     let storage: [UInt8]
     let frames: [RecordFrame]
     let contexts: [FrameContext]
     let receiptColumn: String?
 
-    /// How many records there are.
+    /// The number of records.
     package var count: Int { frames.count }
-    /// How many bytes the records have, as far as they were kept.
+    /// The number of stored bytes of the records.
     package var byteCount: Int { storage.count }
 
     /// Recognizes every record, in the order of the input.
@@ -91,7 +91,7 @@ struct BatchBuilder {
     var isEmpty: Bool { frames.isEmpty }
     var isFull: Bool { frames.count >= InputLimits.batchRecords || storage.count >= InputLimits.batchBytes }
 
-    /// What follows comes from this input.
+    /// Begins the records of an input.
     mutating func begin(_ context: FrameContext) {
         contexts.append(context)
     }
@@ -120,7 +120,7 @@ struct BatchBuilder {
     }
 }
 
-/// A record that is longer than the limit: its beginning, its place and how long it is.
+/// A record that is longer than the limit: its beginning, its place and its length.
 struct OversizeRecord {
     let byteOffset: Int
     private(set) var excerpt: [UInt8] = []
@@ -130,13 +130,13 @@ struct OversizeRecord {
         self.byteOffset = byteOffset
     }
 
-    /// Takes the next bytes of the record.
+    /// Adds the next bytes of the record.
     mutating func absorb(_ bytes: Bytes) {
         excerpt.append(contentsOf: bytes.prefix(InputLimits.oversizeExcerpt - excerpt.count))
         length += bytes.count
     }
 
-    /// Takes the carriage return of the line end back, if there is one.
+    /// Removes the carriage return of the line end, if there is one.
     mutating func dropCarriageReturn(_ last: UInt8?) {
         guard last == 0x0D, length > 0 else { return }
         if excerpt.count == length { excerpt.removeLast() }

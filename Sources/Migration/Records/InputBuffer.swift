@@ -1,6 +1,6 @@
 /// Bytes that arrive in pieces.
 protocol ByteStream: AnyObject {
-    /// Fills as much of the buffer as is at hand; 0 is the end.
+    /// Fills the buffer with the available bytes, and returns their number; 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int
 }
 
@@ -31,7 +31,7 @@ final class FileStream: ByteStream {
     }
 }
 
-/// Bytes that are in memory already.
+/// Bytes in memory.
 final class MemoryStream: ByteStream {
     private var remaining: ArraySlice<UInt8>
 
@@ -47,23 +47,23 @@ final class MemoryStream: ByteStream {
     }
 }
 
-/// A window over a stream: bytes are added at its end by `fill()` and leave at its front by `consume(_:)`.
+/// A window over a stream: `fill()` adds bytes at its end, and `consume(_:)` removes them at its front.
 ///
-/// Positions are relative to the front of the window, so they stay good across `fill()`; pointers do not.
+/// Positions are relative to the front of the window, so they stay valid across `fill()`; pointers do not.
 final class InputBuffer {
     private let stream: any ByteStream
     private let chunkSize: Int
     private var storage: UnsafeMutableRawBufferPointer
     private var start = 0
     private var end = 0
-    /// Whether the stream has ended; there may still be bytes in the window.
+    /// Whether the stream has ended; the window may still contain bytes.
     private(set) var isAtEnd = false
-    /// Why the stream ended early, where it did after some bytes: the records in these are read first.
+    /// Why the stream ended early, after some bytes. The records in these bytes are read first.
     private(set) var failure: InputError?
-    /// Bytes from the start of the input to the front of the window.
+    /// The byte offset of the front of the window in the input.
     private(set) var offset: Int
 
-    /// - Parameter offset: bytes of the input before those of the stream.
+    /// - Parameter offset: the number of bytes of the input before those of the stream.
     init(_ stream: any ByteStream, chunkSize: Int, offset: Int = 0) {
         self.stream = stream
         self.offset = offset
@@ -77,13 +77,13 @@ final class InputBuffer {
 
     var count: Int { end - start }
 
-    /// The bytes in the window; good until the next `fill()` or `consume(_:)`.
+    /// The bytes in the window; valid until the next `fill()` or `consume(_:)`.
     var window: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(
             start: storage.baseAddress.map { ($0 + start).assumingMemoryBound(to: UInt8.self) }, count: count)
     }
 
-    /// Reads one chunk more. False when the stream has ended.
+    /// Reads one more chunk. False if the stream has ended.
     func fill() throws(InputError) -> Bool {
         guard !isAtEnd else { return false }
         makeRoom()
@@ -113,8 +113,8 @@ final class InputBuffer {
         offset += count
     }
 
-    /// Moves the window to the front only when at least as much is free there, else doubles the storage: every byte
-    /// is moved a bounded number of times.
+    /// Moves the window to the front if at least as much is free there, else doubles the storage. So every byte is
+    /// moved a bounded number of times.
     private func makeRoom() {
         guard storage.count - end < chunkSize else { return }
         if start >= count, storage.count - count >= chunkSize {

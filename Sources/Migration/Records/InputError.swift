@@ -1,17 +1,17 @@
 /// Why an input as a whole cannot be read. Problems of single records are ``InputProblem``s and never stop a run.
 package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Code: String, Sendable, Equatable {
-        /// The path names nothing. Correct it.
+        /// The path does not exist. Correct it.
         case notFound
-        /// The path exists and may not be read. Correct its permissions.
+        /// The path exists, but cannot be read. Correct its permissions.
         case notPermitted
-        /// The system refused to open or read it for another reason, which ``InputError/systemError`` has.
+        /// The system refused to open or read it for another reason; see ``InputError/systemError``.
         case unreadable
         /// More folders inside folders than ``InputLimits/folderDepth``.
         case foldersTooDeep
         /// The name of a file or folder is not UTF-8.
         case nameNotUTF8
-        /// The task that reads was cancelled.
+        /// The reading task was canceled.
         case interrupted
         /// The table has no column of the requested name, or the objects have no such member.
         case columnNotFound
@@ -19,20 +19,20 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case columnUndetectable
         /// The table's first row never ends, or has no columns.
         case noHeader
-        /// A database cannot be reached, or refuses a query, or the key of the rows cannot be used.
+        /// A database cannot be reached or rejects a query, or the key of the rows is unusable.
         case queryFailed
     }
 
-    /// What was found wrong.
+    /// The reason.
     package let code: Code
-    /// The path as it was reached from the caller's argument, or "-" for standard input.
+    /// The path, beginning with the caller's argument, or "-" for standard input.
     package let input: String
-    /// The system's error number, where there is one.
+    /// The system's error number, if there is one.
     package let systemError: Int32?
     /// One sentence for a person.
     package let message: String
 
-    /// Whether only this one file, link or folder cannot be read, so that the others around it can.
+    /// Whether only this file, link or folder is unreadable, so that the others can be read.
     var concernsOneEntry: Bool {
         switch code {
         case .notFound, .notPermitted, .unreadable, .foldersTooDeep, .nameNotUTF8: true
@@ -47,7 +47,7 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    /// Two errors are equal if their codes are, whatever their places and messages.
     package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     package var description: String { message }

@@ -1,6 +1,6 @@
 /// The format of an input.
 package enum InputFormat: String, Sendable, CaseIterable {
-    /// Decided for each file from its first bytes; its name is only a hint.
+    /// Detected for each file from its first bytes; the file name is only a hint.
     case auto
     /// One JSON value per line.
     case ndjson
@@ -17,7 +17,7 @@ package enum InputFormat: String, Sendable, CaseIterable {
 /// The caller's options for the inputs.
 package struct InputOptions: Sendable {
     package var format: InputFormat
-    /// The CSV column or JSON member that holds the receipt; found by name or content when nil.
+    /// The CSV column or JSON member with the receipt; nil to detect it by name or content.
     package var receiptColumn: String?
     /// Columns that a table must have beside it.
     package var otherColumns: [String]
@@ -25,7 +25,7 @@ package struct InputOptions: Sendable {
     package var table: TableOptions
     /// Records longer than this many bytes are not read, only reported. Default: ``InputLimits/recordSize``.
     package var maximumRecordSize: Int
-    /// Only so many records are read; nil for all.
+    /// The maximum number of records to read; nil for all.
     package var maximumRecords: Int?
 
     package init(
@@ -42,31 +42,31 @@ package struct InputOptions: Sendable {
     }
 }
 
-/// Every bound of the input side.
+/// The limits for inputs.
 package enum InputLimits {
-    /// Longest record by default, in bytes. Apple's endpoint takes bodies of 3 MiB (Reference.md C3); a reply can be
-    /// larger.
+    /// The default maximum size of a record, in bytes. Apple's endpoint accepts bodies of 3 MiB (Reference.md C3); a
+    /// reply can be larger.
     package static let recordSize = 16 << 20
-    /// How much is kept, in bytes, of a record that is too large.
+    /// How many bytes of a record are kept if it is too large.
     package static let oversizeExcerpt = 64 << 10
     /// Bytes per read.
     package static let chunkSize = 1 << 20
-    /// How much of an input, in bytes, is looked at to find out its format.
+    /// How many bytes of an input are used to detect its format.
     package static let detectionWindow = 1 << 20
     /// A batch is closed at this many records …
     package static let batchRecords = 256
     /// … or this many bytes.
     package static let batchBytes = 2 << 20
-    /// Rows of a table looked at to find out its columns.
+    /// How many rows of a table are used to detect its columns.
     package static let detectionRows = 100
-    /// How often a payload may be wrapped: JSON in a JSON string in a column and so on.
+    /// How often a payload can be wrapped, for example JSON in a JSON string in a column.
     package static let payloadNesting = 8
     /// The maximum bytes of a member's name in the summary.
     package static let memberNameBytes = 100
     /// The maximum number of column and member paths per record. The others count as `(other)`.
     package static let memberPaths = 1_000
-    /// Folders inside folders.
+    /// The maximum depth of folders inside folders.
     package static let folderDepth = 128
-    /// Digits of a transaction id; the longest seen has 18 (Reference.md V7.5).
+    /// The maximum number of digits of a transaction id; the longest seen has 18 (Reference.md V7.5).
     package static let transactionIDDigits = 20
 }

@@ -11,24 +11,23 @@ package enum InputPayload: Sendable, Equatable {
         case requestBody
     }
 
-    /// A receipt: base64 (white space inside allowed), property list text, or the bytes themselves. Nobody has
-    /// looked inside yet.
+    /// A receipt: base64 (white space inside allowed), property list text, or the bytes themselves. Not decoded yet.
     case receipt(ArraySlice<UInt8>, wrapping: Wrapping)
     /// A recorded verifyReceipt reply, app or iOS 6 style.
     case reply(JSONValue)
-    /// Several documents, a receipt and the reply to it for example. None of them is of this kind.
+    /// Several documents, for example a receipt and its reply. None of them is of this kind.
     case several([InputDocument])
     /// Rows of `latest_receipt_info`: an array of objects, or one object.
     case transactions(JSONValue)
     /// The body of an App Store Server Notification version 1.
     case notification(JSONValue)
-    /// A compact JWS: three base64url parts. Nobody has looked inside yet.
+    /// A compact JWS: three base64url parts. Not decoded yet.
     case jws(ArraySlice<UInt8>)
     /// StoreKit 2 JSON without its signature: a transaction, renewal info or app transaction.
     case storeKit2(JSONObject, StoreKit2Kind)
     /// A bare transaction id or original transaction id: one to twenty decimal digits.
     case transactionID(String)
-    /// Nothing that can be migrated; the reason.
+    /// Nothing that can be migrated, and the reason.
     case unrecognized(InputProblem)
 }
 
@@ -40,7 +39,7 @@ package struct InputDocument: Sendable, Equatable {
     package let path: String
     /// The caller's own columns beside this document.
     package let carried: [CarriedColumn]
-    /// The document as a record of its own would have it; empty where `payload` holds it already.
+    /// The text of the document as a record of its own; empty if `payload` contains it.
     let text: ArraySlice<UInt8>
 
     /// The document's bytes.
@@ -72,7 +71,7 @@ extension InputPayload {
         }
     }
 
-    /// The receipt and the reply, where the record holds one of each and nothing else.
+    /// The receipt and the reply, if the record contains one of each and nothing else.
     package var pair: (receipt: ArraySlice<UInt8>, reply: JSONValue)? {
         let documents = documents
         guard documents.count == 2 else { return nil }
@@ -92,7 +91,7 @@ extension InputPayload {
         if case .receipt = self { true } else { false }
     }
 
-    /// Whether Apple signed it, if it is genuine.
+    /// Whether it has a signature of Apple, which is not verified yet.
     var isSigned: Bool {
         switch self {
         case .receipt, .jws: true
@@ -132,21 +131,21 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
     package enum Code: String, Sendable, Equatable, CaseIterable {
         /// The record is longer than the limit.
         case tooLarge
-        /// The record, or the column that should hold the receipt, is empty or null.
+        /// The record, or the column for the receipt, is empty or null.
         case empty
-        /// The record should be JSON and is not.
+        /// The record is not valid JSON.
         case invalidJSON
         /// Text that is not UTF-8.
         case invalidUTF8
         /// A quoted CSV field that never ends.
         case unterminatedQuote
-        /// A CSV row that has more or fewer fields than the header.
+        /// A CSV row with more or fewer fields than the header.
         case columnCount
         /// The object has no member of the requested name.
         case missingColumn
-        /// More wrappers around wrappers than ``InputLimits/payloadNesting``.
+        /// More nested wrappers than ``InputLimits/payloadNesting``.
         case nestedTooDeep
-        /// gzip, zip, zstd and so on, inside a record; or a compression that inputs cannot have.
+        /// gzip, zip, zstd and so on inside a record; or an unsupported compression of an input.
         case compressed
         /// UTF-16 text.
         case utf16
@@ -154,15 +153,15 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case otherStore
         /// The input ends inside a JSON array; elements may be missing.
         case truncatedInput
-        /// A file, link or folder in a folder that cannot be read, or has a name that is not UTF-8.
+        /// A file, link or folder in a folder cannot be read, or its name is not UTF-8.
         case unreadable
-        /// None of the forms known here.
+        /// None of the known forms.
         case unknownForm
     }
 
-    /// What was found wrong.
+    /// The reason.
     package let code: Code
-    /// Bytes from the start of the record, where the place is known.
+    /// Bytes from the start of the record, if the place is known.
     package let offset: Int?
     /// One sentence for a person. It never quotes the record.
     package let message: String
@@ -173,12 +172,12 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         self.message = message
     }
 
-    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    /// Two errors are equal if their codes are, whatever their places and messages.
     package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     package var description: String { message }
 
-    /// - Parameter start: bytes from the start of the record to the JSON text; nil when it was unwrapped from something.
+    /// - Parameter start: bytes from the start of the record to the JSON text; nil if it was unwrapped.
     init(_ error: JSONReadingError, start: Int?) {
         self.init(
             error.code == .invalidUTF8 ? .invalidUTF8 : .invalidJSON, offset: start.map { $0 + error.offset },

@@ -4,7 +4,7 @@ package struct RecordPlace: Sendable, Equatable, CustomStringConvertible {
     package enum Position: Sendable, Equatable {
         /// The record is the whole file.
         case file
-        /// The line it begins at; blank lines count.
+        /// The line where it begins; blank lines count.
         case line(Int)
         /// The element of a top-level JSON array, or the value in a sequence of JSON values.
         case element(Int)
@@ -12,7 +12,7 @@ package struct RecordPlace: Sendable, Equatable, CustomStringConvertible {
         case row(Int)
     }
 
-    /// The path as it was reached from the caller's argument, or "-" for standard input.
+    /// The path, beginning with the caller's argument, or "-" for standard input.
     package let input: String
     package let position: Position
     /// Bytes from the start of the input to the record.
@@ -39,7 +39,7 @@ package struct CarriedColumn: Sendable, Equatable {
     package enum Value: Sendable, Equatable {
         /// A JSON string or a CSV field, decoded.
         case text(String)
-        /// Any other JSON value exactly as it was written: a number, `true`, `false`, `null`, an array or an object.
+        /// Any other JSON value, unchanged: a number, `true`, `false`, `null`, an array or an object.
         case json(String)
     }
 
@@ -52,21 +52,21 @@ package struct CarriedColumn: Sendable, Equatable {
     }
 }
 
-/// One record of an input, recognized as far as it can be without decoding a receipt.
+/// One record of an input, recognized without decoding a receipt.
 package struct InputRecord: Sendable {
     package let place: RecordPlace
-    /// The record exactly as read, without the line end that closes it; cut after ``InputLimits/oversizeExcerpt`` bytes
-    /// when it is too large.
+    /// The record exactly as read, without the line end; truncated to ``InputLimits/oversizeExcerpt`` bytes if it is
+    /// too large.
     package let original: ArraySlice<UInt8>
-    /// The length of the whole record in bytes, also when `original` was cut.
+    /// The length of the whole record in bytes, even if `original` is truncated.
     package let length: Int
     /// The caller's own columns in the order of the input.
     package let carried: [CarriedColumn]
     package let payload: InputPayload
     /// The handling of each column or member.
     package let members: [MemberPath]
-    /// The layout of the table of which `original` is a row.
+    /// The layout of the table, if `original` is a row.
     let table: TableLayout?
-    /// Where in its record `original` stood, if it was quarantined alone.
+    /// The path of `original` in its record, if it was quarantined alone.
     let path: String
 }

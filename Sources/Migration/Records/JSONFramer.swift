@@ -20,12 +20,13 @@ struct JSONValueEnd {
         }
     }
 
-    /// Goes on at `start`, where the last call stopped. The position behind the value, or nil when it goes on.
+    /// Continues at `start`, where the last call stopped. Returns the position after the value, or nil if it is not
+    /// complete.
     mutating func scan(_ bytes: Bytes, from start: Int) -> Int? {
         kind == .scalar ? scalarEnd(bytes, from: start) : nestedEnd(bytes, from: start)
     }
 
-    /// Always takes at least the first byte, so that stray brackets are passed too.
+    /// Always consumes at least the first byte, so that stray brackets are passed too.
     private mutating func scalarEnd(_ bytes: Bytes, from start: Int) -> Int? {
         var index = start
         while index < bytes.count {
@@ -64,7 +65,7 @@ struct JSONValueEnd {
         return nil
     }
 
-    /// The position behind the closing quote.
+    /// The position after the closing quote.
     private mutating func stringEnd(_ bytes: Bytes, from start: Int) -> Int? {
         var index = start
         var unused: UInt64 = 0
@@ -92,7 +93,7 @@ struct JSONFramer: RecordFramer {
     private enum Phase { case outside, inArray, done }
 
     let limit: Int
-    /// Elements of arrays (true), or values one after another.
+    /// Whether records are the elements of arrays; otherwise they are consecutive values.
     let entersArrays: Bool
     private var phase = Phase.outside
     private var number = 0
@@ -113,7 +114,7 @@ struct JSONFramer: RecordFramer {
                 phase = .outside
                 input.consume(1)
             case (.outside, _) where entersArrays:
-                // Nothing belongs behind the array: the rest is one record, so that it is not lost.
+                // Nothing may follow the array. The rest becomes one record, so that it is not lost.
                 phase = .done
                 number += 1
                 try appendRest(of: input, into: &batch)
@@ -127,7 +128,7 @@ struct JSONFramer: RecordFramer {
         return false
     }
 
-    /// An input that stops inside its array may have lost elements; that is a record of its own.
+    /// Adds a record for an input that ends inside its array, because elements may be missing.
     private mutating func end(_ input: InputBuffer, into batch: inout BatchBuilder) -> Bool {
         defer { phase = .done }
         guard phase == .inArray else { return false }
@@ -137,7 +138,7 @@ struct JSONFramer: RecordFramer {
         return true
     }
 
-    /// Passes white space (and, in an array, commas) and returns the byte that follows, nil at the end.
+    /// Skips white space (and, in an array, commas) and returns the next byte; nil at the end.
     private func skipSeparators(_ input: InputBuffer) throws(InputError) -> UInt8? {
         while true {
             let bytes = input.window

@@ -14,25 +14,25 @@ public enum MemberFate: String, Sendable, Hashable, CaseIterable {
     case readAsStoreKit2JSON
     /// Read as a bare transaction id.
     case readAsTransactionId
-    /// A purchase of another store than Apple's.
+    /// A purchase from another store than Apple's.
     case otherStore
     /// Written into the `record` of each line.
     case carriedAlong
-    /// Not UTF-8, so that `base64:` and its bytes in base64 are written into the `record` of each line.
+    /// Not UTF-8, so it is written into the `record` of each line as `base64:` and its bytes in base64.
     case carriedAsBase64
-    /// A document that `--column` left out; carried along too.
+    /// A document that `--column` excludes; carried along too.
     case leftOut
-    /// Neither read nor carried along: a shared secret, a name of Unity's wrapper, an element that is no document.
+    /// Neither read nor carried along: a shared secret, a member of Unity's wrapper, an element that is not a document.
     case ignored
-    /// Named as a receipt's column is, and empty.
+    /// Empty, in a column with a receipt's name.
     case empty
-    /// Named as a receipt's column is, and holds nothing that is known here.
+    /// Not recognized, in a column with a receipt's name.
     case notRecognized
-    /// Looks as if a document were in it, and none was read: in a text, or wrapped too often.
+    /// Seems to contain a document that was not read: in a text, or wrapped too often.
     case looksLikeDocument
 }
 
-/// A column or member path of a record, and what became of it.
+/// A column or member path of a record, and its handling.
 package struct MemberPath: Sendable, Hashable {
     /// Names separated by full stops; `[]` means any element of an array. A very long path is truncated.
     package let path: String
@@ -46,7 +46,7 @@ package struct MemberPath: Sendable, Hashable {
     /// The path of the whole record.
     static let whole = "(record)"
 
-    /// The path within what holds it.
+    /// The path, prefixed with the name of its container.
     func inside(_ name: String) -> MemberPath {
         if path == Self.whole { return MemberPath(name, fate) }
         return MemberPath(Self.joined(name, path), fate)
@@ -56,7 +56,7 @@ package struct MemberPath: Sendable, Hashable {
         path.isEmpty || path.utf8.first == UInt8(ascii: "[") ? name + path : name + "." + path
     }
 
-    /// A name that is as long as names are; of longer ones the beginning.
+    /// The name, truncated if it is very long.
     static func bounded(_ name: String) -> String {
         name.utf8.count <= InputLimits.memberNameBytes
             ? name : String(decoding: name.utf8.prefix(InputLimits.memberNameBytes), as: UTF8.self) + "…"

@@ -2,7 +2,8 @@ import AppStoreModels
 import LegacyReceipts
 import Purchases
 
-/// The columns of one record, or of what a record wraps: the members of a JSON object, or the fields of a table's row.
+/// The columns of one record, or of an object that a record wraps: the members of a JSON object, or the fields of a
+/// table's row.
 struct ObjectReader {
     struct Column {
         enum Form {
@@ -19,13 +20,13 @@ struct ObjectReader {
     }
 
     let reader: RecordReader
-    /// The text that `bytes` is.
+    /// The text that `bytes` points to.
     let text: ArraySlice<UInt8>
     let bytes: Bytes
     let depth: Int
-    /// In the order of the text; of members with the same name only the last. Fields of a row are all there.
+    /// In the order of the text. Of members with the same name, only the last one; of fields of a row, all.
     let columns: [Column]
-    /// Members that a later one of the same name replaces. They are not read.
+    /// Members that a later one with the same name replaces. They are not read.
     let replaced: [Column]
     let isTable: Bool
 
@@ -76,7 +77,7 @@ struct ObjectReader {
         isTable = true
     }
 
-    /// The places of the columns that a later one of the same name replaces.
+    /// The indices of the columns that a later one with the same name replaces.
     private static func areReplaced(_ columns: [Column]) -> Set<Int> {
         if columns.count > 16 {
             var last: [String: Int] = [:]
@@ -149,7 +150,7 @@ struct ObjectReader {
             while let member = try scanner.next() {
                 guard let key = member.key else { continue }
                 let name = scanner.text(key)
-                // A notification has `bid` too, and people keep it under any name.
+                // A notification has `bid` too, and is stored under any name.
                 if WireVocabulary.notificationMarks.contains(name) { return false }
                 hasMark = hasMark || WireVocabulary.receiptMarks.contains(name)
             }
@@ -170,13 +171,13 @@ struct ObjectReader {
         return product.kind == .string && (id.kind == .string || id.kind == .number)
     }
 
-    /// Whether a column may hold a document, or looks as if one were in it. Looks only; what is there is not read.
+    /// Whether a column may contain a document or traces of one. Does not read it.
     var mayHoldDocument: Bool {
         columns.contains { mayHoldPayload($0) || DocumentTraces.arePresent(in: content(of: $0)) }
             || replaced.contains { DocumentTraces.arePresent(in: content(of: $0)) }
     }
 
-    /// Looks at the first bytes only, so that an ordinary column costs nothing.
+    /// Checks the first bytes only, so that an ordinary column costs nothing.
     func mayHoldPayload(_ column: Column) -> Bool {
         switch column.kind {
         case .object, .array: return true
@@ -184,7 +185,7 @@ struct ObjectReader {
             let content = content(of: column)
             guard content.count >= 16, let start = content.firstNonWhiteSpace() else { return false }
             let text = content[slice: start..<content.count]
-            // A table can hold a receipt's own bytes, also with escapes. No text begins so.
+            // A table can contain a receipt's own bytes, possibly with escapes. No text begins like this.
             if isTable, content[0] == 0x30, content[1] >= 0x80 {
                 return stringBytes(column).withUnsafeBufferPointer { StoredText.beginsSignedMessage($0) }
             }
@@ -198,12 +199,13 @@ struct ObjectReader {
         }
     }
 
-    /// Only the `receipt` of a reply; it is given as a reply that holds nothing else.
+    /// Whether the object is the `receipt` of a reply alone. It is read as a reply without anything else.
     var isBareReceiptObject: Bool {
         kind("in_app") == .array && (column("bundle_id") != nil || column("receipt_type") != nil)
     }
 
-    /// What StoreKit 2 JSON the object is; nil if it is none. A table has no numbers, so its rows are none.
+    /// The kind of StoreKit 2 JSON; nil for other objects. Rows of a table have no numbers, so they are never of a
+    /// kind.
     var storeKit2Kind: StoreKit2Kind? {
         guard !isTable else { return nil }
         return StoreKit2Kind { column($0)?.kind }
@@ -251,7 +253,7 @@ struct ObjectReader {
         }
     }
 
-    /// The string's bytes: a part of the record, or a copy when there are escapes to undo.
+    /// The string's bytes: a part of the record, or a copy if it has escapes.
     func stringBytes(_ column: Column) -> ArraySlice<UInt8> {
         switch column.form {
         case .json(let hasEscapes):
@@ -263,7 +265,7 @@ struct ObjectReader {
         }
     }
 
-    /// The value as a record of its own would have it.
+    /// The text of the value as a record of its own.
     func text(of column: Column) -> ArraySlice<UInt8> {
         column.kind == .string ? stringBytes(column) : slice(column.value)
     }
@@ -275,7 +277,7 @@ struct ObjectReader {
     /// The wanted columns as a JSON object. Text under one of Apple's names for objects and arrays is parsed as JSON. Empty
     /// fields of a row are omitted.
     ///
-    /// - Parameter isWanted: whether to include the column at a place.
+    /// - Parameter isWanted: whether to include the column at an index.
     func parsed(_ isWanted: (Int) -> Bool) throws(JSONReadingError) -> JSONValue {
         if !isTable, columns.indices.allSatisfy({ isWanted($0) && !isContainerText(columns[$0]) }) {
             return try JSONValue.parse(bytes)
@@ -300,7 +302,7 @@ struct ObjectReader {
         column.kind == .string && WireVocabulary.containers.contains(column.name) && kind(column.name) != .string
     }
 
-    /// Nil where the text is no JSON after all; then it stays a text.
+    /// Nil if the text is not JSON after all; it then stays a text.
     private func json(in column: Column) -> JSONValue? {
         do throws(JSONReadingError) {
             return try JSONValue.parse(stringBytes(column))
@@ -309,7 +311,7 @@ struct ObjectReader {
         }
     }
 
-    /// The column as it travels along; nil where a field is not UTF-8.
+    /// The column for the output; nil if a field is not UTF-8.
     func carried(_ column: Column) -> CarriedColumn? {
         if isTable, column.kind == .null { return CarriedColumn(name: column.name, value: .json("null")) }
         if column.kind != .string {
@@ -324,8 +326,7 @@ struct ObjectReader {
         return String(bytes: text).map { CarriedColumn(name: column.name, value: .text($0)) }
     }
 
-    /// The column as it travels along if it is not UTF-8. Text in another encoding cannot be told from other bytes, and a user id
-    /// must stay one of its own.
+    /// The column for the output if it is not UTF-8. The encoding is unknown, and a user id must stay distinct.
     func carriedAsBase64(_ column: Column) -> CarriedColumn {
         CarriedColumn(name: column.name, value: .text("base64:" + Base64.encode(stringBytes(column))))
     }

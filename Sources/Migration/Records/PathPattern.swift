@@ -6,9 +6,9 @@
     import Musl
 #endif
 
-/// A path with wildcards that no shell expanded: because it was quoted, or because there are too many files for a command line.
+/// A path with wildcards that no shell expanded, because it was quoted or matches too many files for a command line.
 enum PathPattern {
-    /// Whether a path that names nothing has wildcards (POSIX.1-2017, XCU 2.13).
+    /// Whether a path that does not exist has wildcards (POSIX.1-2017, XCU 2.13).
     static func isPattern(_ path: String) -> Bool {
         path.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "[") }
     }

@@ -1,14 +1,14 @@
 import AppStoreModels
 
-/// A line of `quarantine.ndjson`, whose record is migrated again as if it stood in its own input: a row has its header,
-/// bytes that are no text are bytes, and the caller's own columns have their own names.
+/// A line of `quarantine.ndjson`. Its record is migrated again like in its own input: a row has its header, bytes that
+/// are not text are decoded, and the caller's columns have their own names.
 struct QuarantineLine {
     private let object: JSONObject
     private let original: [UInt8]
 
-    /// Nil where the bytes are no such line.
+    /// Nil if the bytes are not such a line.
     init?(_ bytes: ArraySlice<UInt8>) {
-        // Every line that a migration writes begins so.
+        // Every line that a migration writes begins like this.
         guard bytes.starts(with: Self.beginning) else { return nil }
         do throws(JSONReadingError) {
             let value = try JSONValue.parse(bytes)
@@ -36,14 +36,14 @@ struct QuarantineLine {
         let table = TableLayout(quarantined: object["table"])
         let path = object["source"]?["path"]?.string ?? ""
         let recognition = recognition(RecordReader(receiptColumn: column), table)
-        // Of a document that was quarantined alone, the columns beside it are kept apart.
+        // A document that was quarantined alone has the columns beside it in a separate member.
         let carried = path.isEmpty ? recognition.carried : columns + recognition.carried
         return InputRecord(
             place: place, original: original[...], length: length, carried: carried, payload: recognition.payload,
             members: recognition.membersOfRecord, table: table, path: path)
     }
 
-    /// The quarantined record at the place where it was read first.
+    /// The quarantined record, with the place where it was first read.
     func record(receiptColumn: String?) -> InputRecord {
         record(place: firstPlace, receiptColumn: receiptColumn)
     }

@@ -2,34 +2,34 @@ import PostgreSQLTransactionStore
 import SQLiteTransactionStore
 import TransactionStore
 
-/// The rows of a query on a database, as a table in PostgreSQL's COPY text format with a header. So they are read, quarantined and
-/// retried like any table, null is not an empty text, and a blob is its bytes.
+/// The rows of a query on a database, as a table in PostgreSQL's COPY text format with a header. They are then read,
+/// quarantined and retried like any table. Null differs from an empty text, and a blob keeps its bytes.
 final class QueryStream: ByteStream {
     static let dialect = TableDialect(delimiter: 0x09, escape: .postgresql)
 
     /// The names of the columns.
     let columns: [String]
-    /// Bytes of the first line, which has the names of the columns.
+    /// The length of the first line, which has the names of the columns, in bytes.
     let headerLength: Int
-    /// The place of the key among the columns; nil without one.
+    /// The index of the key column; nil without one.
     let keyColumn: Int?
 
     private let name: String
     private let rows: any QueryRows
-    /// Bytes of rows that were not taken yet.
+    /// The bytes of rows that were not read yet.
     private var pending: [UInt8]
     private var taken = 0
     private var isAtEnd = false
-    /// The number of the last row in `pending`, and the bytes up to its end.
+    /// The number of the last row in `pending`, and the byte offset of its end.
     private var row: Int
     private var end: Int
     private var lastKey: QueryPosition.Key?
-    /// The rows that were made, from the one on after which the query may have to go on; none if nothing asks for them, since they
-    /// would fill the memory.
+    /// The rows after which the query may have to continue, oldest first. Empty if the caller does not need them,
+    /// because they would fill the memory.
     private var positions: [QueryPosition] = []
     private let keepsPositions: Bool
 
-    /// Bytes of rows that are made at once, about.
+    /// The approximate number of bytes of rows that are written at once.
     private static let pieceSize = 256 << 10
 
     init(_ input: DatabaseQuery) throws(InputError) {
@@ -76,7 +76,7 @@ final class QueryStream: ByteStream {
         return line + [0x0A]
     }
 
-    /// The query without the semicolon at its end, so that it can stand in another one.
+    /// The query without the semicolon at its end, so that it can be a subquery.
     private static func statement(_ sql: String) -> String {
         var sql = sql[...]
         while let last = sql.last, last.isWhitespace || last == ";" { sql.removeLast() }
@@ -88,8 +88,8 @@ final class QueryStream: ByteStream {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 
-    /// Checks what would let rows be missed: those without a key come before or after all others, and of those with the key of the
-    /// last row only one was read.
+    /// Checks for rows that could be missed. Rows without a key sort before or after all others; and if several rows
+    /// have the last row's key, only one of them was read.
     private static func check(
         _ rows: any QueryRows, _ sql: String, key: String, position: QueryPosition?
     ) throws(TransactionStoreError) {
@@ -115,13 +115,13 @@ final class QueryStream: ByteStream {
         if Task.isCancelled {
             return InputError(code: .interrupted, input: name, message: "Reading \(name) was interrupted.")
         }
-        // The errors of a server name it already.
+        // The errors of a server already contain its name.
         let message = error.message.hasPrefix(name) ? error.message : "\(name): \(error.message)"
         let end = message.hasSuffix("?") || message.hasSuffix(".") ? "" : "."
         return InputError(code: .queryFailed, input: name, message: "The query failed. \(message)\(end)")
     }
 
-    /// Where the query goes on after a row; nil without a key. Rows before it cannot be asked for any more.
+    /// Where the query continues after a row; nil without a key. Forgets the rows before it.
     func position(afterRow number: Int) -> QueryPosition? {
         guard let first = positions.first, number >= first.row else { return nil }
         positions.removeFirst(min(number - first.row, positions.count))
@@ -194,7 +194,7 @@ final class QueryStream: ByteStream {
     }
 }
 
-/// The rows of one query after another, of any engine.
+/// Runs one query after another, on any engine.
 private protocol QueryRows {
     /// The first parameter of a statement.
     var parameter: String { get }

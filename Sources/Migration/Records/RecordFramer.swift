@@ -1,8 +1,8 @@
-/// Cuts an input into records without looking inside them.
+/// Divides an input into records without decoding them.
 protocol RecordFramer {
-    /// Moves the next record from the input to the batch. False when there is none left.
+    /// Moves the next record from the input to the batch. False if there is none left.
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool
-    /// Blank lines passed over so far.
+    /// The number of skipped blank lines so far.
     var blankLines: Int { get }
 }
 
@@ -40,14 +40,14 @@ struct FileFramer: RecordFramer {
 
 /// One line of an input, as positions in its window.
 enum InputLine {
-    /// The line without its end, and where the next one begins.
+    /// The line without its end, and where the next line begins.
     case complete(content: Range<Int>, next: Int)
     /// Longer than the limit; its end is unknown.
     case overlong
 }
 
 extension InputBuffer {
-    /// The line that begins at `start`, or nil when the input ends there. The result depends only on the bytes, not on
+    /// The line that begins at `start`, or nil if the input ends there. The result depends only on the bytes, not on
     /// how they arrive.
     func line(from start: Int, limit: Int) throws(InputError) -> InputLine? {
         var searched = start
@@ -87,11 +87,11 @@ extension InputBuffer {
     }
 }
 
-/// One record per line; a base64 receipt that was wrapped over several lines is joined again.
+/// One record per line. A base64 receipt that was wrapped over several lines is joined again.
 ///
-/// A line is continued only when it begins a receipt and, by the receipt's own length field or ending, does not
-/// complete it; by lines of the same width (the last may be shorter), all base64, none of which begins a receipt itself.
-/// Whatever is decided, every byte ends up in one record.
+/// A line is continued only if it begins a receipt and does not complete it, by the receipt's length field or ending.
+/// The next lines must have the same width (the last one may be shorter), be all base64, and not begin a receipt
+/// themselves. In any case, every byte gets into one record.
 struct LineFramer: RecordFramer {
     let limit: Int
     let joinsWrappedReceipts: Bool
@@ -139,14 +139,14 @@ struct LineFramer: RecordFramer {
     }
 }
 
-/// Decides whether lines go on with the receipt that a first line began.
+/// Decides whether lines continue the receipt that a first line began.
 struct WrappedReceipt {
     private let width: Int
     private let expected: Int?
     private var characters: Int
     private(set) var isOpen = true
 
-    /// Nil when the line begins no receipt or holds a whole one.
+    /// Nil if the line does not begin a receipt, or contains a whole one.
     init?(firstLine: Bytes) {
         let text = firstLine[slice: firstLine.trimmed()]
         guard StoredText.beginsBase64Receipt(text) else { return nil }
@@ -158,7 +158,7 @@ struct WrappedReceipt {
         guard Self.isBase64(text) else { return nil }
     }
 
-    /// Whether the line is the next piece. Remembers it if so.
+    /// Whether the line is the next piece. Adds it if so.
     mutating func takes(_ line: Bytes) -> Bool {
         let text = line[slice: line.trimmed()]
         guard !text.isEmpty, text.count <= width, Self.isBase64(text),

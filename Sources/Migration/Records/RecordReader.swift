@@ -7,7 +7,7 @@ struct Recognition {
     var carried: [CarriedColumn]
     /// The handling of each column or member; empty if the text has none.
     var members: [MemberPath]
-    /// Whether it may as well be something else: a bare number, or a word in the alphabet of base64.
+    /// Whether it may be something else: a bare number, or a word in the alphabet of base64.
     var isWeak: Bool
 
     init(
@@ -19,7 +19,7 @@ struct Recognition {
         self.isWeak = isWeak
     }
 
-    /// Something that can hardly be anything else; a bare number can.
+    /// Whether it can hardly be anything else; a bare number can.
     var isUnmistakable: Bool {
         switch payload {
         case .unrecognized(let problem): problem.code == .otherStore
@@ -39,7 +39,7 @@ struct Recognition {
     var isRowAlone: Bool { isRow && !members.contains { $0.fate == .looksLikeDocument } }
 }
 
-/// Recognizes single records. It copies nothing of a plain receipt and makes no string of it.
+/// Recognizes single records. A plain receipt is neither copied nor turned into a string.
 struct RecordReader {
     let receiptColumn: String?
 
@@ -49,12 +49,12 @@ struct RecordReader {
     }
 
     /// - Parameters:
-    ///   - text: any bytes: of a record, or of what a record wraps.
-    ///   - depth: wrappers around the text so far.
+    ///   - text: the bytes of a record, or of a value that a record wraps.
+    ///   - depth: the number of wrappers around the text.
     func read(text: ArraySlice<UInt8>, depth: Int) -> Recognition {
         text.withUnsafeBufferPointer { bytes in
             guard depth <= InputLimits.payloadNesting else { return Self.tooDeep }
-            // Binary first: its last bytes may look like white space.
+            // Binary first, because its last bytes may look like white space.
             if StoredText.beginsSignedMessage(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
             let trimmed = bytes.trimmed()
             guard let first = bytes[slice: trimmed].first else {
@@ -128,7 +128,7 @@ struct RecordReader {
 
     // MARK: JSON
 
-    /// The string, when the text is exactly one JSON string.
+    /// The string, if the text is exactly one JSON string.
     static func jsonString(_ bytes: Bytes) -> String? {
         do throws(JSONReadingError) { return try JSONValue.parse(bytes).string } catch { return nil }
     }
@@ -152,14 +152,14 @@ struct RecordReader {
         }
     }
 
-    /// Rows of `latest_receipt_info`, several documents, or anything at all if it is alone in the array.
+    /// Reads rows of `latest_receipt_info`, several documents, or any single element.
     private func array(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
         do throws(JSONReadingError) {
             func slice(_ element: JSONMember) -> ArraySlice<UInt8> {
                 text[(text.startIndex + element.value.lowerBound)..<(text.startIndex + element.value.upperBound)]
             }
             var scanner = try JSONMemberScanner(bytes)
-            // `inside` is the content of a row that is more than a row, read as a record of its own.
+            // `inside` is the content of a row that contains more than a row, read as a record of its own.
             var elements: [(element: JSONMember, isRow: Bool, inside: Recognition?)] = []
             while let element = try scanner.next() {
                 var isRow = false
@@ -209,8 +209,8 @@ struct RecordReader {
         private var documents: [InputDocument] = []
         private var members: [MemberPath] = []
 
-        /// Adds a row that contains documents. A signed document in it counts, and the row is copied to the output, as in a
-        /// record of its own.
+        /// Adds a row that contains documents. A signed document in it counts, and the row is copied to the output, as
+        /// in a record of its own.
         mutating func add(_ row: JSONValue, holding inside: Recognition, of text: ArraySlice<UInt8>) {
             guard inside.isRecognized, !inside.isRow else {
                 rows.append(row)
@@ -272,7 +272,7 @@ struct RecordReader {
     private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout) -> Recognition {
         row.withUnsafeBufferPointer { bytes in
             let fields = TableField.split(bytes, table.dialect)
-            // With a field too few or too many, values are under wrong names.
+            // With a missing or extra field, values would be in the wrong columns.
             guard fields.count == table.columns.count else {
                 let fitting = table.dialect.others(inWhich: bytes, has: table.columns.count).map(\.rawValue)
                 let hint =
@@ -295,7 +295,7 @@ struct RecordReader {
 }
 
 extension String {
-    /// Nil when the bytes are not UTF-8, where `String(decoding:as:)` would put replacement characters.
+    /// Nil if the bytes are not UTF-8; `String(decoding:as:)` would insert replacement characters.
     init?(bytes: some Collection<UInt8>) {
         let valid = bytes.withContiguousStorageIfAvailable {
             UTF8Validation.firstInvalid(in: $0, range: 0..<$0.count) == nil

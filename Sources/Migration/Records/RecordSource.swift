@@ -1,9 +1,9 @@
-/// One thing to read.
+/// One input.
 package enum InputArgument: Sendable, Equatable {
     /// A file, or a folder whose files are read.
     case path(String)
     case standardInput
-    /// Bytes at hand, under a name.
+    /// Bytes in memory, with a name.
     case bytes([UInt8], name: String)
     /// The rows of a query on a database.
     case query(DatabaseQuery)
@@ -13,7 +13,7 @@ package enum InputArgument: Sendable, Equatable {
         self = argument == "-" ? .standardInput : .path(argument)
     }
 
-    /// The same input after a row of its query that an earlier run has read, for a run that is to be resumed.
+    /// The same input after the last row that an earlier run read, for a run that can be resumed.
     func continued(after position: QueryPosition?) -> InputArgument {
         guard case .query(var query) = self else { return self }
         query.position = position
@@ -29,16 +29,16 @@ package enum InputArgument: Sendable, Equatable {
 
 /// The progress of reading.
 package struct InputStatistics: Sendable, Equatable {
-    /// Files, pipes and so on that were opened; folders do not count.
+    /// The number of files, pipes and so on that were opened; folders do not count.
     package var inputs = 0
-    /// Bytes consumed.
+    /// The number of bytes read.
     package var bytes = 0
     package var records = 0
-    /// Lines and rows with nothing in them, which are no records.
+    /// The number of empty lines and rows, which are not records.
     package var blankLines = 0
-    /// Inputs without any record.
+    /// The number of inputs without any record.
     package var emptyInputs = 0
-    /// Inputs whose files have fewer bytes than were read of them.
+    /// The number of compressed inputs, whose files have fewer bytes than were read.
     package var compressedInputs = 0
 
     package init() {}
@@ -138,7 +138,7 @@ package final class RecordSource {
 
     private enum Opened {
         case input(OpenInput)
-        /// A file, or a part of a folder, that cannot be read.
+        /// An unreadable file, or part of a folder.
         case unreadable(InputError)
     }
 
@@ -168,7 +168,7 @@ package final class RecordSource {
                     guard try SystemCalls.status(path).kind == .folder else { return .input(try open(path)) }
                     folder = try FolderWalk(root: path)
                 } catch {
-                    // Names are checked before a migration begins; this one has vanished since.
+                    // Names are checked before a migration begins, so this one has disappeared since.
                     guard error.concernsOneEntry else { throw error }
                     return .unreadable(error)
                 }
@@ -192,7 +192,7 @@ package final class RecordSource {
             stream, chunkSize: chunkSize, offset: query.position.map { $0.end - stream.headerLength } ?? 0)
         try buffer.fill(upTo: query.position == nil ? InputLimits.detectionWindow : stream.headerLength)
         var layout = TableLayout(dialect: QueryStream.dialect, columns: stream.columns)
-        // The rows after a position can be few. The first ones were looked at.
+        // Too few rows may follow a position to detect columns. The first run checked them.
         if query.position == nil {
             let head = Bytes(rebasing: buffer.window.prefix(InputLimits.detectionWindow))
             let detector = TableDetector(
@@ -240,7 +240,7 @@ private final class OpenInput {
     var framer: any RecordFramer
     var records = 0
     var reported = 0
-    /// Whether it is a file, so that others can be read if it cannot.
+    /// Whether it is a file. If it cannot be read, the others still are.
     var isFile = false
 
     init(name: String, buffer: InputBuffer, framing: InputFraming, limit: Int) {

@@ -5,14 +5,14 @@ package import ReplyComparison
 ///
 /// A record is
 /// - `{"request": {…}, "response": {…}}`, see ``RecordedPair``;
-/// - a receipt beside a reply, in any form and under any names that a migration reads;
+/// - a receipt beside a reply, in any form and with any names that a migration reads;
 /// - a reply in one file, and its receipt in a file of the same name with another extension;
 /// - `{"file": "receipt.b64", "recorded_response": "reply.json"}`: paths relative to the folder of the record's file, without
 ///   `..`.
 package final class RecordedPairSource {
     package enum Outcome: Sendable {
         case pair(RecordedPair)
-        /// A record that holds no pair, and why.
+        /// A record without a pair, and why.
         case skipped(place: String, reason: String)
     }
 
@@ -34,7 +34,7 @@ package final class RecordedPairSource {
         return batch.records().flatMap(outcomes)
     }
 
-    /// A whole array is one record where its elements are nothing that a migration reads.
+    /// An array is one record if a migration recognizes none of its elements.
     private func outcomes(_ record: InputRecord) -> [Outcome] {
         guard case .unrecognized = record.payload, JSONBounds.allows(Array(record.original)),
             let elements = (try? JSONValue.parse(record.original))?.array
@@ -66,7 +66,7 @@ package final class RecordedPairSource {
         }
     }
 
-    /// The receipt in the file with the reply's name and another ending.
+    /// The receipt in the file with the reply's name and another extension.
     private func receiptBeside(_ reply: String) -> ArraySlice<UInt8>? {
         let folder = reply.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let name = reply.split(separator: "/").last ?? ""

@@ -1,6 +1,6 @@
 import AppStoreModels
 
-/// What StoreKit 2 JSON without its signature is, by its members.
+/// The kind of StoreKit 2 JSON without its signature, detected by its members.
 package enum StoreKit2Kind: Sendable, Equatable {
     case transaction
     case renewalInfo

@@ -1,8 +1,8 @@
-/// Classifies stored text by its bytes, without decoding all of it.
+/// Classifies stored text by its first bytes.
 enum StoredText {
     /// DER or BER bytes of a ContentInfo: a SEQUENCE with a long or indefinite length, then (as far as it can be seen)
-    /// the object identifier of SignedData, 1.2.840.113549.1.7.2 (Reference.md V5.1). Nothing shorter will do:
-    /// Apple's certificates hold other SEQUENCEs that begin with an identifier below 1.2.840.
+    /// the object identifier of SignedData, 1.2.840.113549.1.7.2 (Reference.md V5.1). A shorter prefix
+    /// is not enough: Apple's certificates contain other SEQUENCEs that begin with an identifier below 1.2.840.
     static func beginsSignedMessage(_ bytes: Bytes) -> Bool {
         guard let header = sequenceHeader(bytes) else { return false }
         let expected: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
@@ -34,7 +34,7 @@ enum StoredText {
         }
     }
 
-    /// A key is quoted, or a bare word; JSON would have a colon where this has the equals sign.
+    /// A key is quoted or a bare word, and an equals sign follows where JSON has a colon.
     private static func beginsOpenStepDictionary(_ bytes: Bytes, at start: Int) -> Bool {
         guard var index = bytes.firstNonWhiteSpace(from: start) else { return false }
         if bytes[index] == UInt8(ascii: "\"") {
@@ -59,7 +59,7 @@ enum StoredText {
             switch bytes[0] {
             case 0x30: return beginsSignedMessage(bytes)
             case UInt8(ascii: "<"): return beginsPropertyList(bytes)
-            // Two bytes alone occur inside wrapped receipts. `{"` may also begin JSON, which its decoder detects.
+            // Two bytes alone also occur inside wrapped receipts. `{"` may begin JSON too, which its decoder detects.
             case UInt8(ascii: "{"):
                 return (bytes[1].isWhiteSpace || bytes[1] == UInt8(ascii: "\""))
                     && bytes.allSatisfy { 0x20..<0x7F ~= $0 || $0.isWhiteSpace }
@@ -68,7 +68,7 @@ enum StoredText {
         }
     }
 
-    /// Compact JWS (RFC 7515, 3.1): three base64url parts, the first of which begins as `{"` does in base64.
+    /// Compact JWS (RFC 7515, 3.1): three base64url parts; the first one begins with `{"` in base64.
     static func isJWS(_ text: Bytes) -> Bool {
         guard text.begins(with: "eyJ"), let first = text.position(of: UInt8(ascii: ".")),
             let second = text.position(of: UInt8(ascii: "."), from: first + 1)
@@ -83,7 +83,7 @@ enum StoredText {
         1...InputLimits.transactionIDDigits ~= text.count && text.allSatisfy(\.isDigit)
     }
 
-    /// Base64 of either alphabet, padding and white space, long enough not to be a word.
+    /// Base64 in either alphabet with padding and white space, too long to be a word.
     static func isBase64(_ text: Bytes) -> Bool {
         text.count >= 16
             && text.allSatisfy { $0.base64Value != nil || $0 == UInt8(ascii: "=") || $0.isWhiteSpace }
@@ -106,7 +106,7 @@ enum StoredText {
         return hasPrefix || bytes.withUnsafeBufferPointer(beginsSignedMessage) ? bytes : nil
     }
 
-    /// The base64 between the lines of a PEM block (RFC 7468), when there is exactly one block.
+    /// The base64 between the lines of a PEM block (RFC 7468), if there is exactly one block.
     static func pemBody(_ text: Bytes) -> Range<Int>? {
         guard text.begins(with: "-----BEGIN "), let start = text.position(of: 0x0A),
             let end = text.position(of: UInt8(ascii: "-"), from: start), text.begins(with: "-----END ", at: end)
@@ -141,8 +141,8 @@ enum StoredText {
         return bytes
     }
 
-    /// How many characters of base64 (without padding) the receipt that begins with `text` has, by its own length field;
-    /// nil when its form has none.
+    /// The number of base64 characters (without padding) of the receipt that begins with `text`, by its length field;
+    /// nil if its form has none.
     static func expectedCharacters(_ text: Bytes) -> Int? {
         decodedHead(text).withUnsafeBufferPointer { head in
             guard let header = sequenceHeader(head), let content = header.content else { return nil }
@@ -150,8 +150,8 @@ enum StoredText {
         }
     }
 
-    /// Whether the base64 text ends as a complete receipt of a form without length field does: an indefinite-length
-    /// message in end-of-contents bytes, a property list in its closing bracket.
+    /// Whether the base64 text ends like a complete receipt of a form without a length field: an indefinite-length
+    /// message with end-of-contents bytes, a property list with its closing bracket.
     static func endsReceipt(_ text: Bytes) -> Bool {
         var end = text.count
         while end > 0, text[end - 1] == UInt8(ascii: "=") { end -= 1 }

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// The few system calls that the input side needs, with `EINTR` handled and errors as values.
+/// The system calls for reading inputs, with `EINTR` handled and errors as values.
 enum SystemCalls {
     struct FileStatus {
         enum Kind { case file, folder, other }
@@ -14,7 +14,7 @@ enum SystemCalls {
         let kind: Kind
         let device: UInt64
         let inode: UInt64
-        /// Bytes, of a file.
+        /// The size of a file, in bytes.
         let size: Int
     }
 
@@ -37,7 +37,7 @@ enum SystemCalls {
         }
     }
 
-    /// Waits for bytes, or the end, as long as the task is wanted: a pipe may keep silent for ever.
+    /// Waits for bytes, the end, or cancellation of the task, because a pipe can stay silent forever.
     private static func waitForInput(_ descriptor: Int32, name: String) throws(InputError) {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {
@@ -69,7 +69,7 @@ enum SystemCalls {
             inode: UInt64(truncatingIfNeeded: status.st_ino), size: Int(status.st_size))
     }
 
-    /// Throws what reading this file or listing this folder would throw at once. Pipes and devices are not touched.
+    /// Throws the error that opening this file or listing this folder would throw. Does not open pipes and devices.
     static func checkReadable(_ path: String) throws(InputError) {
         switch try status(path).kind {
         case .file: close(try open(path, name: path))
@@ -111,7 +111,7 @@ enum SystemCalls {
     }
 }
 
-// Outside of the enum, whose own names would hide the system's.
+// Outside of the enum, whose own names would shadow the system's.
 private func openForReading(_ path: UnsafePointer<CChar>) -> Int32 {
     open(path, O_RDONLY | O_CLOEXEC)
 }

@@ -1,10 +1,10 @@
 import AppStoreModels
 
-/// What a caller states about the tables among the inputs.
+/// The caller's options for tables among the inputs.
 public struct TableOptions: Hashable, Sendable {
     /// How the fields of a table are quoted and escaped.
     public enum Dialect: String, Hashable, Sendable, CaseIterable {
-        /// RFC 4180: a field may stand in quotes, and a quote in it is doubled.
+        /// RFC 4180: a field can be quoted, and a quote in it is doubled.
         case csv
         /// MySQL's `SELECT … INTO OUTFILE` and `mysqldump --tab`: a backslash escapes delimiters, line feeds, quotes and itself;
         /// `\N` is null. Quotes are optional (MySQL Reference Manual, LOAD DATA).
@@ -14,9 +14,9 @@ public struct TableOptions: Hashable, Sendable {
         case postgresql
     }
 
-    /// Nil to find it out: RFC 4180, unless its rows do not fit and those of `mysql` do.
+    /// Nil to detect it: RFC 4180, unless its rows do not fit and those of `mysql` do.
     public var dialect: Dialect?
-    /// One ASCII character; nil to find it out among comma, semicolon and tab, or to read it from Excel's first line `sep=;`.
+    /// One ASCII character; nil to detect comma, semicolon or tab, or to read it from Excel's first line `sep=;`.
     public var delimiter: Unicode.Scalar?
     /// Whether the first row names the columns. Without it they are "column 1", "column 2" and so on. A table whose first row
     /// has a receipt has no header in any case.
@@ -38,7 +38,7 @@ public struct TableOptions: Hashable, Sendable {
     }
 }
 
-/// How the rows of one table are cut into fields.
+/// How the rows of one table are divided into fields.
 struct TableDialect: Sendable, Hashable {
     let delimiter: UInt8
     let escape: TableOptions.Dialect
@@ -59,9 +59,9 @@ struct TableDialect: Sendable, Hashable {
         }
     }
 
-    /// Appends what an escape stands for: the byte after the backslash, and in PostgreSQL's format the digits of a code.
+    /// Appends the value of an escape: the byte after the backslash, and in PostgreSQL's format the digits of a code.
     ///
-    /// - Parameter index: the place of the byte after the backslash; then that of the byte after the escape.
+    /// - Parameter index: the position of the byte after the backslash; set to that of the byte after the escape.
     func appendEscaped(_ row: Bytes, at index: inout Int, end: Int, to value: inout [UInt8]) {
         guard index < end else {
             value.append(UInt8(ascii: "\\"))

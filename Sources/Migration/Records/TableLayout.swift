@@ -3,7 +3,7 @@ import Purchases
 /// The layout of a table, detected before its first record is read.
 struct TableLayout: Sendable, Equatable {
     let dialect: TableDialect
-    /// The header's fields; "column 1", "column 2" … when the first row is data already.
+    /// The header's fields; "column 1", "column 2" … if the first row is data.
     let columns: [String]
     /// The meanings of the column names.
     let meanings: [ColumnNames.Meaning?]
@@ -15,28 +15,28 @@ struct TableLayout: Sendable, Equatable {
     }
 }
 
-/// Finds out a table's delimiter and columns, and whether any of them holds receipts.
+/// Detects a table's delimiter and columns, and whether a column contains receipts.
 struct TableDetector {
     struct Table {
         let layout: TableLayout
-        /// Bytes and rows up to the end of the header.
+        /// The numbers of bytes and rows up to the end of the header.
         let headerLength: Int
         let headerRows: Int
     }
 
     let input: String
     let receiptColumn: String?
-    /// Columns that the caller names beside it.
+    /// Further columns that the caller requires.
     let otherColumns: [String]
     let options: TableOptions
     /// Whether the caller or the file name states that it is a table. If so, a failed detection is an error.
     let isCertain: Bool
 
-    /// Nil when the bytes are no table after all.
+    /// Nil if the bytes are not a table.
     ///
     /// - Parameters:
     ///   - head: the first bytes, byte order mark excluded.
-    ///   - isWhole: whether these are all bytes there are.
+    ///   - isWhole: whether these are all bytes of the input.
     func detect(_ head: Bytes, isWhole: Bool) throws(InputError) -> Table? {
         let named = Self.separatorLine(head)
         let isCertain = isCertain || named != nil
@@ -68,7 +68,7 @@ struct TableDetector {
         }
         if let dialect = options.dialect { return best(dialect) }
         let plain = best(.csv)
-        // Backslashes can stand in any value: they escape only if the rows fit then, and do not without.
+        // Any value can contain backslashes. They are escapes only if the rows fit with them, and do not fit without.
         if plain?.isRegular != true, head.position(of: UInt8(ascii: "\\")) != nil, let escaped = best(.mysql),
             escaped.isRegular
         {
@@ -128,15 +128,15 @@ struct TableDetector {
         (1...max(1, count)).map { "column \($0)" }
     }
 
-    /// At most forty names, so that a sentence stays one.
+    /// At most forty names, so that a message stays short.
     static func list(_ names: [String]) -> String {
         let shown = names.prefix(40).map { $0.count > 60 ? $0.prefix(60) + "…" : $0[...] }
         return shown.joined(separator: ", ") + (names.count > 40 ? ", …" : "")
     }
 
-    /// The end of a sentence about a column that is not there.
+    /// The end of a sentence about a missing column.
     static func missing(_ column: String, _ names: [String]) -> String {
-        // A column without a name is called by its number.
+        // A column without a name has its number as name.
         let called = column.hasPrefix("column ") ? column : "column \(column)"
         return "has no \(called). Its columns are: \(list(names))"
     }
@@ -152,7 +152,7 @@ struct TableDetector {
     }
 }
 
-/// The first rows of a table, split in one dialect.
+/// The first rows of a table, split by one dialect.
 private struct Sample {
     let head: Bytes
     let dialect: TableDialect
@@ -183,10 +183,10 @@ private struct Sample {
 
     var width: Int { rows.first?.fields.count ?? 0 }
     private var regularRows: Int { rows.count { $0.fields.count == width } }
-    /// Three rows of the same width are no accident.
+    /// Whether three or more rows have the same width, which is hardly by chance.
     var isRegular: Bool { width > 1 && rows.count >= 3 && regularRows == rows.count }
 
-    /// Several columns before one, then the delimiter that splits most rows alike, then the one that splits finer.
+    /// Prefers several columns to one, then the delimiter that splits most rows alike, then the one with more columns.
     var score: (Int, Int, Int) { (width > 1 ? 1 : 0, regularRows, width) }
 
     func texts(ofRow index: Int) -> [String] {
@@ -197,7 +197,7 @@ private struct Sample {
         }
     }
 
-    /// Whether some column of a row can be nothing but a receipt.
+    /// Whether a column of a row can only be a receipt.
     func hasReceipt(inRow index: Int) -> Bool {
         let row = head[slice: rows[index].row]
         return rows[index].fields.contains { field in
@@ -214,7 +214,7 @@ private struct Sample {
         return recognition.isUnmistakable
     }
 
-    /// Whether some row behind the header holds a receipt.
+    /// Whether a row after the header contains a receipt.
     var hasReceiptBelowHeader: Bool {
         rows.indices.dropFirst().contains { rows[$0].fields.count == width && hasReceipt(inRow: $0) }
     }

@@ -1,6 +1,6 @@
 /// Finds the end of one row of a table, across pieces of input.
 ///
-/// A quote opens a quoted field only as the first byte of the field, so a stray one further on costs nothing.
+/// A quote opens a quoted field only as the first byte of the field, so a stray quote inside a field does no harm.
 struct TableRowEnd {
     enum State { case fieldStart, bare, quoted, quoteInQuoted, escapeInBare, escapeInQuoted }
 
@@ -14,7 +14,8 @@ struct TableRowEnd {
     /// Whether the bytes so far end inside quotes.
     var isQuoted: Bool { state == .quoted || state == .escapeInQuoted }
 
-    /// Goes on at `start`, where the last call stopped. The position of the row's line feed, or nil.
+    /// Continues at `start`, where the last call stopped. Returns the position of the row's line feed, or nil if it is
+    /// not found yet.
     mutating func scan(_ bytes: Bytes, from start: Int) -> Int? {
         var index = start
         while index < bytes.count {
@@ -29,7 +30,7 @@ struct TableRowEnd {
                 index += 1
                 continue
             case .bare:
-                // A backslash is looked for byte by byte, together with the others.
+                // With backslashes, the loop below searches byte by byte.
                 if !dialect.hasBackslashes {
                     guard let end = bytes.position(ofEither: dialect.delimiter, or: 0x0A, from: index) else {
                         return nil
@@ -75,7 +76,7 @@ struct TableField {
         return (range.lowerBound + 1)..<(closes ? range.upperBound - 1 : range.upperBound)
     }
 
-    /// Where the value is, when it needs no work: the field, or what is between its quotes.
+    /// The range of the value if it needs no decoding: the field, or the text between its quotes.
     func plainValue(in row: Bytes) -> Range<Int>? {
         if dialect.hasBackslashes, row[slice: range].position(of: UInt8(ascii: "\\")) != nil { return nil }
         guard isQuoted else { return range }
@@ -84,7 +85,7 @@ struct TableField {
         return closes && row[slice: inner].position(of: UInt8(ascii: "\"")) == nil ? inner : nil
     }
 
-    /// Whether the field is null, which is not an empty text. RFC 4180 has no null.
+    /// Whether the field is null, which differs from an empty text. RFC 4180 has no null.
     func isNull(in row: Bytes) -> Bool {
         dialect.hasBackslashes && !isQuoted && range.count == 2 && row[range.lowerBound] == UInt8(ascii: "\\")
             && row[range.lowerBound + 1] == UInt8(ascii: "N")
@@ -169,12 +170,12 @@ struct TableField {
 struct TableFramer: RecordFramer {
     let limit: Int
     let dialect: TableDialect
-    /// Whether a row with nothing in it is a record.
+    /// Whether an empty row is a record.
     private let keepsBlankRows: Bool
     private(set) var blankLines = 0
     private var number: Int
 
-    /// - Parameter rowsBefore: rows that were consumed already, the header among them.
+    /// - Parameter rowsBefore: the number of consumed rows, including the header.
     init(limit: Int, dialect: TableDialect, rowsBefore: Int, keepsBlankRows: Bool = false) {
         self.limit = limit
         self.dialect = dialect
@@ -216,12 +217,12 @@ struct TableFramer: RecordFramer {
         case overlong
     }
 
-    /// The row at the front of the input; nil at the end. The outcome depends only on the bytes, not on how they arrive.
+    /// The row at the front of the input; nil at the end. The result depends only on the bytes, not on how they arrive.
     static func row(of input: InputBuffer, _ dialect: TableDialect, limit: Int) throws(InputError) -> Row? {
         var end = TableRowEnd(dialect)
         var scanned = 0
         while true {
-            // Two bytes more than the limit settle it: the row is too long even without a carriage return.
+            // With two bytes more than the limit, the row is too long even without a carriage return.
             let bytes = Bytes(rebasing: input.window.prefix(limit + 2))
             let newline = end.scan(bytes, from: scanned)
             scanned = bytes.count

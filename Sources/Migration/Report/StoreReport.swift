@@ -3,7 +3,7 @@ public import ProductCatalog
 internal import Purchases
 public import TransactionStore
 
-/// The numbers of a store for a report: those of the tables of ``TableExport`` for the same store, catalog and date.
+/// The counts of a store for a report. They match the tables of ``TableExport`` for the same store, catalog and date.
 ///
 /// Two reports of the same documents with the same date and catalog are equal. Only one page of customers is in memory.
 public struct StoreReport: Sendable, Equatable {
@@ -14,8 +14,8 @@ public struct StoreReport: Sendable, Equatable {
         public let month: Int
         /// Subscriptions whose first known period begins in the month.
         public internal(set) var started = 0
-        /// Subscriptions without access at the date of the report whose access ended in the month. One that lapsed and came back
-        /// did not end.
+        /// Subscriptions whose access ended in the month and that have no access at the date of the report. A
+        /// subscription that lapsed and returned did not end.
         public internal(set) var ended = 0
         /// Subscriptions that had started and not ended at the end of the month, or at the date of the report.
         public internal(set) var active = 0
@@ -26,7 +26,7 @@ public struct StoreReport: Sendable, Equatable {
         public let productId: String
         /// Rows of `terms`.
         public internal(set) var terms = 0
-        /// Terms that run at the date of the report and were not refunded.
+        /// Terms that are current at the date of the report and were not refunded.
         public internal(set) var running = 0
     }
 
@@ -44,7 +44,7 @@ public struct StoreReport: Sendable, Equatable {
         public let message: String
     }
 
-    /// A purchase for which records name several users.
+    /// A purchase with several users in the records.
     public struct Conflict: Sendable, Equatable {
         public let originalTransactionId: String
         public let userIds: [String]
@@ -59,26 +59,27 @@ public struct StoreReport: Sendable, Equatable {
 
     /// The moment of statuses, in milliseconds since 1970-01-01T00:00:00Z.
     public let date: Int64
-    /// The rows of the tables of the export that are counted here.
+    /// The row counts of tables of the export.
     public internal(set) var customers = 0
     public internal(set) var transactions = 0
     public internal(set) var subscriptions = 0
     public internal(set) var entitlements = 0
     /// Customers with access to anything.
     public internal(set) var customersWithAccess = 0
-    /// Transactions by the columns of `transactions`; `unknown` where the column has no value.
+    /// Transactions by the columns of `transactions`; `unknown` if the column has no value.
     public internal(set) var transactionsByEnvironment: [String: Int] = [:]
     public internal(set) var transactionsByEvidence: [String: Int] = [:]
     public internal(set) var transactionsByType: [String: Int] = [:]
     /// By the year of `purchaseDate`.
     public internal(set) var transactionsByYear: [String: Int] = [:]
-    /// Distinct products are counted up to ``maximumProducts``, by first appearance; the others count as `(other)`.
+    /// Up to ``maximumProducts`` products are counted by name, in the order of their first appearance; the others count
+    /// as `(other)`.
     public internal(set) var transactionsByProduct: [String: Int] = [:]
     /// Rows of `subscriptions` by `status`.
     public internal(set) var subscriptionsByStatus: [String: Int] = [:]
     /// From the first month with a start or an end to the month of the report, at most ``maximumMonths``.
     public internal(set) var months: [Month] = []
-    /// Transactions with a `revocationDate`, by the year of it and by `revocationType`.
+    /// Transactions with a `revocationDate`, by its year and by `revocationType`.
     public internal(set) var refundsByYear: [String: Int] = [:]
     public internal(set) var refundsByType: [String: Int] = [:]
     /// Subscriptions with a free trial that was not revoked, and how many of them have a later period that was neither a free trial
@@ -95,11 +96,11 @@ public struct StoreReport: Sendable, Equatable {
     /// Rows of `to_ask_apple`, in the order of what an answer could change.
     public internal(set) var questions: [Question] = []
 
-    /// Products that are counted by name.
+    /// The maximum number of products counted by name.
     public static let maximumProducts = 10_000
     /// Fifty years.
     public static let maximumMonths = 600
-    /// Examples of each kind.
+    /// The maximum number of examples of each kind.
     public static let maximumExamples = 5
 
     /// The rows in the quarantine.
@@ -111,7 +112,7 @@ public struct StoreReport: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - store: the store, which is only read.
-    ///   - catalog: states types, groups, levels and durations that documents do not state.
+    ///   - catalog: gives types, groups, levels and durations that documents do not state.
     ///   - date: the moment of statuses, in milliseconds since 1970-01-01T00:00:00Z.
     /// - Throws: `TransactionStoreError` or `CancellationError`.
     public init(_ store: any CustomerDirectory & MigrationStore, catalog: ProductCatalog?, date: Int64) async throws {
@@ -190,7 +191,7 @@ private struct StoreReportCounter {
         }
     }
 
-    /// Documents can state any text and any date: the number of names is bounded.
+    /// Counts a name. Documents can state any text and any date, so the number of names is limited.
     private static func count(_ name: String?, in counts: inout [String: Int]) {
         let name = name ?? "unknown"
         let isKnown = counts[name] != nil || counts.count < StoreReport.maximumProducts

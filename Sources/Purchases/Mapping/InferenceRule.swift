@@ -51,14 +51,14 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
             """
         case .cancelledWhenNextPeriodBegan:
             """
-            The period was cancelled in the very second in which a period of another product began under the same \
-            original transaction id: the customer upgraded, nothing was refunded. For a signed period only signed \
-            periods count.
+            The period was canceled in the second in which a period of another product began under the same original \
+            transaction id: the customer upgraded, nothing was refunded. For a signed period only signed periods \
+            count.
             """
         case .replacedWhileRunning:
             """
             A period of another product began under the same original transaction id while the period was running: the \
-            customer upgraded, or went over to a plan of equal length and level. For a signed period only signed periods \
+            customer upgraded, or moved to a plan of equal length and level. For a signed period only signed periods \
             count.
             """
         case .sandboxTransactionId:

@@ -36,9 +36,7 @@ public struct MappedTransaction: Sendable, Equatable {
     /// Whether the product is a free (Newsstand) subscription, which never expires.
     public var isFreeSubscription: Bool { notes.contains(.freeSubscription) }
 
-    mutating func note(_ note: MappingNote) {
-        if !notes.contains(note) { notes.append(note) }
-    }
+    mutating func note(_ note: MappingNote) { notes.add(note) }
 }
 
 /// The download or purchase of the app in modern terms (Reference.md V9.4).

@@ -30,7 +30,7 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
         case .cancellationMayBeUpgrade:
             """
             The record has a cancellation date and does not say whether it was a refund, the end of family sharing or an \
-            upgrade; it is mapped as a revocation. The App Store Server API knows.
+            upgrade; it is mapped as a revocation. Get Transaction Info returns the answer.
             """
         case .restored:
             """
@@ -40,17 +40,18 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
         case .freeSubscription: "A free (Newsstand) subscription: it never expires."
         case .environmentContradiction:
             """
-            The environment that the record claims without a signature and its transaction id contradict each other: somebody \
-            edited the record. It is treated as one of the sandbox.
+            The environment that the record claims without a signature and its transaction id contradict each other: the \
+            record was edited. It counts as a sandbox record.
             """
         case .unknownEnvironment: "The record names an environment or receipt type that is not known."
         case .unknownProductType: "Attribute 1707 has a value that is not known."
         case .unknownOwnershipType: "Attribute 1722 has a value that is not known; the ownership is left open."
         case .catalogTypeDiffers:
             "The catalog gives the product another type than the signed attribute 1707, which is kept."
-        case .xcodeTransactionIdZero: "Xcode writes the transaction id 0, which names nothing; it is left out."
+        case .xcodeTransactionIdZero:
+            "Xcode writes the transaction id 0, which identifies no transaction. It is left out."
         case .missingTransactionId:
-            "The record has no transaction id; the original transaction id and the product are all that names it."
+            "The record has no transaction id; only the original transaction id and the product identify it."
         case .valueOutOfRange: "A number does not fit the modern field and was left out."
         case .termUnknown:
             """
@@ -71,20 +72,27 @@ public enum MappingNote: String, Hashable, Sendable, CaseIterable {
             """
         case .purchasedAfterExpiry:
             """
-            The purchase date lies after the expiry date: receipts before 2015 gave restored transactions the date of \
+            The purchase date is after the expiry date: receipts before 2015 gave restored transactions the date of \
             the restoration, so the beginning of the period is not known.
             """
         case .contradictsSignedReceipt:
             """
-            A verified receipt in the same record says something else about this purchase; what it says stands in a line \
-            of its own.
+            A verified receipt in the same record contradicts this purchase; the receipt's version is in a line of its \
+            own.
             """
-        case .mergedRows: "The transaction stood in the document more than once; the newer state was taken."
+        case .mergedRows: "The transaction occurs in the document more than once; the newer state was taken."
         case .cancellationNotPlaced:
             """
             The document has a cancellation date of its own, and none of its rows is the purchase that it belongs to; no \
-            transaction was marked as revoked by it. The App Store Server API knows which one it is.
+            transaction was marked as revoked by it. Get Transaction History returns the right one.
             """
         }
+    }
+}
+
+extension [MappingNote] {
+    /// Adds a note once.
+    mutating func add(_ note: MappingNote) {
+        if !contains(note) { append(note) }
     }
 }

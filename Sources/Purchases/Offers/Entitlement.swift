@@ -33,7 +33,7 @@ public struct Entitlement: Hashable, Sendable {
     public let subscriptions: [SubscriptionStanding]
 
     /// Whether the customer has access: active, or in the billing grace period.
-    public var hasAccess: Bool { status == .active || status == .billingGracePeriod }
+    public var hasAccess: Bool { status?.givesAccess ?? false }
 }
 
 /// The standing of one subscription.
@@ -68,7 +68,7 @@ public struct SubscriptionStanding: Hashable, Sendable {
     public let isCurrent: Bool
 
     /// Whether the customer has access: active, or in the billing grace period.
-    public var hasAccess: Bool { status == .active || status == .billingGracePeriod }
+    public var hasAccess: Bool { status.givesAccess }
 }
 
 extension PurchaseHistory {
@@ -219,6 +219,10 @@ extension PurchaseHistory {
         if left.isFamilyShared != right.isFamilyShared { return !left.isFamilyShared }
         return left.subscriptionId < right.subscriptionId
     }
+}
+
+extension SubscriptionStatus {
+    fileprivate var givesAccess: Bool { self == .active || self == .billingGracePeriod }
 }
 
 extension SubscriptionStanding {

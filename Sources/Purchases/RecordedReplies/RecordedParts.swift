@@ -66,7 +66,7 @@ struct RecordedAppTransaction {
     ) throws(RecordedReplyError) {
         guard let (date, key) = try reader.date(name) else { return }
         set(&result, path, date.milliseconds, field, key)
-        if date.isAmbiguous, !result.notes.contains(.ambiguousLocalTime) { result.notes.append(.ambiguousLocalTime) }
+        if date.isAmbiguous { result.notes.add(.ambiguousLocalTime) }
     }
 }
 

@@ -59,14 +59,14 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         case .notRecognized:
             return
                 "The document is neither a verifyReceipt reply, nor a version 1 notification, nor a row of one\(place)."
-        case .statusNotAccepted: return "The reply has status \(status ?? -1), so it vouches for nothing\(place)."
-        case .nothingInside: return "The reply holds no purchase, no app and no renewal information\(place)."
-        case .otherStore: return "The purchases are of another store than Apple's\(place)."
-        case .wrongType: return "The value is of a type that its key cannot have\(place)."
+        case .statusNotAccepted: return "The reply has status \(status ?? -1), so it grants nothing\(place)."
+        case .nothingInside: return "The reply contains no purchase, no app and no renewal information\(place)."
+        case .otherStore: return "The purchases are from another store than Apple's\(place)."
+        case .wrongType: return "The value has a type that its key cannot have\(place)."
         case .badNumber: return "The value is not a whole number of 64 bits\(place)."
         case .badFlag: return "The value is not true, false, 1 or 0\(place)."
-        case .badDate: return "The value is not a date in any form that Apple used\(place)."
-        case .missingIdentifier: return "The purchase has nothing that names it\(place)."
+        case .badDate: return "The value is not a date in any of Apple's forms\(place)."
+        case .missingIdentifier: return "The purchase lacks a product or a transaction id\(place)."
         }
     }
 

@@ -102,7 +102,7 @@ extension RecordedRow {
     ) throws(RecordedReplyError) -> Int64? {
         guard let (date, key) = try reader.date(name) else { return nil }
         record(fact, object, key, date.milliseconds)
-        if date.isAmbiguous, !notes.contains(.ambiguousLocalTime) { notes.append(.ambiguousLocalTime) }
+        if date.isAmbiguous { notes.add(.ambiguousLocalTime) }
         return date.milliseconds
     }
 }
@@ -128,7 +128,7 @@ extension RecordedRow {
         fill(\.offerCodeRefName, .offerCodeRefName, older)
         if bundleId == nil { (bundleId, bundleIdKey) = (older.bundleId, older.bundleIdKey) }
         if age == older.age { keepCancellation(of: older) }
-        if !notes.contains(.mergedRows) { notes.append(.mergedRows) }
+        notes.add(.mergedRows)
     }
 
     /// The upgrade belongs to the cancellation: it decides whether that is a revocation.

@@ -117,9 +117,3 @@ extension StoredTransaction {
         sources.conclude(&payload.transactionReason, reason, .transactionReason, .inferred(rule))
     }
 }
-
-extension [MappingNote] {
-    mutating func add(_ note: MappingNote) {
-        if !contains(note) { append(note) }
-    }
-}

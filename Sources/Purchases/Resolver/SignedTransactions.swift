@@ -60,6 +60,7 @@ package struct SignedTransactions {
     /// - Parameters:
     ///   - verified: the signed documents, the newest first. If two documents of one kind state a purchase, the newer
     ///     one counts; of two with the same date, the one in which the purchase is canceled or upgraded.
+    ///   - mapper: contains the catalog.
     package init(_ verified: [SignedRecord], _ mapper: ReceiptMapper) {
         self.mapper = mapper
         for record in verified {

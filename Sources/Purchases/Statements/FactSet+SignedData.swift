@@ -49,6 +49,7 @@ extension FactSet {
     ///   - notification: the verified `signedPayload`.
     ///   - payload: the bytes of the notification's JWS payload (JSON). They are stored without the JWS that the
     ///     other parameters contain. For an unknown type, everything is stored.
+    ///   - transaction: the verified `signedTransactionInfo`.
     ///   - renewalInfo: the verified `signedRenewalInfo`.
     ///   - appTransaction: the verified `signedAppTransactionInfo`.
     public init?(

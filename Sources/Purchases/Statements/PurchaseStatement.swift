@@ -101,9 +101,7 @@ package struct PurchaseStatement: Sendable {
         if isTrial { payload.offerDiscountType = .freeTrial }
     }
 
-    private mutating func note(_ note: MappingNote) {
-        if !notes.contains(note) { notes.append(note) }
-    }
+    private mutating func note(_ note: MappingNote) { notes.add(note) }
 
     /// Which part of the document states a field.
     func provenance(of field: TransactionField) -> Provenance {

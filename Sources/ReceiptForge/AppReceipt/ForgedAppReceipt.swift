@@ -34,7 +34,7 @@ public struct ForgedAppReceipt: ForgedDescription, Hashable {
     public var hasDeviceHash = true
     public var attribute6: [UInt8]?
     public var attribute7: [UInt8]?
-    /// Attribute 8: the creation date that stays the same when Apple issues the receipt again; `""` in the sandbox.
+    /// Attribute 8: the creation date, which does not change when Apple issues the receipt again; `""` in the sandbox.
     public var keptCreationDate: ForgedDate?
     /// Attribute 9: four ASCII characters in an INTEGER.
     public var serviceBuild: String?
@@ -127,7 +127,7 @@ extension ForgedAppReceipt {
     /// The date that sandbox receipts give for the purchase of every app (Reference.md V3.2).
     static let sandboxOriginalPurchase = ForgedInstant(2013, 8, 1, 7)
 
-    /// A receipt that iOS has for an app from the App Store.
+    /// An iOS receipt for an app from the App Store.
     public static func production(bundleId: String, created: ForgedInstant) -> Self {
         common(bundleId: bundleId, created: created).with {
             $0.receiptType = "Production"

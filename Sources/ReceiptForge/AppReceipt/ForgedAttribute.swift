@@ -60,7 +60,7 @@ public enum ForgedDate: Hashable, Sendable {
     }
 }
 
-/// Bytes that look random and are the same every time, for the opaque attributes.
+/// Bytes that look random and are always the same, for the opaque attributes.
 func opaqueBytes(_ seed: String, count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     var block = Array(seed.utf8)

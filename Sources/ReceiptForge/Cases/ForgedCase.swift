@@ -16,7 +16,7 @@ public struct ForgedCase: Sendable {
     public let name: String
     /// One sentence.
     public let shows: String
-    /// Too large for a repository, so each test forges it again.
+    /// Whether it is too large for a repository, so that each test forges it again.
     public let isLarge: Bool
     public let form: Form
     /// The input as a user would have stored it.
@@ -24,9 +24,9 @@ public struct ForgedCase: Sendable {
     /// The container without base64; nil if the case is not about a container.
     public let container: [UInt8]?
     public let expected: ForgedExpectation
-    /// Whether `CMS_verify` accepts the container with the test root trusted, any purpose, at the date of creation.
-    /// Nil if the container is no CMS message. If this differs from the verdict, the reason names the rule that OpenSSL does
-    /// not check.
+    /// Whether `CMS_verify` accepts the container with the test root trusted, for any purpose, at the date of creation.
+    /// Nil if the container is not a CMS message. If this differs from the verdict, the reason names the rule that
+    /// OpenSSL does not check.
     public let openSSLAccepts: Bool?
 
     /// All cases, in a fixed order and with unique names.

@@ -23,7 +23,8 @@ public struct ForgedExpectation: Sendable {
     public var kind: Kind?
     /// The environment to act on, "Production", "Sandbox" or "Xcode". It can differ from the claim of the receipt.
     public var environment: String?
-    /// The unsigned environment of a transaction receipt contradicts its signed transaction id (Reference.md V7.5).
+    /// Whether the unsigned environment of a transaction receipt contradicts its signed transaction id (Reference.md
+    /// V7.5).
     public var environmentContradiction = false
     /// The time at which the certificates must be valid: attribute 12, or the date of purchase.
     public var validatedAt: ForgedInstant?
@@ -35,11 +36,11 @@ public struct ForgedExpectation: Sendable {
     public var unknownAttributes: [ForgedAttribute] = []
     /// The device of the hash in attribute 5, if it is known.
     public var deviceGuid: [UInt8]?
-    /// A reader that is as strict about base64 as Apple's endpoint rejects the text.
+    /// Whether a reader rejects the text if it is as strict about base64 as Apple's endpoint.
     public var strictBase64Refuses = false
-    /// The root is not in the receipt: a verifier needs the certificate, not only its fingerprint.
+    /// Whether the root is missing in the receipt: a verifier then needs the certificate, not only its fingerprint.
     public var needsRootCertificate = false
-    /// Genuine if receipts of Xcode are accepted.
+    /// Whether it is genuine if receipts of Xcode are accepted.
     public var genuineForXcode = false
 
     public init(_ verdict: Verdict, _ reason: String, kind: Kind? = nil) {

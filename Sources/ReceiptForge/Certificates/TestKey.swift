@@ -1,6 +1,6 @@
-// TEST KEYS. They are public, they were made for this file, and they sign nothing of value: only certificates whose
-// subjects begin with "Test" or "Foreign Test", and receipts for apps that do not exist.
-// A verifier trusts them only if its caller adds their root.
+// TEST KEYS. They are public and were created for this file. They sign nothing of value: only certificates whose
+// subjects begin with "Test" or "Foreign Test", and receipts for apps that do not exist. A verifier trusts them only if
+// its caller adds their root.
 
 /// The fixed keys of the test certificate authorities: RSA for receipts, elliptic curves for signed data (JWS).
 ///

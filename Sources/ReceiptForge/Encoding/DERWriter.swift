@@ -74,7 +74,7 @@ public enum DERWriter {
         return order < 0 || (order == 0 && left.count < right.count)
     }
 
-    // Not `joined()`, which costs a call for each byte where the code is not optimized.
+    // Not `joined()`, which costs a call per byte in unoptimized code.
     static func concatenated(_ values: [[UInt8]]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(values.reduce(0) { $0 + $1.count })

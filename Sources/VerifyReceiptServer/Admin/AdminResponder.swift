@@ -38,11 +38,11 @@ struct AdminResponder: Sendable {
         }
     }
 
-    /// How long `/readyz` waits for a store that no answer needs.
-    private static let patienceWithoutNeed = Duration.milliseconds(250)
+    /// How long `/readyz` waits for a store that answers do not need.
+    private static let shortTimeout = Duration.milliseconds(250)
 
-    /// An endpoint that answers without its store is ready without it: else all replicas would be taken out at once for what
-    /// none of them needs. It does not claim that the store works.
+    /// An endpoint that can answer without its store is ready without it. Otherwise a failed store would take all
+    /// replicas out of service at once, although they can answer. The text states the problem of the store.
     private func readyAnswer() async -> (HTTPResponse.Status, String) {
         if state.isDraining { return (.serviceUnavailable, "stopping") }
         let endpoint = state.current.endpoint.configuration
@@ -52,7 +52,7 @@ struct AdminResponder: Sendable {
             return (.serviceUnavailable, problem)
         }
         guard endpoint.needsStore else {
-            let problem = await readiness.problem(within: Self.patienceWithoutNeed)
+            let problem = await readiness.problem(within: Self.shortTimeout)
             return (.ok, problem.map { "ok without the store: \($0)" } ?? "ok")
         }
         guard let problem = await readiness.problem() else { return (.ok, "ok") }

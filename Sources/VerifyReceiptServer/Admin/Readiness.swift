@@ -3,7 +3,7 @@ import CoreMetrics
 import TransactionStore
 import VerifyReceipt
 
-/// Whether the store can be read, which answers need, and whether it can be written to, which only what they teach needs.
+/// Tests whether the store can be read, which answers need, and written, which only storing new receipts needs.
 final class Readiness: Sendable {
     private let reading: StoreProbe?
     private let writing: StoreProbe?
@@ -16,7 +16,7 @@ final class Readiness: Sendable {
         self.writer = writer
         spooling = writer?.spool.map { spool in StoreProbe { try await spool.checkReadiness() } }
         reading = store.map { store in
-            // Any look-up: nothing is there under this name.
+            // Any look-up; there is no such notification.
             StoreProbe { _ = try await store.hasProcessed(notificationUUID: "readiness") }
         }
         writing = store.map { store in StoreProbe { try await store.checkReadiness() } }
@@ -34,13 +34,13 @@ final class Readiness: Sendable {
         isSpoolWritable?.record(1)
     }
 
-    /// Why the store cannot be read, in words that hold no address; nil if it can.
-    /// - Parameter patience: how long to wait for the store.
-    func problem(within patience: Duration = StoreProbe.patience) async -> String? {
-        await reading?.problem(within: patience)
+    /// Why the store cannot be read, without its address; nil if it can.
+    /// - Parameter timeout: how long to wait for the store.
+    func problem(within timeout: Duration = StoreProbe.timeout) async -> String? {
+        await reading?.problem(within: timeout)
     }
 
-    /// Tests whether the store accepts writes. A failure of a real write counts more than the test, which writes less.
+    /// Tests whether the store accepts writes. A failed write of a receipt overrules the test, which writes less.
     func tryWriting() async {
         guard let writing else { return }
         let fails = writer?.storeFailsWrites == true
@@ -50,15 +50,15 @@ final class Readiness: Sendable {
         isSpoolWritable?.record(await spoolProblem == nil ? 1 : 0)
     }
 
-    /// Why no receipt can be kept; nil if the store or the spool takes receipts, and where there is no spool. The disks
-    /// are tried only after the store has failed.
+    /// Why no receipt can be stored; nil if the store or the spool accepts receipts, and if there is no spool. Tests
+    /// the disks only after the store has failed.
     func keepingProblem() async -> String? {
         guard let writer, let spooling, let writing, writer.isInTrouble else { return nil }
         guard await spooling.problem() != nil, await writing.problem() != nil else { return nil }
         return "neither the store nor the spool takes receipts"
     }
 
-    /// How much waits for the store; nil if nothing does.
+    /// The receipts that wait for the store, in words; nil if there are none.
     var backlog: String? {
         guard let state = writer?.spool?.state, state.entries > 0 else { return nil }
         let seconds = state.lag(at: SystemClock.now()) / 1_000
@@ -68,7 +68,7 @@ final class Readiness: Sendable {
 
 /// Tests the store at most once per second.
 actor StoreProbe {
-    static let patience = Duration.seconds(2)
+    static let timeout = Duration.seconds(2)
     private static let validity = Duration.seconds(1)
     private static let slow = "the store does not answer in time"
 
@@ -79,12 +79,12 @@ actor StoreProbe {
     init(_ question: @escaping @Sendable () async throws -> Void) { self.question = question }
 
     /// The problem, without an address; nil if there is none.
-    func problem(within patience: Duration = StoreProbe.patience) async -> String? {
+    func problem(within timeout: Duration = StoreProbe.timeout) async -> String? {
         if let last, last.instant.duration(to: .now) < Self.validity { return last.problem }
-        // One at a time: a store that hangs must not collect questions.
+        // One at a time, so that calls do not pile up while a store hangs.
         let check = running ?? Task { [question] in await Self.ask(question) }
         running = check
-        let problem = await withTimeout(patience, waitingFor: check) ?? Self.slow
+        let problem = await withTimeout(timeout, waitingFor: check) ?? Self.slow
         last = (.now, problem)
         if problem != Self.slow { running = nil }
         return problem
@@ -103,7 +103,7 @@ actor StoreProbe {
 }
 
 extension EndpointConfiguration {
-    /// Whether a store that cannot be read turns answers into 21005.
+    /// Whether requests get 21005 while the store cannot be read.
     var needsStore: Bool {
         guard whenStoreFails == .unavailable else { return false }
         return freshness.source != .local || apps.contains { ($0.freshness ?? freshness).source != .local }

@@ -39,12 +39,12 @@ struct ConfigurationNode {
         }
     }
 
-    /// A text. Numbers and other plain words are taken as they are written, so that a secret of digits needs no quotes.
+    /// A text. Numbers and other unquoted words count as text, so that a secret of digits needs no quotes.
     var text: String? {
         if case .scalar(let text, _) = value { text } else { nil }
     }
 
-    /// A word without quotes, as numbers and booleans are.
+    /// A word without quotes, such as a number or a boolean.
     var word: String? {
         if case .scalar(let text, isPlain: true) = value { text } else { nil }
     }
@@ -56,7 +56,7 @@ struct ConfigurationNode {
 /// The library swift-configuration reads the scalars (see ``ConfigurationValues``). It rejects files with lists of objects and
 /// does not report unknown keys, so this reader does both.
 enum ConfigurationDocument {
-    /// Bytes. A configuration with ten thousand apps is smaller.
+    /// In bytes; more than a configuration with ten thousand apps needs.
     static let maximumSize = 4 << 20
 
     /// - Throws: ``ConfigurationError`` that names the file.
@@ -75,8 +75,8 @@ enum ConfigurationDocument {
 
     static func parse(_ text: String, file: String) throws -> ConfigurationNode {
         do {
-            // An empty file is an error: an editor during a save or a failed redirection leaves one, and the defaults are
-            // then not intended. A file with comments only is valid.
+            // An empty file is an error: an editor leaves one during a save, and so does a failed redirection. The
+            // defaults are then not intended. A file with only comments is valid.
             guard text.contains(where: { !$0.isWhitespace }) else {
                 throw ConfigurationError([.init(key: "", place: file, "is empty")])
             }
@@ -88,17 +88,17 @@ enum ConfigurationDocument {
     }
 
     private static func describe(_ error: YamlError, file: String) -> ConfigurationError.Problem {
-        // The library's own description quotes the line, which may hold a secret.
+        // The library's own description quotes the line, which may contain a secret.
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            .init(key: "", place: "\(file):\(mark.line)", "is neither YAML nor JSON: \(problem)")
+            .init(key: "", place: "\(file):\(mark.line)", "is not valid YAML or JSON: \(problem)")
         case .duplicatedKeysInMapping(let duplicates, let context):
             .init(
                 key: duplicates.joined(separator: ", "), place: "\(file):\(context.mark.line)",
-                "the key is there more than once")
+                "the key occurs more than once")
         default:
-            .init(key: "", place: file, "is neither YAML nor JSON")
+            .init(key: "", place: file, "is not valid YAML or JSON")
         }
     }
 
@@ -132,7 +132,7 @@ enum ConfigurationDocument {
     }
 }
 
-/// Reading of whole small files.
+/// Reads whole small files.
 enum BoundedFile {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -149,7 +149,7 @@ enum BoundedFile {
             throw Failure(description: "it cannot be opened")
         }
         defer { try? handle.close() }
-        // One byte more than allowed: the size of a pipe is not known before.
+        // One byte more than allowed, because the size of a pipe is not known in advance.
         let data: Data
         do {
             data = try handle.read(upToCount: maximumSize + 1) ?? Data()
@@ -160,8 +160,8 @@ enum BoundedFile {
         return data
     }
 
-    /// The reason why this process cannot append to a file or create it; nil if none is found. It creates no file, because a
-    /// check by another user would leave a file that the server cannot write.
+    /// The reason why this process cannot append to a file or create it; nil if none is found. Does not create the
+    /// file: if another user runs the check, the server could not write it.
     static func obstacleToWriting(_ path: String) -> String? {
         var information = stat()
         guard stat(path, &information) == 0 else {
@@ -173,7 +173,7 @@ enum BoundedFile {
         return access(path, W_OK) == 0 ? nil : String(cString: strerror(errno))
     }
 
-    /// Whether any user of the machine may read the file.
+    /// Whether every user of the machine can read the file.
     static func isReadableByEverybody(_ path: String) -> Bool {
         var information = stat()
         return stat(path, &information) == 0 && information.st_mode & S_IROTH != 0

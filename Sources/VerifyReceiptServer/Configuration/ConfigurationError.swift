@@ -6,7 +6,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
         public let key: String
         /// Where the value came from: `serve.yaml:12`, `LEGACY_RECEIPTS_TIMEOUTS_IDLE`, `--port`.
         public let place: String?
-        /// A sentence for a person. It never holds the value of a secret.
+        /// A sentence for a person. It never contains the value of a secret.
         public let message: String
 
         package init(key: String, place: String?, _ message: String) {
@@ -25,7 +25,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
         }
     }
 
-    /// Every problem found. Two errors are equal when the same keys have problems, in the same order.
+    /// Every problem found. Two errors are equal if the same keys have problems, in the same order.
     public let problems: [Problem]
 
     init(_ problems: [Problem]) { self.problems = problems }

@@ -83,7 +83,7 @@ struct ConfigurationFile {
         }
     }
 
-    /// A path of the file counts from the file's folder.
+    /// A path in the file is relative to the file's folder.
     func resolved(_ path: String) -> String {
         URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: self.path).deletingLastPathComponent()).path
     }
@@ -177,7 +177,7 @@ extension ConfigurationFile {
     }
 }
 
-// The list `apps`, of which each entry is one app.
+// The list `apps`: each entry is one app.
 
 extension ConfigurationFile {
     /// One app before its files are read.
@@ -253,7 +253,7 @@ extension ConfigurationFile {
             guard let texts = texts(member.value), !texts.contains("") else {
                 return note(key, member.line, "must be a list of strings")
             }
-            // An app without a secret takes every password.
+            // An app without a secret accepts every password.
             let mayBeEmpty = member.key == "catalogs" && !member.value.isAbsent
             guard mayBeEmpty || !texts.isEmpty else { return note(key, member.line, ConfigurationValues.isEmpty) }
             switch member.key {
@@ -338,12 +338,13 @@ extension ConfigurationFile {
 
     static let secretExpectation = "must contain non-blank secrets without leading or trailing blanks"
 
-    /// Whether a text can be what App Store Connect shows. Blanks at its ends come from copying; in files they do not count.
+    /// Whether a text can be a secret from App Store Connect. Blanks at its ends come from copying; in files they are
+    /// ignored.
     static func isSecret(_ text: String) -> Bool {
         !text.isEmpty && text == text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Apple's rule (CFBundleIdentifier), and the underscore that some have nevertheless.
+    /// Apple's rule (CFBundleIdentifier), plus the underscore, which some bundle ids contain anyway.
     private static func isBundleId(_ text: String) -> Bool {
         (1...255).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

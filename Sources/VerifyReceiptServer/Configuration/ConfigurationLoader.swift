@@ -7,11 +7,12 @@ import ProductCatalog
 import TransactionStore
 import VerifyReceipt
 
-/// Where a configuration comes from. Flags beat environment variables, which beat the file, which beats the defaults.
+/// The sources of a configuration. Flags override environment variables, which override the file, which overrides the
+/// defaults.
 public struct ConfigurationSources: Sendable {
     /// The path of a YAML or JSON file.
     public var file: String?
-    /// All variables of the process; those that begin with `LEGACY_RECEIPTS_` count.
+    /// All variables of the process; only those with the prefix `LEGACY_RECEIPTS_` count.
     public var environment: [String: String]
     /// Texts by key, as `timeouts.idle`.
     public var flags: [String: String]
@@ -92,7 +93,7 @@ struct ConfigurationLoader {
     }
 }
 
-// Sockets, where requests are sent on to, and the bounds of both.
+// Listeners, proxies, shadow mode, limits and timeouts.
 
 extension ConfigurationLoader {
     /// A listener from flags or variables would replace all listeners of the file, including those with TLS, so it is an error.
@@ -117,7 +118,7 @@ extension ConfigurationLoader {
         return [listener]
     }
 
-    /// Without a token everybody who reaches the socket could read about customers.
+    /// Requires a token, because otherwise everyone who reaches the socket could read about customers.
     mutating func lookUp() -> VerifyReceiptServerConfiguration.LookUpListener? {
         guard values.boolean("look-up.enabled") else { return nil }
         let key = "look-up.token-files"
@@ -145,7 +146,7 @@ extension ConfigurationLoader {
             problems.append(.init(key: "tls", place: place, "\(error)"))
         }
         if BoundedFile.isReadableByEverybody(tls.privateKey) {
-            warnings.append("\(tls.privateKey) holds a private key and every user of this machine may read it")
+            warnings.append("\(tls.privateKey) contains a private key and every user of this machine may read it")
         }
     }
 
@@ -159,7 +160,7 @@ extension ConfigurationLoader {
         return hosts
     }
 
-    /// Letters, digits, hyphens and dots (RFC 1123, 2.1), and the underscore that some have nevertheless.
+    /// Letters, digits, hyphens and dots (RFC 1123, 2.1), plus the underscore, which some host names contain anyway.
     private static func isHostName(_ text: String) -> Bool {
         let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789-_.".utf8)
         return (1...253).contains(text.utf8.count) && text.utf8.allSatisfy(allowed.contains)
@@ -250,7 +251,7 @@ extension ConfigurationLoader {
         endpoint.accountSecrets = (inline + kept).map(SharedSecret.init)
         if let file, file.holdsSecrets, BoundedFile.isReadableByEverybody(file.path) {
             let path = file.path
-            warnings.append("\(path) holds secrets and every user of this machine may read it")
+            warnings.append("\(path) contains secrets and every user of this machine may read it")
         }
         for app in endpoint.apps where app.sharedSecrets.isEmpty && endpoint.accountSecrets.isEmpty {
             warnings.append("\(app.bundleId) has no shared secret: any password is accepted for it")
@@ -278,7 +279,7 @@ extension ConfigurationLoader {
         endpoint.trust = trust()
         endpoint.receiptCacheBytes = values.integer("endpoint.receipt-cache-bytes")
         if endpoint.unknownBundleIds == .refused, endpoint.apps.isEmpty {
-            values.note("endpoint.unknown-bundle-ids", "refuses every receipt, since there are no apps")
+            values.note("endpoint.unknown-bundle-ids", "rejects every receipt, because there are no apps")
         }
         return endpoint
     }
@@ -295,14 +296,14 @@ extension ConfigurationLoader {
             "no apps are configured: receipts of every app are answered" + (isKept ? ", and kept in the store" : ""))
     }
 
-    /// Warns of secrets that cannot be what App Store Connect shows: 32 hexadecimal digits.
+    /// Warns about secrets that are not in the form of App Store Connect: 32 hexadecimal digits.
     private mutating func checkForm(of secrets: [String], key: String) {
         for (index, secret) in secrets.enumerated() {
             if let problem = Self.problem(ofForm: secret) { warnings.append("\(key)[\(index)]: \(problem)") }
         }
     }
 
-    /// A sentence that holds nothing of the secret; nil for one in the right form.
+    /// What is wrong with the form of a secret, without any part of it; nil if nothing is.
     private static func problem(ofForm secret: String) -> String? {
         let expected = "expected 32 hexadecimal digits, found"
         guard secret.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
@@ -331,7 +332,7 @@ extension ConfigurationLoader {
         return app
     }
 
-    /// One secret per line; blank lines do not count.
+    /// One secret per line; ignores blank lines.
     private mutating func secrets(path: String, key: String, place: String?) -> [String] {
         lines(ofSecretFile: path, key: key, place: place).map { line in
             if let problem = Self.problem(ofForm: line.text) { warnings.append("\(path):\(line.number): \(problem)") }
@@ -350,7 +351,7 @@ extension ConfigurationLoader {
                 return []
             }
             if BoundedFile.isReadableByEverybody(path) {
-                warnings.append("\(path) holds secrets and every user of this machine may read it")
+                warnings.append("\(path) contains secrets and every user of this machine may read it")
             }
             let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
                 $0.trimmingCharacters(in: .whitespaces)
@@ -358,7 +359,7 @@ extension ConfigurationLoader {
             let secrets = lines.enumerated().filter { !$0.element.isEmpty }.map {
                 (number: $0.offset + 1, text: $0.element)
             }
-            if secrets.isEmpty { problems.append(.init(key: key, place: place, "\(path) holds no secret")) }
+            if secrets.isEmpty { problems.append(.init(key: key, place: place, "\(path) contains no secret")) }
             return secrets
         } catch {
             problems.append(.init(key: key, place: place, "\(path) cannot be read: \(error)"))
@@ -366,7 +367,7 @@ extension ConfigurationLoader {
         }
     }
 
-    /// Where receipts wait for the store.
+    /// The spool for receipts that wait for the store.
     mutating func spool(storeURL: String?) -> VerifyReceiptServerConfiguration.Spool {
         var spool = VerifyReceiptServerConfiguration.Spool(besideStore: storeURL)
         let path = values.text("spool.path")
@@ -374,7 +375,7 @@ extension ConfigurationLoader {
             spool.path = nil
             if storeURL != nil {
                 warnings.append(
-                    "spool.path is none: receipts that the store does not take in time are answered and lost")
+                    "spool.path is none: receipts that the store does not write in time are answered and lost")
             }
         } else if let path {
             spool.path = path
@@ -392,7 +393,7 @@ extension ConfigurationLoader {
         notifications.version1 = values.boolean("notifications.v1")
         let endpoint = configuration.endpoint
         if notifications.version1, endpoint.accountSecrets.isEmpty, endpoint.apps.allSatisfy(\.sharedSecrets.isEmpty) {
-            values.note("notifications.v1", "needs a shared secret, which is all that says where they come from")
+            values.note("notifications.v1", "needs a shared secret: nothing else authenticates these notifications")
         }
         if values.isGiven("notifications.enabled"), notifications.enabled, configuration.storeURL == nil {
             values.note("notifications.enabled", "needs a store (store.url)")
@@ -411,9 +412,9 @@ extension ConfigurationLoader {
         }
         let xcode = values.boolean("trust.accept-xcode")
         if !roots.isEmpty {
-            warnings.append("trust.roots makes receipts count that Apple did not sign: for tests only")
+            warnings.append("trust.roots accepts receipts that Apple did not sign: for tests only")
         }
-        if xcode { warnings.append("trust.accept-xcode makes receipts count that anybody can make: for tests only") }
+        if xcode { warnings.append("trust.accept-xcode accepts receipts that anyone can create: for tests only") }
         return TrustPolicy(
             additionalRoots: roots, additionalIntermediates: intermediates, acceptsXcodeReceipts: xcode)
     }
@@ -427,7 +428,7 @@ extension ConfigurationLoader {
 
     /// The certificates of a PEM or DER file as DER.
     ///
-    /// - Parameter check: throws if they cannot be used where they are wanted.
+    /// - Parameter check: throws if the certificates cannot be used for this key.
     mutating func certificates(_ path: String, key: String, check: ([[UInt8]]) throws -> Void) -> [[UInt8]] {
         let place = values.place(of: key)
         do {
@@ -457,18 +458,18 @@ extension ConfigurationLoader {
             }
         }
         if !roots.isEmpty {
-            warnings.append("trust.signed-data-roots makes signed data count that Apple did not sign: for tests only")
+            warnings.append("trust.signed-data-roots accepts signed data that Apple did not sign: for tests only")
         }
         return SignedDataTrust(additionalRoots: roots, acceptsXcode: values.boolean("trust.accept-xcode"))
     }
 
-    /// One checker for all JWS, so that they share its cache.
+    /// One checker for all JWS, so that they share a cache.
     mutating func revocation() -> (any RevocationChecking)? {
         guard values.boolean("trust.revocation-check") else { return nil }
         return OCSPRevocationChecker(transport: AsyncHTTPClientTransport())
     }
 
-    /// The verifier of transactions that StoreKit 2 signed: for the extension of verifyReceipt, and for validations.
+    /// The verifier of StoreKit 2 transactions, for the extension of verifyReceipt and for validations.
     mutating func signedTransactions(in configuration: inout VerifyReceiptServerConfiguration) {
         let answersSignedTransactions = values.boolean("endpoint.answer-signed-transactions")
         guard answersSignedTransactions || configuration.endpoint.apps.contains(where: \.answersValidations) else {
@@ -507,7 +508,7 @@ extension ConfigurationLoader {
 
     private static func milliseconds(_ seconds: Double) -> Int64 { Int64((seconds * 1_000).rounded()) }
 
-    /// The keys of the apps that have one, by their own entry or by the entry for all.
+    /// The In-App Purchase keys of the apps, from their own entries or from the general one.
     mutating func appStore() -> [AppStoreCredentials] {
         let all = ConfigurationFile.AppStoreServerEntry(
             issuerID: values.text("app-store-server.issuer-id"), keyID: values.text("app-store-server.key-id"),
@@ -526,7 +527,7 @@ extension ConfigurationLoader {
                     bundleID: app.bundleId, key: purchaseKey, productionURL: urls[0], sandboxURL: urls[1]))
         }
         if (file?.apps ?? []).isEmpty, all.keyID != nil {
-            values.note("app-store-server.key-id", "is of no use without apps")
+            values.note("app-store-server.key-id", "has no effect without apps")
         }
         return result
     }
@@ -558,7 +559,7 @@ extension ConfigurationLoader {
             let text = String(decoding: try BoundedFile.read(path, maximumSize: 1 << 16), as: UTF8.self)
             let purchaseKey = try InAppPurchaseKey(pem: text, keyID: keyID, issuerID: issuerID)
             if BoundedFile.isReadableByEverybody(path) {
-                warnings.append("\(path) holds a private key and every user of this machine may read it")
+                warnings.append("\(path) contains a private key and every user of this machine may read it")
             }
             return purchaseKey
         } catch let error as BoundedFile.Failure {
@@ -569,7 +570,7 @@ extension ConfigurationLoader {
         return nil
     }
 
-    /// Queries of the App Store need a key for the app and a store for the answers.
+    /// Freshness from the App Store needs a key for the app, and a store for the answers.
     mutating func checkFreshness(_ configuration: VerifyReceiptServerConfiguration) {
         let known = Set(configuration.appStore.map(\.bundleID))
         let general = configuration.endpoint.freshness.source

@@ -13,7 +13,7 @@ struct ConfigurationValues {
     /// - Parameters:
     ///   - flags: texts by key.
     ///   - environment: all variables of the process.
-    ///   - entries: what the file holds, by key.
+    ///   - entries: the values in the file.
     init(flags: [String: String], environment: [String: String], entries: [ConfigurationFileEntry], file: String?) {
         let settings = Dictionary(Setting.all.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         var problems: [ConfigurationError.Problem] = []
@@ -92,7 +92,7 @@ struct ConfigurationValues {
         return texts?.filter { !$0.isEmpty } ?? (fallback.isEmpty ? [] : [fallback])
     }
 
-    /// An empty value is an error, because an unset variable of a deployment becomes an empty text.
+    /// An empty value is an error, because an unset variable of a deployment becomes an empty string.
     static let isEmpty = "is empty; remove it to use the default"
 
     mutating func integer(_ key: String) -> Int {
@@ -162,7 +162,7 @@ struct ConfigurationValues {
 }
 
 extension ConfigurationValues {
-    /// The typed value of a text given by flag.
+    /// The typed value of a flag's text.
     static func content(of text: String, as kind: Setting.Kind) -> ConfigValue? {
         switch kind {
         case .text, .path, .choice: ConfigValue(.string(text), isSecret: false)

@@ -11,12 +11,12 @@ package struct ConnectionTrial: Sendable {
     /// The result of one test.
     package struct Finding: Sendable, Hashable {
         package let subject: String
-        /// Nil if it works. It holds no secret.
+        /// Nil if it works. Contains no secret.
         package let problem: String?
     }
 
-    private static let patience = Duration.seconds(15)
-    /// No test notification has it.
+    private static let timeout = Duration.seconds(15)
+    /// A token that no test notification has.
     private static let unknownToken = "00000000-0000-0000-0000-000000000000_0000000000000"
 
     private let configuration: VerifyReceiptServerConfiguration
@@ -24,9 +24,9 @@ package struct ConnectionTrial: Sendable {
     private let openStore: @Sendable (String) throws -> any TransactionStore
 
     /// - Parameters:
-    ///   - configuration: one that was loaded, so that its files could be read.
+    ///   - configuration: a loaded configuration, whose files could be read.
     ///   - transport: carries the calls of the App Store Server API.
-    ///   - openStore: opens the store behind an address.
+    ///   - openStore: opens the store with an address.
     package init(
         _ configuration: VerifyReceiptServerConfiguration, transport: any APITransport = AsyncHTTPClientTransport(),
         openStore: @escaping @Sendable (String) throws -> any TransactionStore
@@ -36,7 +36,7 @@ package struct ConnectionTrial: Sendable {
         self.openStore = openStore
     }
 
-    /// Everything that was tried, in the order of the configuration's example.
+    /// Tries everything, and returns the results in the order of the example configuration.
     package func findings() async -> [Finding] {
         var findings = configuration.endpoint.apps.compactMap { app in
             app.catalog.map { _ in Finding(subject: "catalogs of \(app.bundleId)", problem: nil) }
@@ -74,7 +74,7 @@ package struct ConnectionTrial: Sendable {
     private func store(_ url: String) async -> Finding {
         guard let address = try? StoreURL(url) else { return Finding(subject: "store", problem: "is no address") }
         let subject = "store \(address)"
-        // Opening it would make the file, and maybe as another user than the one that serves.
+        // Opening it would create the file, possibly as another user than the server's.
         if case .sqlite(let path) = address, !FileManager.default.fileExists(atPath: path) {
             return Finding(subject: subject + " (no file yet)", problem: BoundedFile.obstacleToWriting(path))
         }
@@ -96,8 +96,8 @@ package struct ConnectionTrial: Sendable {
 
     // MARK: App Store
 
-    /// Asks for the result of a test notification that there never was: with a key that is right the answer is that there is
-    /// none.
+    /// Requests the result of a test notification that does not exist. If the key is valid, the App Store answers that
+    /// there is none.
     private func key(_ credentials: AppStoreCredentials, _ environment: Environment) async -> Finding {
         let server = credentials.server(environment).map { " at \($0)" } ?? ""
         let subject = "App Store key of \(credentials.bundleID), \(environment.rawValue)\(server)"
@@ -131,8 +131,8 @@ package struct ConnectionTrial: Sendable {
     }
 
     private func bounded(_ trial: Task<String?, Never>) async -> String? {
-        let outcome = await withTimeout(Self.patience, waitingFor: Task { Outcome(problem: await trial.value) })
-        return outcome.map(\.problem) ?? "no answer within \(Self.patience.components.seconds) seconds"
+        let outcome = await withTimeout(Self.timeout, waitingFor: Task { Outcome(problem: await trial.value) })
+        return outcome.map(\.problem) ?? "no answer within \(Self.timeout.components.seconds) seconds"
     }
 
     private struct Outcome {

@@ -1,15 +1,15 @@
 import VerifyReceipt
 
-/// A configuration key that holds a scalar or a list of scalars. It can be given by file, environment and flag; lists of
-/// objects (`apps`, `listeners`) only by file.
+/// A configuration key with a scalar or a list of scalars. A file, the environment or a flag can set it; only a file
+/// can contain lists of objects (`apps`, `listeners`).
 package struct Setting: Sendable {
     package enum Kind: Sendable, Equatable {
         case text
-        /// A path; in a file it counts from the file's folder, elsewhere from the working directory.
+        /// A path, relative to the file's folder if it is in a file, else to the working directory.
         case path
         case texts
         case paths
-        /// Texts that are never shown.
+        /// Texts that are never printed.
         case secrets
         case integer(ClosedRange<Int>)
         case seconds(ClosedRange<Double>)
@@ -18,7 +18,7 @@ package struct Setting: Sendable {
         case choices([String])
     }
 
-    /// Levels joined by dots.
+    /// The levels, joined by dots.
     package let key: String
     package let kind: Kind
     /// The default in the form of a configuration file; empty for none.
@@ -34,7 +34,7 @@ package struct Setting: Sendable {
     }
 
     package static let variablePrefix = "LEGACY_RECEIPTS_"
-    /// Variables of the prefix that belong to the build and the tests of this package.
+    /// Variables with the prefix that belong to the build and the tests of this package.
     static let foreignVariables: Set<String> = [
         "LEGACY_RECEIPTS_WARNINGS_AS_ERRORS", "LEGACY_RECEIPTS_PYTHON", "LEGACY_RECEIPTS_SEED",
         "LEGACY_RECEIPTS_SIGNED_DATA", "LEGACY_RECEIPTS_MANY_CONNECTIONS",
@@ -49,7 +49,7 @@ package struct Setting: Sendable {
         self.fallback = fallback
     }
 
-    /// Every such key. The example configuration in `tools/configuration` explains each.
+    /// All settings. The example configuration in `tools/configuration` explains each.
     package static let all: [Setting] = listening + endpoint + operation
 
     private static let listening = [

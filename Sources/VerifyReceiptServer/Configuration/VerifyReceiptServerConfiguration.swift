@@ -5,7 +5,7 @@ public import VerifyReceipt
 
 /// How the server runs. The initial values are the defaults of the configuration file.
 public struct VerifyReceiptServerConfiguration: Sendable {
-    /// As which of Apple's endpoints a listener answers.
+    /// Which of Apple's endpoints a listener answers as.
     public enum Role: String, Sendable, CaseIterable {
         /// By path and host name.
         case both
@@ -31,7 +31,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public struct Listener: Sendable, Hashable {
         /// A name or address to bind to.
         public var host: String
-        /// 0 takes any free port.
+        /// 0 for any free port.
         public var port: Int
         public var role: Role
         /// With TLS, HTTP/2 is offered by ALPN.
@@ -57,27 +57,29 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     }
 
     public struct Limits: Sendable, Hashable {
-        /// Bytes of a request's body; beyond: 413. 3 MiB, as Apple's endpoint (Reference.md C3).
+        /// The maximum bytes of a request's body; a larger one gets 413. 3 MiB, as at Apple's endpoint (Reference.md
+        /// C3).
         public var bodyBytes = 3 << 20
-        /// Bytes of all header fields of a request; beyond: 400 and the connection is closed.
+        /// The maximum bytes of all header fields of a request; a larger header gets 400, and the connection is closed.
         public var headerBytes = 32 << 10
-        /// Header fields of a request.
+        /// The maximum number of header fields of a request.
         public var headerFields = 100
-        /// Connections of all listeners together. For a further one the connection is closed that has been idle for the
-        /// longest time; where none is idle, the further one is.
+        /// The maximum number of connections of all listeners together. A further connection replaces the one that has
+        /// been idle for the longest time; if none is idle, it is closed at once.
         public var connections = 8192
-        /// Connections of one client's address (of IPv6, of a network of 64 bits), and requests at the same time of one
-        /// client behind ``VerifyReceiptServerConfiguration/trustedProxies``; a further connection is closed, a further
-        /// request gets 429. 0 for no bound, which is right behind a proxy that is not among the trusted ones.
+        /// The maximum number of connections of one client's address (in IPv6, of one /64 network), and of concurrent
+        /// requests of one client behind ``VerifyReceiptServerConfiguration/trustedProxies``. A further connection is
+        /// closed; a further request gets 429. 0 for no limit, which is right behind a proxy that is not trusted.
         public var connectionsPerAddress = 0
-        /// Requests that work at the same time; 0 means four per core. Requests that wait for the store are not among them.
+        /// The maximum number of requests that are processed at the same time; 0 means four per core. Requests that
+        /// wait for the store do not count.
         public var concurrentRequests = 0
-        /// Requests that wait for their turn; beyond: 503 with 21005.
+        /// The maximum number of requests that wait for their turn; a further one gets 503 with 21005.
         public var waitingRequests = 1024
-        /// Requests that wait for the store or the App Store and let others work meanwhile.
+        /// The maximum number of requests that wait for the store or the App Store without using a slot.
         package var awayRequests = 256
-        /// Bytes of bodies and of answers not yet taken in memory, of all requests together; beyond: 503 with 21005. A
-        /// quarter is kept for bodies and answers up to 128 KiB.
+        /// The maximum bytes in memory of request bodies and of answers that clients have not read yet, of all requests
+        /// together; a further request gets 503 with 21005. A quarter is reserved for bodies and answers up to 128 KiB.
         public var bufferedBytes = 256 << 20
 
         public init() {}
@@ -90,23 +92,23 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var headers = Duration.seconds(10)
         /// From the end of the header to the end of the body.
         public var body = Duration.seconds(60)
-        /// For each 16 KiB of a body larger than 128 KiB.
+        /// The time for each 16 KiB of a body larger than 128 KiB.
         package var bodyStep = Duration.seconds(10)
-        /// For the client to take an answer.
+        /// The time in which the client must read an answer.
         public var write = Duration.seconds(30)
         /// From an answer to the end of the next request's header.
         public var idle = Duration.seconds(75)
         /// The time for which sockets continue to accept connections after the shutdown has begun, so that load balancers can
         /// detect it with `/readyz`.
         public var drain = Duration.seconds(5)
-        /// For requests in flight to be finished after that.
+        /// The time after that for requests in progress to finish.
         public var shutdown = Duration.seconds(25)
         /// The timeout of the store. If the store has not answered for this time, requests that need it get the result of
         /// `EndpointConfiguration.whenStoreFails` at once, and notifications 503, until it answers again.
         public var store = Duration.seconds(1)
-        /// From the stop until requests that do not end are left behind.
+        /// From the start of the shutdown until requests that do not end are abandoned.
         package var untilAbandoned: Duration { drain + shutdown }
-        /// For the App Store's word, before an answer is given without it or refused.
+        /// How long a request waits for the App Store before it is answered without it, or rejected.
         public var appStore = AppStoreRefresher.defaultTimeout
 
         public init() {}
@@ -128,14 +130,15 @@ public struct VerifyReceiptServerConfiguration: Sendable {
 
     /// The spool for receipts that the store does not write in time.
     public struct Spool: Sendable, Hashable {
-        /// The path of its file, which no other server may use; nil for none.
+        /// The path of its file, which no other server may use; nil for no spool.
         public var path: String?
-        /// Bytes of receipts at which it is full.
+        /// The size at which it is full, in bytes.
         public var maximumBytes = 1 << 30
 
         public init(path: String?) { self.path = path }
 
-        /// Beside the file of a SQLite store, in the working directory for another one, none without a store.
+        /// The default spool: beside the file of a SQLite store, in the working directory for another store, none
+        /// without a store.
         public init(besideStore url: String?) {
             path =
                 switch url.flatMap({ try? StoreURL($0) }) {
@@ -146,7 +149,8 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         }
     }
 
-    /// Which App Store Server Notifications are taken in. They go to the store: without one there are none.
+    /// Which App Store Server Notifications the server accepts. It writes them to the store, so without a store there
+    /// are none.
     public struct Notifications: Sendable, Hashable {
         /// Whether `/notifications/v2` exists.
         public var enabled = true
@@ -158,10 +162,10 @@ public struct VerifyReceiptServerConfiguration: Sendable {
 
     /// The listener that looks customers up and inspects documents.
     public struct LookUpListener: Sendable, Hashable {
-        /// Only this machine reaches the standard address.
+        /// By default, only this machine can reach it.
         public var host: String
         public var port: Int
-        /// Each is accepted as bearer token; there is at least one.
+        /// The accepted bearer tokens, at least one.
         public var tokens: [SharedSecret]
 
         public init(host: String = "127.0.0.1", port: Int = 9091, tokens: [SharedSecret]) {
@@ -180,7 +184,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public var lookUp: LookUpListener?
     /// Host names under which a listener with the role ``Role/both`` answers as sandbox on every path; lower case.
     public var sandboxHosts = ["sandbox.itunes.apple.com"]
-    /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` names the client.
+    /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header states the client.
     public var trustedProxies: [IPNetwork] = []
     public var limits = Limits()
     public var timeouts = Timeouts()
@@ -188,14 +192,14 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     /// The address of the store; nil for none.
     public var storeURL: String? = "sqlite:legacy-receipts.sqlite"
     public var spool = Spool(besideStore: "sqlite:legacy-receipts.sqlite")
-    /// Comparing with a real verifyReceipt in the background; nil for not at all.
+    /// The comparison with a live verifyReceipt in the background; nil for none.
     public var shadow: ShadowConfiguration?
     public var endpoint: EndpointConfiguration
     public var notifications = Notifications()
     /// The trust anchors for JWS: notifications, the App Store Server API, and transactions in `receipt-data`.
     public var signedDataTrust = SignedDataTrust.apple
-    /// Asks online whether the certificates under such data were revoked; nil for not at all. With it the certificates must
-    /// be valid when they are checked, not only when they signed.
+    /// Checks online whether the certificates of such data were revoked; nil for no check. With a check, the
+    /// certificates must be valid now, not only when they signed.
     public var revocation: (any RevocationChecking)?
     /// The credentials for the App Store Server API by app. Without them, the server does not query the App Store about an app.
     public var appStore: [AppStoreCredentials] = []

@@ -4,14 +4,14 @@ public import Purchases
 import TransactionStore
 public import VerifyReceipt
 
-/// Makes the endpoint of a configuration, with its refresher.
+/// Creates the endpoint of a configuration, with its refresher.
 struct EndpointMaker: Sendable {
     let store: (any TransactionStore)?
     let writer: StoreWriter?
     let metrics: ServerMetrics
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let clock: @Sendable () -> Int64
-    /// Connections to the App Store and cached answers. They outlive a reload.
+    /// Connections to the App Store and cached answers. A reload keeps them.
     private let pool: AppStoreClientPool
 
     /// - Parameter timeout: how long a request waits for the App Store.
@@ -35,7 +35,7 @@ struct EndpointMaker: Sendable {
             endpoint.customerRefresher = AppStoreRefresher(
                 credentials: configuration.appStore, verifier: verifier, store: store, pool: pool, clock: clock,
                 wallClock: { SystemClock.now() },
-                // A request that waits for the App Store holds no place of the server.
+                // A request that waits for the App Store uses no slot of the queue.
                 waiting: { wait in
                     do { return try await WorkPlace.away(wait) } catch is WorkPlace.TooManyAway {
                         throw RefreshError.tooManyWaiting

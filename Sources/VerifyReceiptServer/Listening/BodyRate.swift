@@ -4,7 +4,7 @@ import NIOCore
 /// ``VerifyReceiptServerConfiguration/Timeouts/bodyStep``. Large bodies share a part of the memory. Without a rate, a few clients
 /// that stop in the middle could block it until the timeout of the body.
 struct BodyRate {
-    /// Bytes.
+    /// In bytes.
     static let step = 16 << 10
 
     private let duration: TimeAmount
@@ -36,7 +36,7 @@ struct BodyRate {
         }
     }
 
-    /// Gives the client the time of a step from now on.
+    /// Restarts the deadline of the current step.
     mutating func restart() {
         base = received
         deadline = .now() + duration

@@ -1,37 +1,37 @@
 package import NIOCore
 import Synchronization
 
-/// The open connections of all listeners. When there is no room for another one, the connection that has waited for its
-/// client for the longest time is closed for it, so that silent clients cannot lock the others out.
+/// The open connections of all listeners. If the table is full, a new connection replaces the one that has waited for
+/// its client for the longest time, so silent clients cannot lock out the others.
 ///
 /// | phase | means | closed to make room |
 /// |---|---|---|
-/// | idle | between requests, or before the first complete header | the one that is in its phase for the longest time |
-/// | waitingForClient | the body of the only request has not come as a whole, or an answer is not taken | as idle |
+/// | idle | between requests, or before the first complete header | if it has waited for the longest time |
+/// | waitingForClient | the body of the only request is incomplete, or the client has not read an answer | as idle |
 /// | answering | a request is being answered | never |
 ///
-/// Idle connections do not go before those in a body: a new connection is idle until its header has come, and each would push
-/// out another new one while those that send no more than a header stay.
+/// Idle connections are not closed before those in a body: a new connection is idle until its header arrives, so new
+/// ones would replace each other while those that send only a header stay.
 package final class ConnectionTable: Sendable {
     package enum Phase {
         case idle, waitingForClient, answering
     }
 
-    /// Why a connection is not taken.
+    /// Why a connection is rejected.
     package enum Refusal: String, CaseIterable {
-        /// `limits.connections`, and every connection is being answered.
+        /// `limits.connections`, while every connection has a request being answered.
         case limit
         /// `limits.connections-per-address`.
         case address
     }
 
     package enum Admission {
-        /// - Parameter displaced: closes the connection that has to go; to be called outside of any lock.
+        /// - Parameter displaced: closes the replaced connection; call it outside of any lock.
         case admitted(Place, displaced: (@Sendable () -> Void)?)
         case refused(Refusal)
     }
 
-    /// Names an open connection. A place is given to another connection after ``close(_:)``.
+    /// Identifies an open connection. ``close(_:)`` frees it for another connection.
     package struct Place: Sendable {
         fileprivate let index: Int
     }
@@ -45,7 +45,7 @@ package final class ConnectionTable: Sendable {
     private struct Slot {
         static let none = -1
 
-        /// Nil if the connection is on its way out.
+        /// Nil if the connection is closing.
         var phase: Phase?
         var address: IPAddress?
         var close: (@Sendable () -> Void)?
@@ -56,7 +56,7 @@ package final class ConnectionTable: Sendable {
     private struct State {
         var slots: [Slot] = []
         var free: [Int] = []
-        /// Those that are not being answered, the longest waiting one first.
+        /// The connections without a request being answered, the longest waiting one first.
         var waiting = Queue()
         /// Connections that are closing.
         var leaving = 0
@@ -100,20 +100,20 @@ package final class ConnectionTable: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - maximum: connections that may be open.
-    ///   - addresses: bounds those of one client.
+    ///   - maximum: the maximum number of open connections.
+    ///   - addresses: limits the connections of one client.
     package init(maximum: Int, addresses: AddressCounter) {
         self.maximum = maximum
         self.addresses = addresses
     }
 
-    /// How many are open.
+    /// The number of open connections.
     package var current: Int { state.withLock { $0.open } }
 
-    /// Takes a connection in, as idle. After an admission ``close(_:)`` has to follow.
+    /// Adds a connection as idle. After an admission, the caller must call ``close(_:)``.
     ///
     /// - Parameters:
-    ///   - address: the client's; nil if it does not count against the bound of one client.
+    ///   - address: the client's address; nil if the limit of one client does not apply.
     ///   - close: closes the connection, from any thread.
     package func open(_ address: IPAddress?, close: @escaping @Sendable () -> Void) -> Admission {
         guard addresses.enter(address) else { return .refused(.address) }
@@ -142,7 +142,7 @@ package final class ConnectionTable: Sendable {
         return admission
     }
 
-    /// Notes what the connection does now. One that is on its way out stays so.
+    /// Sets the phase of a connection. A closing connection stays so.
     package func set(_ phase: Phase, of place: Place) {
         state.withLock { state in
             guard let present = state.slots[place.index].phase, present != phase else { return }
@@ -163,15 +163,16 @@ package final class ConnectionTable: Sendable {
     }
 }
 
-/// How much each client has at the same time: connections, or requests that trusted proxies hand on.
+/// Counts the concurrent connections, or requests through trusted proxies, of each client.
 package final class AddressCounter: Sendable {
     private let maximum: Int
     private let counts = Mutex<[IPAddress: Int]>([:])
 
-    /// - Parameter maximum: for each address, of IPv6 for each network of 64 bits; 0 for no bound.
+    /// - Parameter maximum: the limit for each address (in IPv6, for each /64 network); 0 for no limit.
     package init(maximum: Int) { self.maximum = maximum }
 
-    /// Whether there is room for one more; then ``leave(_:)`` has to follow. Without an address there is always room.
+    /// Adds one for an address, if there is room. After `true`, the caller must call ``leave(_:)``. Without an address
+    /// there is always room.
     func enter(_ address: IPAddress?) -> Bool {
         guard maximum > 0, let client = address?.client else { return true }
         return counts.withLock { counts in
@@ -192,7 +193,8 @@ package final class AddressCounter: Sendable {
 
 /// Reports the state of one connection's requests and headers to the table.
 ///
-/// It is between TLS and the HTTP decoder. The handlers of requests find it in the pipeline; HTTP/2 has one for each stream.
+/// It is between TLS and the HTTP decoder. The request handlers find it in the pipeline; HTTP/2 has one request handler
+/// for each stream.
 package final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = NIOAny
 
@@ -200,9 +202,9 @@ package final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHand
     private let place: ConnectionTable.Place
     private var waiting = 0
     private var answering = 0
-    /// Whether bytes have come since ``expectHeader()``.
+    /// Whether bytes have arrived since ``expectHeader()``.
     private(set) var hasBytes = false
-    /// Closes the connection, which has to go and must not before its answer.
+    /// Closes the connection after its answer, if it must make room.
     private var closing: (() -> Void)?
 
     package init(_ place: ConnectionTable.Place, of table: ConnectionTable) {
@@ -217,7 +219,7 @@ package final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHand
 
     func expectHeader() { hasBytes = false }
 
-    /// Notes that a handler of requests goes from one phase to another.
+    /// Called when a request handler changes its phase.
     package func change(from old: ConnectionTable.Phase, to new: ConnectionTable.Phase) {
         count(old, -1)
         count(new, 1)
@@ -227,8 +229,8 @@ package final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHand
         closing()
     }
 
-    /// Makes room for another connection, to be called on the event loop. A request may have come since this one was
-    /// chosen for its long wait: it is answered first.
+    /// Makes room for another connection; call it on the event loop. A request that has arrived since this connection
+    /// was chosen is answered first.
     package func leave(_ close: @escaping () -> Void) {
         if answering == 0 { close() } else { closing = close }
     }

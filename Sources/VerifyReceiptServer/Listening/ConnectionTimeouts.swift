@@ -14,7 +14,7 @@ import NIOTLS
 /// | after the last stream | `timeouts.idle` and ``grace(_:)`` |
 /// | no stream, while the server stops | ``grace(_:)`` |
 ///
-/// A connection with TLS that speaks HTTP/1.1 is left to ``RequestTimeouts``.
+/// ``RequestTimeouts`` handles TLS connections with HTTP/1.1.
 final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
@@ -23,7 +23,7 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var openStreams = 0
     private var isDraining = false
-    /// When the connection is closed, if no stream is opened; nil while one is open and before HTTP/2 is spoken.
+    /// When the connection is closed, unless a stream opens; nil while a stream is open, and before HTTP/2 begins.
     private var end: (phase: RequestTimeouts.Phase, deadline: NIODeadline)?
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture
@@ -33,7 +33,7 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
         self.metrics = metrics
     }
 
-    /// The time for the acknowledgment.
+    /// The time for the client's acknowledgment.
     static func grace(_ timeouts: VerifyReceiptServerConfiguration.Timeouts) -> Duration {
         min(timeouts.idle, .seconds(5))
     }
@@ -84,7 +84,7 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
         wake(at: deadline)
     }
 
-    /// A timer that fires too early looks again: far cheaper than a new timer for every stream.
+    /// A timer that fires too early is scheduled again, which is far cheaper than a new timer for every stream.
     private func wake(at deadline: NIODeadline) {
         guard let context, timer == nil || deadline < timerDeadline else { return }
         timer?.cancel()
@@ -98,7 +98,7 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
         guard end.deadline <= .now() else { return wake(at: end.deadline) }
         stop()
         metrics.timeouts.add(end.phase.rawValue)
-        // Below TLS, whose own farewell would wait for the client once more.
+        // Below TLS, because closing TLS would wait for the client once more.
         let transport = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
         (transport ?? context).close(promise: nil)
     }

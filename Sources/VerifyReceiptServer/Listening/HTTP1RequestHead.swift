@@ -17,7 +17,7 @@ final class HTTP1RequestHead: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
-        // A stream of HTTP/2 has no such decoder, and none of these rules.
+        // A stream of HTTP/2 has no such decoder, and needs none of these rules.
         guard let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) else { return }
         try? pipeline.addHandler(HTTP1RequestHeadReader(), position: .after(decoder))
     }

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// An address of IPv4 or IPv6. An IPv4 address that is mapped into IPv6 is the IPv4 address (RFC 4291, 2.5.5.2).
+/// An IPv4 or IPv6 address. An IPv4-mapped IPv6 address equals the IPv4 address (RFC 4291, 2.5.5.2).
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// The high half of the 128 bits; IPv4 is mapped to `::ffff:0:0/96`.
     let high: UInt64
@@ -29,7 +29,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(bytes: withUnsafeBytes(of: &address) { Array($0) })
     }
 
-    /// The address alone, in the forms of RFC 4291 and in four decimal numbers.
+    /// Parses an address without a port: the forms of RFC 4291, or four decimal numbers.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count <= 45 else { return nil }
         var (address4, address6) = (in_addr(), in6_addr())
@@ -43,7 +43,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Nil for an address that is none of IP.
+    /// Nil for an address that is not an IP address.
     init?(_ address: SocketAddress?) {
         switch address {
         case .v4(let address): self.init(address.address.sin_addr)
@@ -57,7 +57,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address that identifies a client: for IPv6 the /64 network, whose addresses belong to one client.
     var client: IPAddress { isIPv4 ? self : IPAddress(high, 0) }
 
-    /// Without what is behind the first `length` bits.
+    /// The address with only its first `length` bits.
     fileprivate func prefix(_ length: Int) -> IPAddress {
         IPAddress(
             high & Self.mask(length), low & Self.mask(length - 64))
@@ -84,13 +84,13 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A network of addresses in the notation of CIDR: `10.0.0.0/8`, `2001:db8::/32`; an address alone is a network of one.
+/// A network in CIDR notation: `10.0.0.0/8`, `2001:db8::/32`; an address alone is a network of one.
 public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     private let base: IPAddress
-    /// Of the 128 bits.
+    /// The length of the prefix, in the 128 bits.
     private let length: Int
 
-    /// Nil if the text is no network, or has bits behind its length.
+    /// Nil if the text is not a network, or has bits after the prefix.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else { return nil }

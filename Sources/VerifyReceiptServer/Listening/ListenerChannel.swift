@@ -31,7 +31,7 @@ final class ListenerChannel: ServerChildChannel {
 
     private let state: ServerState
     private let responder: HTTPChannelHandler.Responder
-    /// Exchanged when certificates are reloaded; connections keep what they began with.
+    /// Replaced when certificates are reloaded; existing connections keep theirs.
     private let inner: Mutex<Inner>
     private let expiry: Mutex<Int?>
 
@@ -109,7 +109,7 @@ final class ListenerChannel: ServerChildChannel {
                     return .secure(inner, value)
                 }
             }
-        // Nobody else closes a connection whose setup failed.
+        // Nothing else closes a connection whose setup failed.
         future.whenFailure { _ in channel.close(promise: nil) }
         return future
     }
@@ -120,7 +120,7 @@ final class ListenerChannel: ServerChildChannel {
         return address
     }
 
-    /// Below TLS, whose own farewell would wait for the client once more.
+    /// Closes below TLS, because closing TLS would wait for the client once more.
     private static func close(_ channel: any Channel) {
         channel.eventLoop.execute {
             let pipeline = channel.pipeline.syncOperations
@@ -131,13 +131,13 @@ final class ListenerChannel: ServerChildChannel {
                     channel.close(promise: nil)
                 }
             }
-            // None yet before the first bytes.
+            // Missing before the first bytes arrive.
             guard let place = try? pipeline.handler(type: ConnectionPlace.self) else { return close() }
             place.leave(close)
         }
     }
 
-    /// On threads that may wait for the store.
+    /// Runs on threads that may wait for the store.
     func handle(value: Value, logger: Logger) async {
         await withTaskExecutorPreference(BlockingThreads.shared) { await serve(value, logger) }
     }
@@ -145,7 +145,7 @@ final class ListenerChannel: ServerChildChannel {
     private func serve(_ value: Value, _ logger: Logger) async {
         switch value {
         case .plain(let value):
-            // Handling is the same whichever instance does it.
+            // Every instance handles a connection the same way.
             await HTTP1Channel(responder: responder).handle(value: value, logger: logger)
         case .secure(let inner, let value):
             await inner.handle(value: value, logger: logger)
@@ -191,8 +191,8 @@ final class HandshakeTimeout: ChannelInboundHandler, RemovableChannelHandler {
 @available(*, unavailable)
 extension HandshakeTimeout: Sendable {}
 
-/// Keeps a listening socket alive when accepting one connection fails, as it does while the process has no file
-/// descriptor left. Without it the error would end the listener.
+/// Keeps a listening socket open if accepting a connection fails, for example because the process has no file
+/// descriptor left. Otherwise the error would end the listener.
 final class AcceptErrorFilter: ChannelInboundHandler {
     typealias InboundIn = NIOAny
 
@@ -203,7 +203,7 @@ final class AcceptErrorFilter: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is IOError else { return context.fireErrorCaught(error) }
-        // Such errors come in floods.
+        // Such errors can be very frequent.
         guard NIODeadline.now() - lastLog > .seconds(1) else { return }
         lastLog = .now()
         logger.error("accepting a connection failed", metadata: ["error": "\(error)"])

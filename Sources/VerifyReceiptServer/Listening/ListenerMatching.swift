@@ -17,14 +17,14 @@ struct ListenerMatching {
     }
 
     private(set) var certificates: [Certificate] = []
-    /// Whether there is a listener more, one less, or one that changes between TLS and none: that takes a restart.
+    /// Whether a listener was added or removed, or changed between TLS and none. Such a change needs a restart.
     private(set) var differs: Bool
 
     init(
         from running: [VerifyReceiptServerConfiguration.Listener], to new: [VerifyReceiptServerConfiguration.Listener]
     ) {
         differs = running.count != new.count
-        // Several can be alike while their ports are not chosen yet (port 0): these keep their order.
+        // Several can have the same key if their port is 0; they are matched in order.
         var rest = Dictionary(grouping: new, by: Key.init).mapValues { $0[...] }
         for (index, listener) in running.enumerated() {
             guard let match = rest[Key(listener)]?.popFirst() else {

@@ -27,7 +27,7 @@ struct NamedListener: Service, CustomStringConvertible {
     let server: any StoppableServer
 
     func run() async throws {
-        // Detached, since the server would otherwise hear of the stop itself, and close at once.
+        // Detached, because otherwise the server would receive the shutdown itself and close at once.
         let work = Task.detached { [server] in try await server.run() }
         do {
             try await withTaskCancellationHandler {
@@ -53,12 +53,12 @@ struct NamedListener: Service, CustomStringConvertible {
 
 /// The listening socket of a server, once there is one.
 ///
-/// The server logs an error if it is cancelled while it waits for connections. So the socket is closed first, which ends that
-/// waiting; what is cancelled then are connections.
+/// The server logs an error if it is canceled while it waits for connections. So the socket is closed first, which ends
+/// that wait, and only connections are canceled.
 final class ListeningSocket: Sendable {
     private struct State {
         var channel: (any Channel)?
-        /// Called when the socket is closed; set when it must be.
+        /// Called when the socket is closed; nil until it must close.
         var onClose: (@Sendable () -> Void)?
     }
 

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Counts the bytes of answers that wait for their clients to take them, so that they leave less room for new bodies and
-/// answers. It never refuses: what is written is in memory already.
+/// Counts the bytes of answers that clients have not read yet, so that they leave less room for new bodies and answers.
+/// It rejects nothing: the bytes are already in memory.
 final class ReplyBudget: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
@@ -18,7 +18,7 @@ final class ReplyBudget: ChannelOutboundHandler, RemovableChannelHandler {
         }
         let bytes = buffer.readableBytes
         budget.hold(bytes)
-        // A promise is kept or broken in any case, also when the connection ends.
+        // The promise always completes, also when the connection ends.
         let written = promise ?? context.eventLoop.makePromise()
         written.futureResult.whenComplete { [budget] _ in budget.release(bytes) }
         context.write(data, promise: written)

@@ -15,7 +15,7 @@ import NIOSSL
 /// | idle | answer accepted | header of the next request |
 ///
 /// A client that has begun a request and does not finish its header or body in time gets 408 (RFC 9110, 15.5.9), unless
-/// the answer to it has begun already.
+/// its answer has already begun.
 ///
 /// A stream registers with the ``ConnectionTimeouts`` of its connection. The state of the request is reported to the
 /// ``ConnectionPlace`` of the connection.
@@ -30,17 +30,18 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
         case bodyRate = "body_rate"
     }
 
-    /// For a client that still sends to read 408: closing at once would reset the connection and take the answer with it.
+    /// The time for a client that still sends to read 408. Closing at once would reset the connection and lose the
+    /// answer.
     private static let lingering = TimeAmount.seconds(2)
 
     private let timeouts: VerifyReceiptServerConfiguration.Timeouts
     private let metrics: ServerMetrics
-    /// The phase in which the server waits for bytes of the client; nil while the client waits for the server.
+    /// The phase in which the server waits for bytes from the client; nil while the client waits for the server.
     private var inbound: (phase: Phase, deadline: NIODeadline)?
-    /// By when the client must have taken the oldest answer that it has not.
+    /// The deadline for the client to read its oldest unread answer.
     private var outbound: NIODeadline?
     private var bodyRate: BodyRate
-    /// Whether the server waits for requested bytes. If not, the client is not slow.
+    /// Whether the server waits for bytes that it requested. Otherwise the client is not slow.
     private var isAsking = false
     private var connection: ConnectionTimeouts?
     private var place: ConnectionPlace?
@@ -51,7 +52,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReading = false
     private var unanswered = 0
     private var unwritten = 0
-    /// Whether the final response to the request at hand has begun.
+    /// Whether the final response to the current request has begun.
     private var isResponding = false
     /// Whether 408 was written. Nothing follows it.
     private var isCut = false
@@ -63,7 +64,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        // Of a stream, the parent is the connection; of a connection, the listening socket.
+        // The parent of a stream is the connection; the parent of a connection is the listening socket.
         var owner = context.channel
         if let parent = context.channel.parent, parent.parent != nil {
             isStream = true
@@ -71,9 +72,9 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
             connection = try? parent.pipeline.syncOperations.handler(type: ConnectionTimeouts.self)
             connection?.streamOpened()
         }
-        // The admin listener's connections have none.
+        // Nil for connections of the admin listener.
         place = try? owner.pipeline.syncOperations.handler(type: ConnectionPlace.self)
-        // A connection becomes active later, a stream and a connection with TLS are so already.
+        // A connection becomes active later; a stream and a TLS connection already are.
         if context.channel.isActive { expect(.headers, timeouts.headers, context) }
     }
 
@@ -106,7 +107,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
             isReading = false
             inbound = nil
             bodyRate.end()
-            // Before others run: a connection that is idle may be closed to make room.
+            // At once, because an idle connection may be closed to make room.
             notePhase()
         }
         context.fireChannelRead(data)
@@ -149,7 +150,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
         notePhase()
     }
 
-    /// The client has taken an answer.
+    /// Called when the client has read an answer.
     private func hasTaken(_ context: ChannelHandlerContext) {
         unanswered -= 1
         unwritten -= 1
@@ -164,7 +165,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func notePhase() {
-        // An answer that waits for the client is the client's delay, and so are the requests behind it.
+        // An unread answer is the client's delay, and so are the requests after it.
         let new: ConnectionTable.Phase =
             if unwritten > 0 || isReading && unanswered < 2 {
                 .waitingForClient
@@ -190,7 +191,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
         wake(at: deadline, context)
     }
 
-    /// A timer that fires too early looks again: far cheaper than a new timer for every phase.
+    /// A timer that fires too early is scheduled again, which is far cheaper than a new timer for every phase.
     private func wake(at deadline: NIODeadline, _ context: ChannelHandlerContext) {
         guard timer == nil || deadline < timerDeadline else { return }
         timer?.cancel()
@@ -231,7 +232,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Writes 408 and ends the connection or stream.
     private func answer(_ context: ChannelHandlerContext) {
-        let answer = Answer.problem(.requestTimeout, "The request did not come in time.")
+        let answer = Answer.problem(.requestTimeout, "The request did not arrive in time.")
         var head = HTTPResponse(status: answer.status)
         head.headerFields[.contentType] = answer.contentType
         head.headerFields[.contentLength] = String(answer.reply.body.count)
@@ -246,7 +247,7 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
             context.close(mode: endsAtOnce ? .all : .output, promise: nil)
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
-        // Also where the client takes nothing.
+        // Also if the client reads nothing.
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingering) { context.close(promise: nil) }
         context.read()
     }

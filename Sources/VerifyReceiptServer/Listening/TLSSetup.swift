@@ -10,7 +10,7 @@ enum TLSSetup {
     /// - Throws: ``Failure`` that names the file.
     static func configuration(_ files: VerifyReceiptServerConfiguration.TLSFiles) throws -> TLSConfiguration {
         let chain = try read(files.certificate) { try NIOSSLCertificate.fromPEMBytes($0) }
-        guard !chain.isEmpty else { throw Failure(description: "\(files.certificate) holds no certificate in PEM") }
+        guard !chain.isEmpty else { throw Failure(description: "\(files.certificate) contains no certificate in PEM") }
         let key = try read(files.privateKey) { try NIOSSLPrivateKey(bytes: $0, format: .pem) }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -43,7 +43,7 @@ enum TLSSetup {
         do {
             return try parse(bytes)
         } catch {
-            throw Failure(description: "\(path) is not what it should be, in PEM")
+            throw Failure(description: "\(path) is not valid PEM of the expected kind")
         }
     }
 }

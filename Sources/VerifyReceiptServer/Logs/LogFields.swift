@@ -1,6 +1,6 @@
 import Logging
 
-/// Fields of a line of the log: a value that is nil is no field.
+/// Sets the fields of a log line. A nil value adds no field.
 extension Logger.Metadata {
     mutating func set(_ name: String, _ text: String?) { if let text { self[name] = .string(text) } }
 
@@ -13,7 +13,7 @@ extension Logger.Metadata {
         if let duration { self[name] = .stringConvertible(duration.milliseconds) }
     }
 
-    /// A field that is there only if it is true.
+    /// Adds a field only if the condition is true.
     mutating func set(_ name: String, if condition: Bool) {
         if condition { self[name] = .stringConvertible(true) }
     }

@@ -5,10 +5,10 @@ import Synchronization
 /// Writes lines to a file descriptor from its own thread, so a slow reader of the log does not block requests. Lines that exceed
 /// the buffer are dropped and counted in the log.
 public final class LogWriter: Sendable {
-    /// Bytes.
+    /// In bytes.
     private static let maximumBuffer = 4 << 20
     private static let maximumSpare = 256 << 10
-    /// Lines that come close together are written together: waking a thread for each costs more than the line.
+    /// Lines that arrive close together are written together: waking a thread for each costs more than the line.
     private static let delay = DispatchTimeInterval.milliseconds(10)
 
     private struct State {
@@ -26,12 +26,12 @@ public final class LogWriter: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "log")
 
-    /// - Parameter descriptor: the file descriptor, which the writer closes at the end of its life.
+    /// - Parameter descriptor: the file descriptor. The writer closes it in its deinitializer.
     public init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { closeDescriptor(descriptor) }
 
-    /// Takes one line without its end.
+    /// Adds one line, given without its line end.
     func write(line: [UInt8]) {
         let mustSchedule = state.withLock { state -> Bool in
             guard state.buffer.count + line.count < Self.maximumBuffer else {
@@ -90,7 +90,7 @@ public final class LogWriter: Sendable {
     }
 }
 
-// Outside of the class, whose own method would hide the system's.
+// Outside of the class, whose own method would shadow the system's.
 private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Decides when a line that could come in floods is written: at once, then at most one in ten seconds.
+/// Limits a frequent log line: the first one is written at once, then at most one in ten seconds.
 final class RateLimitedLine: Sendable {
     private static let interval = Duration.seconds(10)
 

@@ -46,7 +46,7 @@ public struct ServerLogHandler: LogHandler {
         Printable.isPlain(line) ? line : Array(Printable.json(String(decoding: line, as: UTF8.self)).utf8)
     }
 
-    /// A text as it is. Swift writes those in lists and dictionaries with quotation marks and with escapes of its own.
+    /// A text unchanged. In lists and dictionaries, Swift adds quotation marks and its own escapes.
     private static func text(_ value: Logger.MetadataValue) -> String {
         switch value {
         case .string(let text): text
@@ -76,7 +76,7 @@ public struct ServerLogHandler: LogHandler {
         }
     }
 
-    /// A cast that fails costs more than all the rest of a line, so that types are compared first.
+    /// Compares types first, because a failed cast costs more than the rest of the line.
     private static func write(_ value: any CustomStringConvertible & Sendable, to writer: inout JSONWriter) {
         let type = type(of: value) as Any.Type
         if type == Double.self, let number = value as? Double {
@@ -103,7 +103,7 @@ enum SystemClock {
     }
 }
 
-/// Dates as logs and HTTP write them.
+/// Formats dates for logs and HTTP.
 enum Timestamp {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
@@ -127,7 +127,7 @@ enum Timestamp {
     }
 
     private static func parts(_ seconds: Int64) -> (date: CivilDay, time: String, weekday: Int) {
-        // Years that a four-digit date can show; a clock beyond is wrong anyway.
+        // Limited to four-digit years; a clock beyond them is wrong anyway.
         let seconds = min(max(seconds, -62_135_596_800), 253_402_300_799)
         let day = seconds.flooredQuotient(86_400)
         let rest = seconds.flooredRemainder(86_400)
@@ -141,7 +141,7 @@ enum Timestamp {
     }
 }
 
-/// The text of one second, made once in it.
+/// A text per second, cached for the current second.
 final class LastSecond: Sendable {
     private let make: @Sendable (Int64) -> String
     private let last = Mutex<(second: Int64, text: String)?>(nil)

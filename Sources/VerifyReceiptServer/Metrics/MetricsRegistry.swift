@@ -1,14 +1,14 @@
 import CoreMetrics
 import Synchronization
 
-/// The instruments of the server. `/metrics` shows them, and the process's backend of swift-metrics gets the same numbers.
+/// The instruments of the server. `/metrics` shows them, and the process's swift-metrics backend gets the same numbers.
 final class MetricsRegistry: Sendable {
     private let prometheus = PrometheusMetrics()
     private let factory: any MetricsFactory
-    /// Records a number that another part keeps.
+    /// Closures that record a number that another part of the server counts.
     private let readings = Mutex<[@Sendable () -> Void]>([])
 
-    /// - Parameter backend: gets every number beside `/metrics`.
+    /// - Parameter backend: gets every number too.
     init(backend: any MetricsFactory) {
         factory =
             backend is NOOPMetricsHandler ? prometheus : MultiplexMetricsHandler(factories: [prometheus, backend])
@@ -27,13 +27,13 @@ final class MetricsRegistry: Sendable {
         }
     }
 
-    /// Counters that another part keeps, by the values of a label.
+    /// Counters that another part of the server counts, by the values of a label.
     func counters(_ name: String, _ help: String, label: String, _ totals: @escaping @Sendable () -> [String: Int]) {
         let counters = counters(name, help, labels: label)
         read { for (value, total) in totals() { counters.update(to: total, value) } }
     }
 
-    /// A counter that another part keeps.
+    /// A counter that another part of the server counts.
     func counter(_ name: String, _ help: String, _ total: @escaping @Sendable () -> Int) {
         let counters = counters(name, help)
         read { counters.update(to: total()) }
@@ -55,7 +55,7 @@ final class MetricsRegistry: Sendable {
         return CoreMetrics.Timer(label: name, factory: factory)
     }
 
-    /// - Parameter label: its values have a timer each.
+    /// - Parameter label: the label; each of its values has a timer.
     func timers(_ name: String, _ help: String, label: String, values: [String]) -> [CoreMetrics.Timer] {
         prometheus.declare(.histogram, name, help)
         return values.map { CoreMetrics.Timer(label: name, dimensions: [(label, $0)], factory: factory) }
@@ -64,7 +64,7 @@ final class MetricsRegistry: Sendable {
     /// - Parameter record: called before each output.
     func read(_ record: @escaping @Sendable () -> Void) { readings.withLock { $0.append(record) } }
 
-    /// Records what other parts keep.
+    /// Records the numbers that other parts of the server count.
     func readAll() { readings.withLock { for record in $0 { record() } } }
 
     /// The text for Prometheus.
@@ -74,7 +74,7 @@ final class MetricsRegistry: Sendable {
     }
 }
 
-/// Counters by label values. Labels come from small closed sets, never from what a client sends.
+/// Counters by label values. Labels come from small fixed sets, never from a client's input.
 final class LabeledCounter: Sendable {
     private let make: @Sendable ([String]) -> Counter
     private let counters = Mutex<[[String]: (counter: Counter, total: Int)]>([:])
@@ -91,7 +91,7 @@ final class LabeledCounter: Sendable {
         counter.increment(by: amount)
     }
 
-    /// Follows a total that another part keeps. A smaller total than before has begun at 0 again.
+    /// Sets a counter to a total. If the total is smaller than before, it was reset to 0.
     func update(to total: Int, _ values: String...) {
         counters.withLock { counters in
             var (counter, last) = counters[values] ?? (make(values), 0)

@@ -4,7 +4,7 @@ import Synchronization
 /// A backend of swift-metrics that writes Prometheus' text format 0.0.4
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/).
 ///
-/// The metrics stand in the order in which they were declared, with a help text, which swift-metrics does not have.
+/// The metrics are in the order of their declaration, with a help text, which swift-metrics does not have.
 final class PrometheusMetrics: MetricsFactory {
     enum Kind: String {
         case counter, gauge, histogram
@@ -14,13 +14,14 @@ final class PrometheusMetrics: MetricsFactory {
         let name: String
         let help: String
         let kind: Kind
-        /// By labels as the format writes them.
+        /// By labels, in the format's notation.
         var handlers: [String: any PrometheusHandler] = [:]
     }
 
     private let families = Mutex<[Family]>([])
 
-    /// Comes before the first instrument of the name, so that a metric without samples is listed too.
+    /// Declares a metric. Call it before creating the first instrument of the name; a metric without samples is then
+    /// listed too.
     func declare(_ kind: Kind, _ name: String, _ help: String) {
         families.withLock { $0.append(Family(name: name, help: help, kind: kind)) }
     }
@@ -81,7 +82,7 @@ final class PrometheusMetrics: MetricsFactory {
 }
 
 private protocol PrometheusHandler: AnyObject, Sendable {
-    /// Lines of the text: what follows the name, a further label, and the value.
+    /// The lines of the text: the suffix of the name, a further label, and the value.
     func samples() -> [(suffix: String, label: String, value: String)]
 }
 

@@ -30,7 +30,7 @@ final class ServerMetrics: Sendable {
     let lookUps: LabeledCounter
     /// By kind of difference.
     private let shadowFields: LabeledCounter
-    /// By who grants.
+    /// By which reply grants access.
     private let shadowEntitlements: LabeledCounter
     private let production: CoreMetrics.Timer
     private let sandbox: CoreMetrics.Timer
@@ -41,7 +41,7 @@ final class ServerMetrics: Sendable {
     let notificationDuration: CoreMetrics.Timer
     let notificationVerification: CoreMetrics.Timer
 
-    /// - Parameter backend: gets every number beside `/metrics`.
+    /// - Parameter backend: gets every number too.
     init(backend: any MetricsFactory) {
         registry = MetricsRegistry(backend: backend)
         let prefix = "legacy_receipts_"
@@ -114,7 +114,7 @@ final class ServerMetrics: Sendable {
         ) { Int(clock() / 1_000) }
     }
 
-    /// When a listener's certificate has to be replaced.
+    /// When the first certificate of the listeners expires.
     func add(certificatesOf channels: [ListenerChannel]) {
         registry.gauge(
             "legacy_receipts_certificate_expiry_timestamp_seconds",
@@ -124,8 +124,8 @@ final class ServerMetrics: Sendable {
         }
     }
 
-    /// How often certificate chains, and submitted receipts that had been found genuine lately, are found in their caches. A
-    /// reload of the configuration begins with empty ones.
+    /// How often certificate chains and recently verified receipts are found in their caches. A reload of the
+    /// configuration empties the caches.
     func add(_ endpoint: @escaping @Sendable () -> VerifyReceiptEndpoint?) {
         registry.counters(
             "legacy_receipts_chain_cache_lookups_total", "Look-ups of certificate chains by result.", label: "result"
@@ -141,7 +141,7 @@ final class ServerMetrics: Sendable {
         }
     }
 
-    /// Whether calls of the store wait in vain.
+    /// Whether calls of the store hang, and how many timed out.
     func add(_ store: BoundedTransactionStore) {
         let prefix = "legacy_receipts_store_"
         let kinds: [(BoundedTransactionStore.CallKind, String)] = [(.read, "reading"), (.write, "writing")]
@@ -198,7 +198,7 @@ final class ServerMetrics: Sendable {
         (environment == .production ? production : sandbox).recordNanoseconds(duration.wholeNanoseconds)
     }
 
-    /// From `/proc/self/statm`; 0 where there is none.
+    /// From `/proc/self/statm`; 0 if that does not exist.
     private static func residentBytes() -> Int {
         guard let data = try? Data(contentsOf: URL(fileURLWithPath: "/proc/self/statm")) else { return 0 }
         let fields = String(decoding: data, as: UTF8.self).split(separator: " ")
@@ -208,6 +208,6 @@ final class ServerMetrics: Sendable {
 }
 
 extension Duration {
-    /// Thousandths of a millisecond are enough for a log.
+    /// Cut off to microseconds, which is exact enough for a log.
     var milliseconds: Double { Double(wholeNanoseconds / 1_000) / 1_000 }
 }

@@ -41,7 +41,7 @@ extension SpoolState {
     func lag(at now: Int64) -> Int64 {
         guard let oldestDate else { return 0 }
         let (lag, isHuge) = now.subtractingReportingOverflow(oldestDate)
-        // A day is as bad as any other lag that a broken clock makes up.
+        // Bounds a lag that a wrong clock causes.
         return isHuge ? 0 : min(max(0, lag), 1 << 40)
     }
 }
@@ -49,7 +49,7 @@ extension SpoolState {
 extension StoreWriter.Event {
     /// One line per change, not per receipt.
     ///
-    /// - Parameter setAside: decides about the lines of receipts that are set aside. The spool keeps the reason of each.
+    /// - Parameter setAside: limits the lines about receipts that are set aside. The spool stores the reason of each.
     func log(to logger: Logger, setAside: RateLimitedLine) {
         switch self {
         case .foundEntries(let entries):
@@ -67,7 +67,7 @@ extension StoreWriter.Event {
         case .setAside(let receipt, let reason):
             guard let count = setAside.note() else { return }
             logger.error(
-                "the store refuses receipts, which stay in the spool until the next start",
+                "the store rejects receipts, which stay in the spool until the next start",
                 metadata: [
                     "receipt": "\(receipt)", "reason": "\(reason)", "count": .stringConvertible(count),
                 ])

@@ -10,7 +10,7 @@ enum Work: Sendable {
     case validate(EndpointEnvironment, VerifyReceiptEndpoint)
     case notifications(NotificationVersion, NotificationIntake)
 
-    /// Nil where there is nothing at the path.
+    /// Nil if there is nothing at the path.
     init?(_ route: Route, _ current: ServerState.Replaceable) {
         switch route {
         case .verifyReceipt(let environment): self = .verifyReceipt(environment, current.endpoint)
@@ -28,8 +28,8 @@ enum Work: Sendable {
     var notAPost: Answer {
         switch self {
         case .verifyReceipt: Answer(status: .ok, reply: VerifyReceiptEndpoint.notAPost)
-        case .validate: .problem(.methodNotAllowed, "Validations come by POST.")
-        case .notifications: .problem(.methodNotAllowed, "Notifications come by POST.")
+        case .validate: .problem(.methodNotAllowed, "Send validations with POST.")
+        case .notifications: .problem(.methodNotAllowed, "Send notifications with POST.")
         }
     }
 
@@ -53,7 +53,7 @@ extension Answer {
         return answer
     }
 
-    /// The answer to a notification. It repeats nothing of the request.
+    /// The answer to a notification. It quotes nothing from the request.
     static func notification(_ report: NotificationReport) -> Answer {
         var answer: Answer
         switch report.outcome {
@@ -62,9 +62,10 @@ extension Answer {
             answer = Answer(status: .ok, reply: reply)
         case .malformed: answer = .problem(.badRequest, "The body is not a notification.")
         case .notGenuine: answer = .problem(.forbidden, "The notification is not genuine.")
-        case .unknownApp: answer = .problem(.forbidden, "The notification is of an app that is not served here.")
+        case .unknownApp:
+            answer = .problem(.forbidden, "The notification is for an app that this server does not serve.")
         case .notVerifiable, .storeFailed:
-            answer = .problem(.serviceUnavailable, "The notification cannot be taken in now: send it again.")
+            answer = .problem(.serviceUnavailable, "The notification cannot be stored now. Send it again.")
         }
         answer.notification = report
         return answer

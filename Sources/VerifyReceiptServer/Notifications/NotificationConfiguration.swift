@@ -4,7 +4,7 @@ import TransactionStore
 import VerifyReceipt
 
 extension NotificationApps {
-    /// The apps of the configuration. If there are none, unknown bundle ids decide, as for receipts.
+    /// The apps of the configuration. If there are none, `unknownBundleIds` decides, as for receipts.
     init(_ configuration: EndpointConfiguration) {
         self.init(
             configuration.apps.map {
@@ -16,7 +16,7 @@ extension NotificationApps {
 
 extension NotificationIntake {
     /// Nil if notifications are switched off, or there is no store.
-    /// - Throws: an error of the trust in a certificate that cannot be read.
+    /// - Throws: an error if an additional root certificate cannot be read.
     init?(_ configuration: VerifyReceiptServerConfiguration, store: (any TransactionStore)?) throws {
         guard configuration.notifications.enabled, let store else { return nil }
         let endpoint = configuration.endpoint

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A quarter is reserved for small ones, so a few clients with large bodies cannot lock out the others.
 final class BufferBudget: Sendable {
-    /// Bytes. Bodies and answers up to this count as small.
+    /// In bytes. Bodies and answers up to this size count as small.
     static let smallSize = 128 << 10
 
     private let maximum: Int
@@ -16,12 +16,12 @@ final class BufferBudget: Sendable {
         maximumForLarge = Self.maximumForLarge(maximum)
     }
 
-    /// The bound for all large ones together, and for the largest one.
+    /// The limit for all large ones together, and for a single one.
     static func maximumForLarge(_ maximum: Int) -> Int { maximum - maximum / 4 }
 
-    /// Whether there was room; then it must be given back with ``release(_:)``.
+    /// Takes bytes from the budget. After `true`, the caller must call ``release(_:)``.
     ///
-    /// - Parameter total: the size of the whole body or answer, as far as it is known.
+    /// - Parameter total: the size of the whole body or answer, or of the part that is known.
     func take(_ bytes: Int, of total: Int) -> Bool {
         let (_, after) = used.add(bytes, ordering: .relaxed)
         guard after > (total > Self.smallSize ? maximumForLarge : maximum) else { return true }
@@ -29,7 +29,7 @@ final class BufferBudget: Sendable {
         return false
     }
 
-    /// Counts what is in memory anyway.
+    /// Counts bytes that are already in memory.
     func hold(_ bytes: Int) { used.add(bytes, ordering: .relaxed) }
 
     func release(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }

@@ -1,18 +1,18 @@
 package import HTTPTypes
 
-/// The client of a request that proxies have handed on, as `X-Forwarded-For` or `Forwarded` (RFC 7239) states it.
+/// The client of a request that came through proxies, as `X-Forwarded-For` or `Forwarded` (RFC 7239) states it.
 ///
 /// Each proxy appends the address of its peer; a client can invent everything before it. So the list is read from its end. The
 /// first address that is not a trusted proxy is the client.
 package enum ForwardedAddress: Equatable {
     case client(IPAddress)
-    /// No header names a client: the request is a proxy's own, or comes from one of the trusted networks.
+    /// No header states a client: the request is a proxy's own, or comes from one of the trusted networks.
     case onlyProxies
-    /// A header has something other than addresses, or the two headers name different clients: most proxies set one and hand
-    /// the other on as the client has sent it. So a client can bring this about.
+    /// A header contains something other than addresses, or the two headers state different clients. Most proxies set
+    /// one header and pass the other on unchanged, so a client can cause this.
     case unclear
 
-    /// A longer list is no list of proxies.
+    /// The maximum length of a list of proxies.
     private static let maximumHops = 32
 
     /// - Parameters:
@@ -54,8 +54,8 @@ package enum ForwardedAddress: Equatable {
         return elements.count > maximumHops ? .unclear : .onlyProxies
     }
 
-    /// The `for` of an element of `Forwarded`: `for=192.0.2.1;proto=https`, `For="[2001:db8::1]:4711"`. A name in place of an
-    /// address (`unknown`, `_hidden`) is none.
+    /// The `for` of an element of `Forwarded`: `for=192.0.2.1;proto=https`, `For="[2001:db8::1]:4711"`. Nil for a name
+    /// in place of an address (`unknown`, `_hidden`).
     private static func node(_ element: Substring) -> IPAddress? {
         for pair in element.split(separator: ";") {
             let parts = pair.split(separator: "=", maxSplits: 1)

@@ -5,14 +5,14 @@ import NIOCore
 struct RequestBodyReader {
     enum Failure: Error {
         case tooLarge
-        /// There is no memory left for it.
+        /// The memory budget has no room for it.
         case noRoom
-        /// The client went away in the middle.
+        /// The client disconnected in the middle.
         case incomplete
     }
 
-    /// How much of a body that was refused is thrown away, so that a client that sends first and reads afterwards sees
-    /// the answer instead of a broken connection.
+    /// How many bytes of a rejected body are read and discarded. A client that sends everything before it reads then
+    /// gets the answer instead of a broken connection.
     private static let maximumDiscarded = 64 << 20
 
     private var iterator: RequestBody.AsyncIterator
@@ -27,13 +27,13 @@ struct RequestBodyReader {
         self.budget = budget
     }
 
-    /// The whole body. The caller has to give ``taken`` back to the budget when it is done with it.
+    /// Reads the whole body. The caller must release ``taken`` from the budget afterwards.
     ///
-    /// - Throws: ``Failure``, or what the connection reports.
+    /// - Throws: ``Failure``, or the error of the connection.
     mutating func collect(limit: Int) async throws -> [UInt8] {
         if let declared, declared > limit { throw Failure.tooLarge }
         var bytes: [UInt8] = []
-        // Only for what a client has a reason to send: memory is not reserved on the word of a header.
+        // At most 64 KiB, because a header alone must not reserve much memory.
         if let declared { bytes.reserveCapacity(min(declared, 64 << 10)) }
         while let buffer = try await iterator.next() {
             guard bytes.count + buffer.readableBytes <= limit else { throw Failure.tooLarge }
@@ -42,12 +42,12 @@ struct RequestBodyReader {
             taken += buffer.readableBytes
             bytes += buffer.readableBytesView
         }
-        // A connection that is closed ends the body as its end would.
+        // A closed connection ends the body like its regular end.
         if let declared, bytes.count != declared { throw Failure.incomplete }
         return bytes
     }
 
-    /// Throws the rest away.
+    /// Reads and discards the rest.
     mutating func discard() async throws {
         var count = 0
         while count < Self.maximumDiscarded, let buffer = try await iterator.next() { count += buffer.readableBytes }

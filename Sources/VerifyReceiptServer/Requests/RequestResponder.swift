@@ -15,8 +15,8 @@ struct ConnectionMustClose: Error {}
 
 /// Answers the requests of one listener.
 ///
-/// Runs on `BlockingThreads`, never on a thread of the event loops, so that neither verifying a receipt nor a store that
-/// reads from a disk holds up other connections' input and output.
+/// Runs on `BlockingThreads`, never on a thread of the event loops, because verifying a receipt or reading from the
+/// store would delay other connections.
 struct RequestResponder: Sendable {
     let state: ServerState
     let role: VerifyReceiptServerConfiguration.Role
@@ -83,7 +83,7 @@ struct RequestResponder: Sendable {
         }
     }
 
-    /// Tells observers and shadow mode of an answered request.
+    /// Passes an answered request to observers and shadow mode.
     private func observe(
         _ body: [UInt8], _ request: Request, _ environment: EndpointEnvironment, _ reply: VerifyReceiptReply
     ) {
@@ -108,7 +108,7 @@ struct RequestResponder: Sendable {
     private func outcome(
         _ reader: inout RequestBodyReader, _ work: Work, _ channel: any Channel, _ exchange: Exchange
     ) async throws -> Outcome {
-        // The App Store's notifications are never too many.
+        // The App Store's notifications are not limited per client.
         let bounded = if case .notifications = work { IPAddress?.none } else { exchange.bounded }
         guard state.clients.enter(bounded) else {
             var answer = work.unavailable(closes: true)
@@ -140,8 +140,7 @@ struct RequestResponder: Sendable {
         }
     }
 
-    /// The answer of the endpoint or the store, or 503 if there is no room for the work; nil if the client has gone
-    /// meanwhile.
+    /// The answer of the endpoint or the store, or 503 if the queue has no room; nil if the client has disconnected.
     private func answer(to body: [UInt8], _ work: Work, _ channel: any Channel) async -> Answer? {
         guard channel.isActive else { return nil }
         guard await state.queue.enter() else { return work.unavailable(closes: false) }
@@ -211,8 +210,9 @@ struct RequestResponder: Sendable {
         if let source = facts.source, let name = sourceHeader { head.headerFields[name] = source.rawValue }
     }
 
-    /// Hybrid apps send validations from a web view, whose origin is the app's own, so the web view asks first whether it may
-    /// (Fetch standard, CORS protocol). Every origin may: a request has no cookies, and what it brings is its own proof.
+    /// Hybrid apps send validations from a web view with the app's own origin, so the web view sends a preflight
+    /// request first (Fetch standard, CORS protocol). Every origin is allowed: a request has no cookies, and its
+    /// content is the proof.
     private static func allowOtherOrigins(in head: inout HTTPResponse) {
         head.headerFields[.accessControlAllowOrigin] = "*"
         head.headerFields[.accessControlAllowMethods] = "POST"
@@ -319,7 +319,7 @@ struct Answer {
     var status: HTTPResponse.Status
     var reply: VerifyReceiptReply
     var contentType = Answer.json
-    /// Whether the connection ends with it.
+    /// Whether the connection is closed after it.
     var closes = false
     /// Whether the endpoint itself answered.
     var isVerified = false
@@ -331,21 +331,21 @@ struct Answer {
         self.reply = reply
     }
 
-    /// There is no room for the request: 503, so that load balancers understand, with 21005, so that clients do.
+    /// There is no room for the request: 503 for load balancers, with 21005 for clients.
     static func unavailable(closes: Bool) -> Answer {
         var answer = Answer(status: .serviceUnavailable, reply: VerifyReceiptEndpoint.unavailable)
         answer.closes = closes
         return answer
     }
 
-    /// The answer to the question of a web view whether it may send a request; its headers say so.
+    /// The answer to a preflight request of a web view; its headers give the permission.
     static var preflight: Answer {
         var answer = Answer(status: .ok, reply: VerifyReceiptReply(status: 0, body: [], facts: ReplyFacts()))
         answer.contentType = text
         return answer
     }
 
-    /// An answer that is none of verifyReceipt. The detail is one of our own sentences: it needs no escapes.
+    /// An answer that is not a verifyReceipt reply. The detail is one of our own sentences, so it needs no escapes.
     static func problem(_ status: HTTPResponse.Status, _ detail: String, closes: Bool = false) -> Answer {
         let text =
             #"{"type":"about:blank","title":"\#(status.reasonPhrase)","status":\#(status.code),"detail":"\#(detail)"}"#

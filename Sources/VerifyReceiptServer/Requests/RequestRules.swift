@@ -3,29 +3,29 @@ import HummingbirdCore
 
 /// The requirements of HTTP for every request.
 enum RequestRules {
-    /// The answer to a request that breaks a rule; the connection ends with it. Nil for one that breaks none.
+    /// The answer to a request that breaks a rule, which closes the connection; nil for a valid request.
     static func refusal(of request: Request, isHTTP2: Bool) -> Answer? {
         if !isHTTP2, let problem = hostProblem(request) { return .problem(.badRequest, problem, closes: true) }
         guard request.method == .connect else { return nil }
-        return .problem(.methodNotAllowed, "This server is no proxy: it has no tunnels for CONNECT.", closes: true)
+        return .problem(.methodNotAllowed, "This server is not a proxy and does not support CONNECT.", closes: true)
     }
 
-    /// The answer to a body that is not sent as it is (RFC 9110, 15.5.16); nil for any other.
+    /// The answer to a body with a content coding (RFC 9110, 15.5.16); nil for any other.
     static func refusal(ofBodyOf request: Request) -> Answer? {
         guard let coding = request.headers.value(of: .contentEncoding), !coding.isEmpty,
             coding.lowercased() != "identity"
         else { return nil }
         return .problem(
-            .unsupportedMediaType, "The body has a Content-Encoding: send it as it is (identity).", closes: true)
+            .unsupportedMediaType, "The body has a Content-Encoding. Send it without one (identity).", closes: true)
     }
 
     // MARK: Host (RFC 9112, 3.2)
 
-    /// The codec takes the first `Host` for the authority and leaves further ones among the fields.
+    /// The codec uses the first `Host` as the authority and leaves further ones in the fields.
     private static func hostProblem(_ request: Request) -> String? {
         guard let authority = request.head.authority else { return "A request of HTTP/1.1 needs the header Host." }
         if let host, request.headers.contains(host) { return "The request has more than one header Host." }
-        return authority.utf8.allSatisfy(isOfAuthority) ? nil : "The header Host holds no host."
+        return authority.utf8.allSatisfy(isOfAuthority) ? nil : "The header Host is not a valid host."
     }
 
     private static let host = HTTPField.Name("Host")

@@ -53,7 +53,7 @@ enum Route: Sendable, Equatable {
         if path == "/verifyReceipt" { return .plain }
         // No valid path is longer.
         guard path.utf8.count <= 4_096 else { return nil }
-        // The absolute form (RFC 9112, 3.2.2) has become a path and an authority already: ``HTTP1RequestHead``.
+        // ``HTTP1RequestHead`` has already turned the absolute form (RFC 9112, 3.2.2) into a path and an authority.
         var rest = path[...]
         if let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) { rest = rest[..<end] }
         guard rest.hasPrefix("/") else { return nil }
@@ -77,7 +77,7 @@ enum Route: Sendable, Equatable {
     }
 }
 
-/// Names for the log, which no client can choose freely.
+/// Names for the log from a fixed set, so that a client cannot write to the log.
 enum LogName {
     private static let methods: Set<String> = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT",
@@ -101,8 +101,8 @@ enum LogName {
 }
 
 extension HTTPFields {
-    /// The value of a field, as the library's subscript has it: of several the values joined. Nearly always there is one, and
-    /// joining that costs more than all else that is done with the header of a request.
+    /// The value of a field, several values joined, like the library's subscript. Nearly always there is one value, and
+    /// joining would cost more than all other work on a request's header.
     func value(of name: HTTPField.Name) -> String? {
         var value: String?
         for field in self where field.name == name {
@@ -117,7 +117,7 @@ extension HTTPFields {
 enum RequestName {
     static let header = HTTPField.Name("X-Request-Id")
 
-    /// The client's own, if it is 1 to 64 letters, digits, dots, hyphens and underscores, else a new one.
+    /// The client's own name, if it is 1 to 64 letters, digits, dots, hyphens and underscores, else a new one.
     static func of(_ request: HTTPRequest) -> String {
         if let header, let given = request.headerFields.value(of: header), isAcceptable(given) { return given }
         return hexadecimal(.random(in: .min ... .max))

@@ -28,11 +28,11 @@ final class ServerState: Sendable {
     private let refusedLine = RateLimitedLine()
     private let date = LastSecond { Timestamp.http(seconds: $0) }
 
-    /// The state that a reload replaces. It is a class, because every request copies it.
+    /// The state that a reload replaces. A class, because every request copies the reference.
     final class Replaceable: Sendable {
         let endpoint: VerifyReceiptEndpoint
         let sandboxHosts: [String]
-        /// Nil where there are no notifications.
+        /// Nil if the server accepts no notifications.
         let notifications: NotificationIntake?
 
         init(endpoint: VerifyReceiptEndpoint, sandboxHosts: [String], notifications: NotificationIntake?) {

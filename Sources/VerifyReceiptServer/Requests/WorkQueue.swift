@@ -8,11 +8,11 @@ import Synchronization
 /// Beyond it, requests keep their slots, so that a slow store fills the queue.
 final class WorkQueue: Sendable {
     private struct State {
-        /// May exceed the maximum by requests that came back.
+        /// Can exceed the maximum, because requests that return do not queue.
         var working = 0
         var away = 0
         var waiting: [CheckedContinuation<Bool, Never>] = []
-        /// The first of `waiting` that still waits; what is before it has gone.
+        /// The index of the first element of `waiting` that still waits.
         var head = 0
 
         var waitingCount: Int { waiting.count - head }
@@ -49,9 +49,9 @@ final class WorkQueue: Sendable {
     var away: Int { state.withLock { $0.away } }
     var inFlight: Int { state.withLock { $0.working + $0.away } }
 
-    /// Waits for a place. Each `true` must be followed by one ``leave()``; ``WorkPlace`` sees to it.
+    /// Waits for a slot. After `true`, the caller must call ``leave()`` once; ``WorkPlace`` does so.
     ///
-    /// - Returns: false if there is no place to wait either.
+    /// - Returns: false if the queue is full too.
     func enter() async -> Bool {
         if let answer = state.withLock({ tryToEnter(&$0) }) { return answer }
         return await withCheckedContinuation { continuation in
@@ -64,7 +64,7 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// Nil if there is nothing but waiting.
+    /// The answer; nil if the request has to wait.
     private func tryToEnter(_ state: inout State) -> Bool? {
         if state.working < maximumWorking {
             state.working += 1
@@ -73,10 +73,10 @@ final class WorkQueue: Sendable {
         return state.waitingCount < maximumWaiting ? nil : false
     }
 
-    /// Gives the place to the next.
+    /// Gives the slot to the next request.
     func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            // Those that came back may be more than the maximum; then the place is for no other.
+            // If requests that returned exceed the maximum, no other request gets this slot.
             if state.working <= maximumWorking, let next = state.takeFirst() { return next }
             state.working -= 1
             return nil
@@ -84,9 +84,10 @@ final class WorkQueue: Sendable {
         next?.resume(returning: true)
     }
 
-    /// Gives the place to the next for a while. After `true`, ``comeBack()`` or ``stayAway()`` has to follow.
+    /// Gives the slot to the next request during a wait. After `true`, the caller must call ``comeBack()`` or
+    /// ``stayAway()``.
     ///
-    /// - Returns: false if too many are away: then the place is kept.
+    /// - Returns: false if too many requests are away; this one then keeps its slot.
     func stepAway() -> Bool {
         let isAway = state.withLock { state -> Bool in
             guard state.away < maximumAway else { return false }
@@ -97,7 +98,7 @@ final class WorkQueue: Sendable {
         return isAway
     }
 
-    /// Works again, without waiting for a place.
+    /// Continues after a wait, without queueing.
     func comeBack() {
         state.withLock { state in
             state.away -= 1
@@ -105,20 +106,20 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// Does not come back.
+    /// Ends without a slot.
     func stayAway() { state.withLock { $0.away -= 1 } }
 }
 
-/// The place of one request in a ``WorkQueue``.
+/// The slot of one request in a ``WorkQueue``.
 final class WorkPlace: Sendable {
     private struct State {
-        /// For how many things the request waits. Work that it started may go on, and wait, after its answer.
+        /// The number of waits in progress. Work that the request started can continue, and wait, after its answer.
         var waits = 0
         var isAway = false
         var isOver = false
     }
 
-    /// The place of the request that the present task works for.
+    /// The slot of the request that the current task works for.
     @TaskLocal static var current: WorkPlace?
 
     private let queue: WorkQueue
@@ -126,7 +127,7 @@ final class WorkPlace: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - queue: let the request in.
+    ///   - queue: the queue that the request has entered.
     ///   - hasClient: whether the client still waits for the answer.
     init(_ queue: WorkQueue, hasClient: @escaping @Sendable () -> Bool = { true }) {
         self.queue = queue
@@ -135,15 +136,14 @@ final class WorkPlace: Sendable {
 
     private var isAway: Bool { state.withLock { $0.isAway } }
 
-    /// How often a request that is away looks whether its client has left.
+    /// How often a request that is away checks whether its client has disconnected.
     private static let step = Duration.milliseconds(100)
 
-    /// Too many requests are away for this one to give its place to others.
+    /// Too many requests are away, so this one cannot give its slot to others.
     struct TooManyAway: Error, CustomStringConvertible { let description = "too many requests wait" }
 
-    /// Waits while the request of the present task, if it works for one, is away. When the client leaves, the wait is
-    /// cancelled.
-    /// - Throws: ``TooManyAway`` rather than to wait in a place that others need, and what `wait` throws.
+    /// Waits without a slot, if the current task works for a request. If the client disconnects, the wait is canceled.
+    /// - Throws: ``TooManyAway`` if it would have to keep its slot while it waits, and the errors of `wait`.
     static func away<Value: Sendable>(_ wait: @escaping @Sendable () async throws -> Value) async throws -> Value {
         guard let place = current else { return try await wait() }
         place.stepAway()
@@ -163,7 +163,7 @@ final class WorkPlace: Sendable {
         return try outcome.get()
     }
 
-    /// Before a wait. After it ``comeBack()`` has to follow.
+    /// Called before a wait. The caller must call ``comeBack()`` after it.
     func stepAway() {
         state.withLock { state in
             state.waits += 1
@@ -181,7 +181,7 @@ final class WorkPlace: Sendable {
         }
     }
 
-    /// The request is answered.
+    /// Called when the request is answered.
     func leave() {
         state.withLock { state in
             state.isOver = true

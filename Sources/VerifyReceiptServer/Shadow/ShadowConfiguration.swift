@@ -1,42 +1,42 @@
 import Foundation
 
-/// Where requests are forwarded in shadow mode, and how much it may cost.
+/// Where shadow mode forwards requests to, and its limits.
 public struct ShadowConfiguration: Sendable, Hashable {
     /// The URL for requests that we answered as production.
     public let productionURL: String
     /// The URL for requests that we answered as sandbox.
     public let sandboxURL: String
-    /// The file that differences are written to, one JSON object per line; nil writes none. Created readable by its owner
-    /// only.
+    /// The file for differences, one JSON object per line; nil for none. Only its owner can read it.
     public var recordPath: String?
-    /// Bytes. A file that would become longer is renamed to `recordPath` with `.1` at its end, in place of the one before.
+    /// In bytes. A file that would become longer is renamed to `recordPath` with `.1` at its end, and replaces the
+    /// previous one.
     public var maximumRecordSize = 64 << 20
-    /// From sending a request to having the whole reply.
+    /// From sending a request to receiving the whole reply.
     public var timeout: Duration = .seconds(10)
-    /// Requests that are under way at once.
+    /// The maximum number of concurrent requests.
     public var maximumConcurrency = 4
-    /// Requests that wait. More are not forwarded, only counted.
+    /// The maximum number of waiting requests. Further ones are counted, but not forwarded.
     public var maximumQueueLength = 1_000
-    /// Bytes of the bodies that wait.
+    /// The maximum bytes of waiting requests.
     public var maximumQueueSize = 64 << 20
-    /// Bytes of a reply. A longer one is not compared.
+    /// The maximum bytes of a reply. A longer one is not compared.
     public var maximumReplySize = 8 << 20
-    /// How long a graceful shutdown waits for what is forwarded.
+    /// How long a graceful shutdown waits for forwarded requests.
     public var drainTimeout: Duration = .seconds(5)
 
     /// - Parameters:
-    ///   - productionURL: where requests to production are sent on to.
-    ///   - sandboxURL: where requests to the sandbox are.
-    ///   - allowsPlaintext: whether `http` is taken for other hosts than this machine. Requests hold receipts and shared
-    ///     secrets.
+    ///   - productionURL: the URL for requests to production.
+    ///   - sandboxURL: the URL for requests to the sandbox.
+    ///   - allowsPlaintext: whether `http` is accepted for other hosts than this machine. Requests contain receipts and
+    ///     shared secrets.
     /// - Throws: ``ShadowConfigurationError``.
     public init(productionURL: String, sandboxURL: String, allowsPlaintext: Bool = false) throws {
         self.productionURL = try Self.checked(productionURL, allowsPlaintext).string
         self.sandboxURL = try Self.checked(sandboxURL, allowsPlaintext).string
     }
 
-    /// Apple's endpoints by the address of the production one, `https://buy.itunes.apple.com`; or another server that
-    /// answers at `/verifyReceipt` and `/sandbox/verifyReceipt` below the address, as this one does.
+    /// Apple's endpoints, if the address is `https://buy.itunes.apple.com`; or another server that answers at
+    /// `/verifyReceipt` and `/sandbox/verifyReceipt` below the address, as this one does.
     ///
     /// - Throws: ``ShadowConfigurationError``.
     public init(base: String, allowsPlaintext: Bool = false) throws {
@@ -76,7 +76,7 @@ public struct ShadowConfiguration: Sendable, Hashable {
     }
 }
 
-/// Why nothing can be forwarded to an address.
+/// Why an address is invalid for shadow mode.
 public struct ShadowConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The reason why the address is invalid, to branch on.
     public enum Code: String, Sendable, CaseIterable {
@@ -84,7 +84,7 @@ public struct ShadowConfigurationError: Error, Sendable, Equatable, CustomString
         case notAnAddress
         /// The address has a user, a query or a fragment. Remove them.
         case hasMoreThanAPath
-        /// `http` to another machine would show receipts and shared secrets to the network. Use `https`.
+        /// `http` to another machine would expose receipts and shared secrets to the network. Use `https`.
         case plaintext
     }
 
@@ -93,10 +93,10 @@ public struct ShadowConfigurationError: Error, Sendable, Equatable, CustomString
 
     init(_ code: Code) { self.code = code }
 
-    /// One sentence. It does not quote the address, which may hold a password.
+    /// One sentence. It does not quote the address, which may contain a password.
     public var description: String {
         switch code {
-        case .notAnAddress: "The shadow address is no absolute http or https URL."
+        case .notAnAddress: "The shadow address is not an absolute http or https URL."
         case .hasMoreThanAPath: "The shadow address must not have a user, a query or a fragment."
         case .plaintext:
             "The shadow address must be https, because requests contain receipts and shared secrets. http is allowed for this machine only."

@@ -9,16 +9,17 @@ public import VerifyReceipt
 
 /// Shadow mode: sends each request also to a live verifyReceipt, in the background, and compares its reply with ours.
 ///
-/// The path of answers is never delayed: ``submit(request:environment:reply:marks:)`` puts the request into a bounded queue and
-/// returns; what does not fit is counted and forgotten. With the live service away, requests fail one after the other in
-/// the background, at most ``ShadowConfiguration/maximumConcurrency`` at once.
+/// It does not delay answers: ``submit(request:environment:reply:marks:)`` puts the request into a bounded queue and
+/// returns. Requests that do not fit are counted and dropped. If the live service is down, requests fail in the
+/// background, at most ``ShadowConfiguration/maximumConcurrency`` at once.
 ///
-/// The same endpoint is compared with the same endpoint: 21007 and 21008 are compared, not followed. The request goes out
-/// byte for byte, its password included, since the live service needs it; nothing of it is logged or recorded.
+/// Each endpoint is compared with the same endpoint: 21007 and 21008 are compared, not followed. The request is
+/// forwarded byte for byte, including its password, because the live service needs it. Nothing of it is logged or
+/// recorded.
 public final class ShadowForwarder: Service {
-    /// A header of forwarded requests: random marks of the servers that have forwarded them. A server does not forward
-    /// what carries its own: two servers that shadow each other, or one that shadows itself, would never come to an end.
-    /// Any other value changes nothing.
+    /// A header of forwarded requests: the random marks of the servers that forwarded them. A server does not forward a
+    /// request with its own mark; otherwise two servers that shadow each other would loop. Any other value has no
+    /// effect.
     public static let markHeader = "X-Legacy-Receipts-Shadow"
 
     private struct Job: Sendable {
@@ -34,7 +35,7 @@ public final class ShadowForwarder: Service {
         var accepted = 0
         var finished = 0
         var waitingSize = 0
-        /// So that an outage is two lines of a log.
+        /// Limits an outage to two log lines.
         var isFailing = false
         var isRecordFailing = false
     }
@@ -50,10 +51,10 @@ public final class ShadowForwarder: Service {
     private let continuation: AsyncStream<Job>.Continuation
 
     /// - Parameters:
-    ///   - configuration: where to, how much, how long.
+    ///   - configuration: URLs and limits.
     ///   - logger: gets one line when the other server cannot be reached or the record cannot be written.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
-    ///   - onComparison: is called after each comparison, in the background.
+    ///   - onComparison: called after each comparison, in the background.
     public init(
         configuration: ShadowConfiguration, logger: Logger, clock: (@Sendable () -> Int64)? = nil,
         onComparison: @escaping @Sendable (ComparisonSummary) -> Void = { _ in }
@@ -74,7 +75,7 @@ public final class ShadowForwarder: Service {
 
     // MARK: Taking in
 
-    /// Takes a request that was answered. Returns at once; whether it will be forwarded is not promised.
+    /// Adds an answered request. Returns at once; the request may be dropped.
     ///
     /// `marks` is the request's own ``markHeader``, if it has one.
     public func submit(
@@ -137,7 +138,7 @@ public final class ShadowForwarder: Service {
             timeout: .init(
                 connect: .nanoseconds(configuration.timeout.wholeNanoseconds),
                 read: .nanoseconds(configuration.timeout.wholeNanoseconds)))
-        // A request that cannot be sent now is not worth the place that it takes from the next ones.
+        // Do not retry: a retry would use a slot that the next requests need.
         client.connectionPool.retryConnectionEstablishment = false
         client.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = configuration.maximumConcurrency
         return client
@@ -237,7 +238,7 @@ public final class ShadowForwarder: Service {
     }
 }
 
-/// The live service answered with another HTTP status than 200.
+/// The live service answered with an HTTP status other than 200.
 private struct UnusableReply: Error, CustomStringConvertible {
     let status: UInt
 

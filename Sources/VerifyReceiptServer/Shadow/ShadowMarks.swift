@@ -4,7 +4,7 @@
 /// it does not forward the request, so servers that shadow each other do not loop. The mark is secret, so a client cannot use the
 /// header to avoid the comparison.
 struct ShadowMarks: Sendable {
-    /// Servers in a circle. The oldest marks are left out of a longer list, so that a client cannot fill it.
+    /// The maximum number of marks. A longer list loses its oldest ones, so that a client cannot fill it.
     static let maximumCount = 16
     private static let length = 32
 
@@ -15,17 +15,17 @@ struct ShadowMarks: Sendable {
         own = digits.map { String(repeating: "0", count: Self.length / 2 - $0.count) + $0 }.joined()
     }
 
-    /// Whether this server has sent the request.
+    /// Whether this server has already forwarded the request.
     ///
     /// - Parameter received: the header's value.
     func areOwn(_ received: String?) -> Bool { Self.marks(received).contains { $0 == own } }
 
-    /// The value of the header of a request that is forwarded.
+    /// The header's value for the forwarded request.
     func next(after received: String?) -> String {
         (Self.marks(received).suffix(Self.maximumCount - 1).map { String($0) } + [own]).joined(separator: ", ")
     }
 
-    /// Other content of the header is not forwarded.
+    /// The valid marks of the header. Other content is ignored.
     private static func marks(_ received: String?) -> [Substring] {
         guard let received else { return [] }
         return received.split { $0 == "," || $0 == " " }.filter { mark in

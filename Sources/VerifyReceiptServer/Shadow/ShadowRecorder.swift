@@ -103,7 +103,7 @@ final class ShadowRecorder: Sendable {
                 offset += count
             } else if errno != EINTR {
                 let error = ShadowRecordError(systemError: errno)
-                // Half a line would spoil the next one.
+                // Remove half a line, which would corrupt the next one.
                 if offset > 0 { _ = ftruncate(file.descriptor, off_t(file.size)) }
                 Self.close(&file)
                 throw error
@@ -125,7 +125,7 @@ struct ShadowRecordError: Error, CustomStringConvertible {
     var description: String { strerror(systemError).map { String(cString: $0) } ?? "error \(systemError)" }
 }
 
-// Outside of the class, whose own names would hide the system's.
+// Outside of the class, whose own names would shadow the system's.
 private func openForAppending(_ path: String) -> Int32 { open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) }
 
 private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {

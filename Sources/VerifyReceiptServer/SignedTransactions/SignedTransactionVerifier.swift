@@ -4,8 +4,8 @@ public import VerifyReceipt
 
 /// Checks a StoreKit 2 JWS in `receipt-data` with `SignedDataVerifier`.
 ///
-/// The endpoint decides which apps are accepted, as for receipts. The environments are Production and Sandbox, and those of Xcode
-/// if it is accepted.
+/// The endpoint decides which apps are accepted, as for receipts. The accepted environments are Production and Sandbox,
+/// and those of Xcode if the trust allows it.
 public struct SignedTransactionVerifier: SignedTransactionVerifying {
     private let verifier: SignedDataVerifier
     private let expectation: SignedDataExpectation
@@ -21,7 +21,7 @@ public struct SignedTransactionVerifier: SignedTransactionVerifying {
                 ? [.production, .sandbox, .xcode, .localTesting] : [.production, .sandbox])
     }
 
-    /// - Throws: `SignedDataError`; or a `BackendFailure` that can be retried, if a revocation check got no answer.
+    /// - Throws: `SignedDataError`; or a retryable `BackendFailure` if a revocation check got no answer.
     public func verifiedTransaction(
         _ jws: [UInt8], now: Int64
     ) async throws -> Verified<JWSTransactionDecodedPayload> {

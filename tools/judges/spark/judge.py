@@ -75,10 +75,11 @@ def write_inputs(spark, folder):
             receipt = (FIXTURES / "auto-renewable/receipt.b64").read_text(encoding="utf-8").strip().replace("\n", "")
             writer.writerow([receipt])
             writer.writerow(["thief", receipt, "de", str(place)])
-    with open(folder / "records.ndjson", "w", encoding="utf-8") as file:
+    with open(folder / "records.ndjson", "wb") as file:
         for account, receipt, country in records:
-            file.write(json.dumps({"account": account, "receipt": receipt, "country": country, "number": 12345678901234567890}) + "\n")
-        file.write("no JSON\n")
+            row = {"account": account, "receipt": receipt, "country": country, "number": 12345678901234567890}
+            file.write(json.dumps(row).encode() + b"\n")
+        file.write(b'no JSON\n\n \t\r\n{"account":"\xff","receipt":"MII"}\n')
     spark.createDataFrame(records, "account string, receipt string, country string").repartition(3).write.parquet(
         str(folder / "parquet"))
     with open(folder / "parquet.csv", "w", newline="", encoding="utf-8") as file:

@@ -1,5 +1,5 @@
-/// The endpoints of the App Store Server API, the Retention Messaging API and the Advanced Commerce API that are on Apple's
-/// server (Reference.md S2.1, S2.4 and S2.5). The raw value is the name of the client's method.
+/// The endpoints of the App Store Server API, the Retention Messaging API and the server part of the Advanced Commerce
+/// API (Reference.md S2.1, S2.4 and S2.5). The raw value is the name of the client's method.
 public enum APIEndpoint: String, Sendable, Hashable, CaseIterable, Codable {
     /// Get Transaction History.
     case getTransactionHistory
