@@ -77,6 +77,14 @@ python3 tools/judges/runbook.py "$command"
 step "Alerts"
 bash tools/judges/alerts.sh
 
+step "Pages in Chromium"
+if command -v chromium >/dev/null || install_packages chromium; then
+    bash tools/judges/report_page.sh "$command"
+    python3 tools/judges/inspector_page.py "$command"
+else
+    echo "NOT RUN: this system has no package chromium."
+fi
+
 step "Spark"
 bash tools/judges/spark.sh "$command"
 

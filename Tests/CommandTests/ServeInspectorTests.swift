@@ -30,7 +30,8 @@ struct ServeInspectorTests {
             kill -TERM $server
             wait $server
             """, in: folder)
-        #expect(outcome.error.isEmpty, "\(outcome) \(try folder.text("log"))")
+        let log = try folder.text("log")
+        #expect(outcome.error.isEmpty, "\(outcome) \(log)")
         return outcome
     }
 
@@ -101,7 +102,7 @@ struct ServeInspectorTests {
         let html = try folder.text("page")
         #expect(html.contains("Genuine: signed by Apple, or by an authority that you trust."), "\(html)")
         for text in [
-            "signature", "chain", "Every check", "What it states", "<svg", "com.example.apple",
+            "signature", "trustedRoot", "Every check", "What it states", "<svg", "com.example.apple",
             "Status 0 at /verifyReceipt",
         ] {
             #expect(html.contains(text), "\(text)")

@@ -32,6 +32,14 @@ private final class EchoedLookUp: LookUpAnswers {
     func inspection(of document: [UInt8], _ endpoint: EndpointConfiguration) async throws -> [UInt8] {
         try await answer("inspection \(String(decoding: document, as: UTF8.self))")
     }
+    func page(
+        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration
+    ) async throws -> InspectorAnswer {
+        if case .failure(let reason) = question {
+            return InspectorAnswer(html: Array("failure \(reason)".utf8), contentSecurityPolicy: "default-src 'none'")
+        }
+        return InspectorAnswer(html: try await answer("\(question)"), contentSecurityPolicy: "default-src 'none'")
+    }
     func sign(
         _ signature: LookUpSignature, _ request: [UInt8], _ endpoint: EndpointConfiguration,
         _ credentials: [AppStoreCredentials]
@@ -114,7 +122,7 @@ extension ServerTests {
                     let answer = try await Self.ask(port, "/v1/customers/7", token: token)
                     #expect(answer.status == 401)
                     #expect(answer.headers["www-authenticate"]?.hasPrefix("Bearer") == true)
-                    let unknown = try await Self.ask(port, "/", token: token)
+                    let unknown = try await Self.ask(port, "/unknown", token: token)
                     #expect(unknown.status == 401)
                 }
                 #expect(answers.asked.withLock { $0 } == 0)

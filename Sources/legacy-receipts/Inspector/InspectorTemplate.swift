@@ -18,8 +18,8 @@ enum InspectorTemplate {
         .scroll{overflow-x:auto}
         table{border-collapse:collapse;min-width:100%;margin:.6rem 0}
         caption{text-align:left;padding:.2rem 0}
-        th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line);font-weight:400;font-size:.9rem;overflow-wrap:anywhere;min-width:5rem}
-        thead th{color:var(--faint);font-size:.85rem}
+        th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line);font-weight:400;font-size:.9rem;overflow-wrap:anywhere;min-width:7rem}
+        thead th{color:var(--faint);font-size:.85rem;white-space:nowrap}
         figure{margin:.6rem 0}
         svg{display:block;width:100%}
         .paid{fill:var(--paid)}.upgraded{fill:var(--upgraded)}.revoked{fill:var(--revoked)}.now{stroke:var(--text);stroke-dasharray:3 3}
