@@ -36,7 +36,7 @@ package enum CoverageTable {
         range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
     }
 
-    /// The name of a member, in parentheses if our replies have it only where its value is known.
+    /// The name of a member for the table. A name in parentheses is present only if its value is known.
     private static func member(_ name: String) -> String {
         guard name.hasPrefix("("), name.hasSuffix(")") else { return "`\(name)`" }
         return "`\(name.dropFirst().dropLast())` where known"
