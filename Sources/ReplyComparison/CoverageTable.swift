@@ -36,7 +36,7 @@ package enum CoverageTable {
         range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
     }
 
-    /// A member in parentheses is there where something is known for it.
+    /// The name of a member for the table. A name in parentheses is present only if its value is known.
     private static func member(_ name: String) -> String {
         guard name.hasPrefix("("), name.hasSuffix(")") else { return "`\(name)`" }
         return "`\(name.dropFirst().dropLast())` where known"

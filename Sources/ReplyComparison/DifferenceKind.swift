@@ -2,12 +2,12 @@
 public enum DifferenceKind: String, Sendable, CaseIterable, Comparable {
     /// The receipt or the store contains the value and our reply does not, or our reply has a value without a source.
     case mismatch
-    /// The value comes from Apple's database and from nowhere else, or from the moment of asking.
+    /// Only Apple's database has the value, or it depends on the time of the request.
     case serverState
     /// The same meaning in another form, or a member that Apple sends without documenting it.
     case formatting
 
-    /// As tables and messages say it.
+    /// The name in tables and messages.
     public var title: String {
         switch self {
         case .mismatch: "mismatch"
@@ -24,7 +24,7 @@ public enum DifferenceKind: String, Sendable, CaseIterable, Comparable {
 /// Why a difference is of its kind. The sections are those of Reference.md.
 public enum ComparisonRule: String, Sendable, CaseIterable {
     // Mismatches.
-    /// The statuses differ and nothing but the request decides between them (V2).
+    /// The statuses differ, although only the request decides them (V2).
     case status
     /// The receipt states another value (V3.2, V3.5, V4).
     case signedFieldDiffers
@@ -40,7 +40,7 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     case purchaseOfReceipt
     /// `in_app` is not in the order of the encoding (V3.5).
     case encodedOrder
-    /// A list that a receipt with auto-renewable subscriptions always brings is missing (V3.5).
+    /// A list is missing that every receipt with auto-renewable subscriptions has (V3.5).
     case missingList
     /// The request has `exclude-old-transactions`, and an older renewal is listed (V3.5).
     case excludeOldTransactions
@@ -55,13 +55,13 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     case accountState
     /// 0 or 21006: renewed or refunded since the receipt was signed (V2.1).
     case renewedOrRefunded
-    /// A member that no receipt holds (V3.5, V3.6, V4).
+    /// A member that no receipt contains (V3.5, V3.6, V4).
     case databaseField
-    /// A receipt may hold the member, this one does not (V3.5).
+    /// A member that receipts can contain, but this one does not (V3.5).
     case notInReceipt
     /// Apple's own `in_app` or `receipt` has the older value, so it changed after the receipt was signed (V3.5).
     case changedSinceReceipt
-    /// A purchase that the submitted receipt does not hold (V3.5).
+    /// A purchase that the submitted receipt does not contain (V3.5).
     case purchaseNotInReceipt
     /// We list a purchase that Apple does not: purged in the sandbox, finished, or over (V3.5).
     case purchaseNotListed
@@ -85,11 +85,11 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     case nullOrAbsent
     /// The same second with and without milliseconds (V3.4, V4).
     case milliseconds
-    /// The same moment, written another way.
+    /// The same moment in another text form.
     case dateText
-    /// Equal as a JavaScript number: who recorded the reply lost digits beyond 2^53 (V3.2).
+    /// Equal as a JavaScript number: the recorder lost digits beyond 2^53 (V3.2).
     case roundedNumber
-    /// The same UUID in capital and small letters.
+    /// The same UUID in upper and lower case.
     case letterCase
     /// Replies of that time did not have the member yet (V3.3, V3.5, V4).
     case laterMember
@@ -97,7 +97,7 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     case addition
     /// A member that Apple never documented (V1.4).
     case undocumented
-    /// Both refuse; Apple's documentation and its replies do not agree on the number (V1.4).
+    /// Both replies reject the request; Apple's documentation and its replies disagree on the number (V1.4).
     case refusalCode
 
     public var kind: DifferenceKind {

@@ -1,13 +1,13 @@
 package import AppStoreModels
 
-/// The reply that alone grants access.
+/// The only reply that grants access.
 public enum EntitlementSide: String, Sendable, CaseIterable {
     /// Ours grants what Apple's does not: a risk of theft.
     case ours
     /// Apple's grants what ours does not: a customer would lose something.
     case apple
 
-    /// As tables and messages say it.
+    /// The name in tables and messages.
     public var title: String {
         switch self {
         case .ours: "granted by ours only"
@@ -18,11 +18,11 @@ public enum EntitlementSide: String, Sendable, CaseIterable {
 
 /// Why the other reply does not grant.
 public enum EntitlementReason: String, Sendable, CaseIterable {
-    /// Its status: 21006, or a refusal (Reference.md V2).
+    /// Its status: 21006, or a rejection (Reference.md V2).
     case status
     /// It shows a cancellation date, or an upgrade to another product (V3.5).
     case cancelled
-    /// The newest period that it lists is over (V3.5).
+    /// The newest period that it lists has ended (V3.5).
     case expired
     /// The period has ended in both, and only one has a grace period (V3.6).
     case gracePeriod
@@ -34,7 +34,7 @@ public enum EntitlementReason: String, Sendable, CaseIterable {
 ///
 /// Its values are redacted like those of ``ReplyDifference``, so it can be shown to operators and stored.
 public struct EntitlementDifference: Sendable, Hashable {
-    /// Nil where one reply accepts the receipt and the other does not, and no purchase in it is active.
+    /// Nil if only one reply accepts the receipt, and no purchase in it is active.
     public let productId: String?
     public let originalTransactionId: String?
     public let grantedBy: EntitlementSide

@@ -8,14 +8,14 @@ package import AppStoreModels
 public struct EntitlementComparison: Sendable, Hashable {
     /// The reason why the two cannot be compared; nil if they can.
     public let obstacle: EntitlementObstacle?
-    /// How many purchases only ours grants.
+    /// The number of purchases that only our reply grants.
     public let grantedByOursOnly: Int
-    /// How many purchases only Apple's grants.
+    /// The number of purchases that only Apple's reply grants.
     public let grantedByAppleOnly: Int
     /// First those that only ours grants; at most ``ComparisonContext/maximumDifferences``.
     public let differences: [EntitlementDifference]
 
-    /// Whether a client would grant something by one of the replies and not by the other.
+    /// Whether a client would grant different access after the two replies.
     public var isDifferent: Bool { grantedByOursOnly + grantedByAppleOnly > 0 }
 
     init(apples: JSONObject, ours: JSONObject, _ purchases: ListedPurchases, maximumDifferences: Int) {
@@ -72,13 +72,13 @@ public struct EntitlementComparison: Sendable, Hashable {
 
 /// The meaning of a reply's status for a client.
 enum ReplyStatus {
-    /// Some kept replies were stripped of their status; what has a receipt had one.
+    /// The status; 0 for a recorded reply with a receipt whose status was removed.
     static func number(_ reply: JSONObject) -> Int64? {
         reply["status"]?.wholeNumber ?? (reply["receipt"] == nil ? nil : 0)
     }
 
-    /// Whether asking again may bring another answer (Reference.md V2). 21002 is not here: it was the answer of
-    /// an outage once, and otherwise refuses for good.
+    /// Whether a retry can give another answer (Reference.md V2). 21002 is not temporary: it occurred once in an
+    /// outage, and otherwise is final.
     static func isTemporary(_ status: Int64, _ reply: JSONObject) -> Bool {
         switch status {
         case 21005, 21009, 500...599: return true

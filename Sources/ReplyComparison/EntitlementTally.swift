@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// How many pairs grant differently. Its size does not grow with the number of pairs.
+/// Counts the pairs that grant differently. Its size does not grow with the number of pairs.
 public struct EntitlementTally: Sendable {
     /// A purchase that is granted differently, and where.
     public struct Example: Sendable {
@@ -51,7 +51,7 @@ public struct EntitlementTally: Sendable {
 
     // MARK: Output
 
-    /// The sums, for people.
+    /// The sums, as text.
     func lines() -> [String] {
         let pairs = pairsDiffering == 1 ? "1 pair grants" : "\(pairsDiffering) pairs grant"
         var lines = ["entitlement: \(pairs) differently"]

@@ -4,7 +4,7 @@ package struct FieldRule: Sendable {
     package enum Origin: Sendable, Equatable {
         /// The endpoint itself decides: status, environment.
         case answer
-        /// Whoever signed the receipt stated it.
+        /// The signed receipt states it.
         case signed
         /// From the receipt, if it has the attribute. Apple's database always has it.
         case signedWhereStated
@@ -29,7 +29,7 @@ package struct FieldRule: Sendable {
         case formattedDate
     }
 
-    /// How far our replies have it.
+    /// When our replies have it.
     package enum Support: String, Sendable {
         case yes
         /// Present if the receipt, the store or the catalog has it.
@@ -41,7 +41,7 @@ package struct FieldRule: Sendable {
     package let form: Form
     package let origin: Origin
     package let support: Support
-    /// For people: the attribute, the database …
+    /// The source as text: the attribute, the database …
     package let source: String
     /// Replies before this moment did not have the member; milliseconds since 1970-01-01T00:00:00Z.
     package let since: Int64?

@@ -91,13 +91,13 @@ public struct ParityReport: Sendable {
         }
     }
 
-    /// A record that holds no pair.
+    /// Counts a record without a pair.
     public mutating func addSkipped(place: String, reason: String) {
         skipped += 1
         note(place, reason)
     }
 
-    /// A pair whose replies could not be compared.
+    /// Counts a pair whose replies could not be compared.
     public mutating func addFailed(place: String, error: ReplyComparisonError) {
         failed += 1
         note(place, error.rawValue)
@@ -109,7 +109,7 @@ public struct ParityReport: Sendable {
 
     // MARK: Output
 
-    /// A table for people: a line per member, then the sums.
+    /// A text table: a line per member, then the sums.
     public func table() -> String {
         let head = ["field", "equal", "mismatch", "only their database", "formatting"]
         var rows = fields.sorted { $0.key < $1.key }.map { [$0.key] + Self.cells($0.value) }

@@ -73,7 +73,7 @@ package struct ParityRun: Sendable {
         }
     }
 
-    /// With the password of the request: without it an endpoint that has a secret refuses, and learns nothing.
+    /// With the password of the request: an endpoint with a secret rejects it otherwise, and stores nothing.
     private static func latestReceipt(_ pair: RecordedPair) -> [UInt8]? {
         guard let text = (pair.reply["latest_receipt"] ?? pair.reply["latest_expired_receipt"])?.string else {
             return nil

@@ -2,7 +2,7 @@ package import AppStoreModels
 internal import LegacyReceipts
 internal import Purchases
 
-/// A request as it was sent once, and Apple's reply to it.
+/// A recorded request and Apple's reply to it.
 package struct RecordedPair: Sendable {
     /// The request's body: JSON.
     package let request: [UInt8]
@@ -24,7 +24,7 @@ extension RecordedPair {
     /// Reads `{"request": {…}, "response": {…}}`, and `{"receipt-data": …, "response": {…}}`. Request and reply may also
     /// be strings that contain JSON. `reply` is a synonym of `response`. `request_date_ms` is the date of the request.
     ///
-    /// Nil if the text is no such object.
+    /// Nil if the text is not such an object.
     package init?(_ text: ArraySlice<UInt8>, place: String) {
         guard JSONBounds.allows(Array(text)), let record = (try? JSONValue.parse(text))?.object,
             let reply = Self.json(record["response"] ?? record["reply"]), reply.object != nil
@@ -59,7 +59,7 @@ extension RecordedPair {
         return Base64.encode(container.bytes)
     }
 
-    /// The value itself, or what a string holds: recorders often keep bodies as text.
+    /// The value itself, or the JSON in a string, because recorders often store bodies as text.
     private static func json(_ value: JSONValue?) -> JSONValue? {
         guard let text = value?.string else { return value }
         let bytes = Array(text.utf8)
@@ -73,7 +73,7 @@ extension RecordedPair {
             receipt: object["receipt-data"], password: object["password"], excludes: object["exclude-old-transactions"])
     }
 
-    /// The three members that mean something; others are ignored by the endpoint.
+    /// The body with the three members that the endpoint reads.
     private static func requestBody(receipt: JSONValue?, password: JSONValue?, excludes: JSONValue?) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -88,7 +88,7 @@ extension RecordedPair {
             case .bool(let bool): writer.boolean(bool)
             case .integer(let integer): writer.integer(integer)
             case .number(let text): writer.raw(text.utf8)
-            // Of the wrong kind: the endpoint refuses them alike.
+            // A value of the wrong type: the endpoint rejects all of them alike.
             case .array, .object: writer.raw("[]".utf8)
             case .null: writer.null()
             }

@@ -60,7 +60,7 @@ enum Redaction {
 
     private static func name(_ bytes: [UInt8], label: String) -> String { "\(label):\(name(bytes))" }
 
-    /// Printable ASCII of a sensible length as it is, anything else by its digest.
+    /// Short printable ASCII unchanged, anything else as its digest.
     private static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.count <= maximumLength && text.utf8.allSatisfy { 0x20...0x7E ~= $0 }
         return isPlain ? text : name(Array(text.utf8), label: "sha256")

@@ -146,9 +146,9 @@ public struct EndpointConfiguration: Sendable {
 
     /// Members of `latest_receipt_info` that Apple's endpoint does not have. They need a store; all are off by default.
     public struct AdditionalMembers: Sendable, Hashable {
-        /// `term_start_date` and `term_end_date`, each with its `_ms` and `_pst` form, in non-renewing subscriptions whose
-        /// length the catalog of the app states. The terms are those of the `ledger` and of the entitlements: reckoned over
-        /// all purchases of the customer that the store has.
+        /// `term_start_date` and `term_end_date`, each with its `_ms` and `_pst` form, in non-renewing subscriptions
+        /// whose length the app's catalog states. The terms are those of the `ledger` and of the entitlements, computed
+        /// over all purchases of the customer in the store.
         public var terms = false
         /// `seats`, the seats of the period, in transactions of multiseat subscriptions: the sum of `quantity` of the
         /// transactions of the period less the seats that were refunded.

@@ -28,7 +28,7 @@ public struct ReplyFacts: Sendable {
     public var verificationNanoseconds: Int64 = 0
     /// The duration of the store's work, in nanoseconds; nil if the store was not used.
     public var storeNanoseconds: Int64?
-    /// Whether the store failed, so that the answer was given without it or refused.
+    /// Whether the store failed, so that the answer was given without it or was an error.
     public var storeFailed = false
     /// Whether the receipt waits in the spool, because the store failed or was too slow.
     public var isSpooled = false

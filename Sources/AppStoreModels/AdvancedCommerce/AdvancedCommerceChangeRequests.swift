@@ -108,7 +108,7 @@ public struct AdvancedCommerceSubscriptionChangeMetadataDescriptors: Codable, Ha
 
 /// New texts or a new identifier of an item (Advanced Commerce API, SubscriptionChangeMetadataItem).
 public struct AdvancedCommerceSubscriptionChangeMetadataItem: Codable, Hashable, Sendable {
-    /// The identifier of the item as it is now.
+    /// The current identifier of the item.
     public var currentSKU: String
 
     /// When the change takes effect.

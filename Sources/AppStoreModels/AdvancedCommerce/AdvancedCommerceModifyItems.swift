@@ -39,7 +39,7 @@ public struct AdvancedCommerceSubscriptionModifyAddItem: Codable, Hashable, Send
 
 /// An item to change (Advanced Commerce API, SubscriptionModifyChangeItem).
 public struct AdvancedCommerceSubscriptionModifyChangeItem: Codable, Hashable, Sendable {
-    /// The identifier of the item as it is now.
+    /// The current identifier of the item.
     public var currentSKU: String
 
     /// The identifier of the item from then on, at most 128 characters.

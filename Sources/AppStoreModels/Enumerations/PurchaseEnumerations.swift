@@ -33,7 +33,7 @@ public struct ProductType: OpenEnum {
         self.rawValue = rawValue
     }
 
-    /// Renews automatically until it is cancelled.
+    /// Renews automatically until it is canceled.
     public static let autoRenewableSubscription = Self(rawValue: "Auto-Renewable Subscription")
     /// Bought once, valid forever.
     public static let nonConsumable = Self(rawValue: "Non-Consumable")

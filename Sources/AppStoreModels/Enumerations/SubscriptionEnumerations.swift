@@ -70,7 +70,7 @@ public struct ExpirationIntent: OpenEnum {
         self.rawValue = rawValue
     }
 
-    /// The customer cancelled.
+    /// The customer canceled.
     public static let cancelled = Self(rawValue: 1)
     /// The payment failed.
     public static let billingError = Self(rawValue: 2)

@@ -17,7 +17,7 @@ public struct ConsumptionRequestV1: Hashable, Sendable {
     public var deliveryStatus: DeliveryStatusV1
 
     /// The UUID text that ties the purchase to an account of the developer; the JSON has an empty text if it is nil, because
-    /// Apple refuses a request without the member.
+    /// Apple rejects a request without the member.
     public var appAccountToken: String?
 
     /// The age of the customer's account.

@@ -13,7 +13,7 @@ public struct MassExtendRenewalDateRequest: Codable, Hashable, Sendable {
     /// The subscription.
     public var productId: String
 
-    /// ISO 3166-1 alpha-3 codes of the storefronts; nil for all. Apple refuses an empty list (4000027).
+    /// ISO 3166-1 alpha-3 codes of the storefronts; nil for all. Apple rejects an empty list (4000027).
     public var storefrontCountryCodes: [String]?
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.

@@ -69,7 +69,7 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
     /// The identifier of the app download, unique per Apple Account and app.
     public var appTransactionId: String?
 
-    /// What is particular to Advanced Commerce; absent for all other subscriptions.
+    /// The data of Advanced Commerce; absent for all other subscriptions.
     public var advancedCommerceInfo: AdvancedCommerceRenewalInfo?
 
     /// How the customer will pay for the next period (App Store Server API 1.21).

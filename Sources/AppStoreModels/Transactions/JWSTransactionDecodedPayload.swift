@@ -101,7 +101,7 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// The identifier of the app download, unique per Apple Account and app (App Store Server API 1.15).
     public var appTransactionId: String?
 
-    /// What is particular to Advanced Commerce; absent for all other purchases.
+    /// The data of Advanced Commerce; absent for all other purchases.
     public var advancedCommerceInfo: AdvancedCommerceTransactionInfo? {
         get { rareAdvancedCommerceInfo?.value }
         set { rareAdvancedCommerceInfo = newValue.map { .value($0) } }

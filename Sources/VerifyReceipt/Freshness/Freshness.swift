@@ -1,8 +1,8 @@
 /// How current the answers for an app must be.
 public struct Freshness: Sendable, Hashable {
-    /// Where a reply takes data from besides the receipt.
+    /// The source of a reply's data besides the receipt.
     public enum Source: String, Sendable, CaseIterable {
-        /// Nowhere: the reply comes from the receipt alone. The store still saves the receipt's facts.
+        /// None: the reply comes from the receipt alone. The store still saves the receipt's facts.
         case local
         /// The store.
         case store

@@ -21,7 +21,7 @@ struct LatestTransactions {
 
     /// - Parameters:
     ///   - submitted: the transactions of the submitted document.
-    ///   - resolvedAlone: what that document resolves to without a customer; empty if that is what it states.
+    ///   - resolvedAlone: the document resolved without a customer; empty if that equals its statements.
     ///   - customer: resolved from the store's documents and the submitted one; nil if the store contributes nothing.
     init(
         submitted: [TransactionEntry], resolvedAlone: [StoredTransaction] = [], customer: Customer?,
@@ -85,7 +85,7 @@ struct LatestTransactions {
         }
     }
 
-    /// Adds what the configuration asks for beside Apple's members.
+    /// Adds the members that the configuration requests beside Apple's.
     mutating func add(
         _ members: EndpointConfiguration.AdditionalMembers, of customer: Customer, _ catalog: ProductCatalog?
     ) {

@@ -68,9 +68,9 @@ struct TransactionReceiptReply {
         return .valid
     }
 
-    /// The period of the subscription that decides: one that runs and is not cancelled, or else the one that began
+    /// The period of the subscription that decides: one that is current and not canceled, or else the one that began
     /// last. Periods that ended by an upgrade do not count. If one period has several ids, the smallest id is the
-    /// purchase; the others are copies from restoring.
+    /// purchase; the others are restored copies.
     private func latest(
         _ own: TransactionEntry
     ) -> (entry: TransactionEntry, entries: [TransactionEntry], storeOnlyCount: Int) {

@@ -18,7 +18,7 @@ final class ReceiptCache: Sendable {
         let receipt: Verified<LegacyReceipt>
         /// The facts for the store; nil without a store, or if the receipt has none.
         let facts: FactSet?
-        /// What the receipt resolves to if nothing is known beside it; empty if that is what it states.
+        /// The receipt resolved alone; empty if that equals its statements.
         let resolvedAlone: [StoredTransaction]
         let bytes: [UInt8]
 

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 
-/// A request of cordova-plugin-purchase to its validator. Members that decide nothing are skipped, whatever their size: device,
-/// products, offers, prices. So is `additionalData`, because nothing proves the user that it names.
+/// A request of cordova-plugin-purchase to its validator. Members that decide nothing are skipped, whatever their size:
+/// device, products, offers, prices. `additionalData` is skipped too, because nothing proves the user in it.
 struct ValidateRequest {
     /// The bundle id or a product id.
     let id: String
@@ -17,7 +17,7 @@ struct ValidateRequest {
         case nonConsumable = "non consumable"
     }
 
-    /// What `transaction` brings.
+    /// The document in `transaction`.
     enum Document {
         /// `ios-appstore`: an app receipt, or an iOS 6 style receipt.
         case receipt(ArraySlice<UInt8>)
@@ -50,7 +50,7 @@ struct ValidateRequest {
         let type = transaction.text("type").map { String(decoding: $0, as: UTF8.self) }
         switch type {
         case receiptType:
-            // Apps that bring both have the iOS 6 style receipt for servers that are older than app receipts.
+            // Apps that send both include the iOS 6 style receipt for servers that are older than app receipts.
             guard let text = transaction.text("appStoreReceipt") ?? transaction.text("transactionReceipt") else {
                 throw ValidationFailure(.missingToken, "The transaction has no appStoreReceipt.")
             }

@@ -5,9 +5,9 @@ internal import TransactionStore
 
 /// The purchases of a validation: those of `latest_receipt_info` in the reply to the same receipt, by product.
 ///
-/// Consumables disappear when they are finished, as they do from receipts. What is not known is left out: the App Store has
-/// nothing like `isAcknowledged`, no document states `renewalIntentChangeDate`, and the app itself knows what it delivered
-/// (`isConsumed`).
+/// Consumables disappear when they are finished, as they do from receipts. Unknown values are left out: the App Store
+/// has nothing like `isAcknowledged`, no document states `renewalIntentChangeDate`, and only the app knows what it
+/// delivered (`isConsumed`).
 struct ValidatedPurchases {
     private let products: [ProductStanding]
     private let entries: [String: TransactionEntry]
@@ -18,7 +18,7 @@ struct ValidatedPurchases {
 
     /// - Parameters:
     ///   - latest: which transactions count.
-    ///   - customer: resolved from all that is known, the submitted document included; nil for a document that no store could
+    ///   - customer: resolved from all documents, including the submitted one; nil for a document that no store could
     ///     keep (Xcode), which gives no purchases.
     ///   - recordedFacts: which renewal infos count.
     ///   - catalog: the catalog of the app.
@@ -66,7 +66,7 @@ struct ValidatedPurchases {
 
     func contains(_ productId: String) -> Bool { known.contains(productId) }
 
-    /// Whether the subscription of a product is over. One whose billing is retried is not.
+    /// Whether the subscription of a product has ended. In billing retry it has not.
     func isOver(_ productId: String) -> Bool {
         let status = products.first { $0.productId == productId }?.subscriptionStatus
         return status == .expired || status == .revoked
@@ -114,7 +114,7 @@ extension JSONWriter {
 
 /// The values of the plugin.
 extension ProductStanding {
-    /// Whether the access is over. Nil if that is unknown, and for consumables.
+    /// Whether the access has ended. Nil if unknown, and for consumables.
     fileprivate var isExpired: Bool? {
         switch status {
         case .active?, .billingGracePeriod?: false
@@ -123,7 +123,7 @@ extension ProductStanding {
         }
     }
 
-    /// The grace period is one of billing retry.
+    /// Whether billing is being retried, which includes the grace period.
     fileprivate var isBillingRetryPeriod: Bool? {
         switch status {
         case .billingRetry?, .billingGracePeriod?: true
@@ -148,7 +148,7 @@ extension ProductStanding {
         }
     }
 
-    /// Why the access ended. A subscription that runs and will lapse has only its `renewalIntent`.
+    /// Why the access ended. A current subscription that will lapse has only its `renewalIntent`.
     fileprivate func cancelationReason(_ entry: TransactionEntry?) -> String? {
         if isReplaced { return "System.Replaced" }
         switch status {

@@ -4,7 +4,7 @@ internal import AppStoreModels
 struct ValidationFailure: Error, Sendable {
     enum Kind: Sendable {
         // Verdicts.
-        /// Nothing to verify came with the request.
+        /// The request contains nothing to verify.
         case missingToken
         /// The request is about a product or an app that the document does not have.
         case invalidProductId
@@ -13,7 +13,7 @@ struct ValidationFailure: Error, Sendable {
         /// The transaction is not the App Store's.
         case otherStore
 
-        // Not verdicts: nothing was found out about the purchase.
+        // Not verdicts: they state nothing about the purchase.
         case malformedRequest
         /// The app is not configured for it.
         case off
@@ -36,7 +36,7 @@ struct ValidationFailure: Error, Sendable {
         self.reason = reason ?? message
     }
 
-    /// A refusal of verifyReceipt in this protocol: 21003 is a verdict about the receipt, 21005 is not.
+    /// A rejection of verifyReceipt in this protocol: 21003 is a verdict about the receipt, 21005 is not.
     init(_ refusal: Refusal) {
         let kind: Kind =
             switch refusal.condition {
