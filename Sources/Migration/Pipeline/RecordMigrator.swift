@@ -244,8 +244,12 @@ struct RecordMigrator: Sendable {
                 read.refused += document.refused(.contradictsSignedReceipt, rows: contradicted)
             }
             let sets = MigratedDocument.recorded(mapping).facts(importedAt: filing.date)
-            let filed = sets.reduce(0) { $0 + $1.transactions.count }
-            if filed < mapping.transactions.count, contradicted.isEmpty {
+            let filed = sets.reduce(0) { $0 + $1.transactions.count + $1.renewalInfos.count }
+            // An app transaction is filed with a purchase beside it, or not at all.
+            let isWithoutPurchase = sets.isEmpty && mapping.appTransaction != nil
+            if filed < mapping.transactions.count + mapping.renewalInfos.count || isWithoutPurchase,
+                contradicted.isEmpty
+            {
                 read.refused.append(document.refused(.notFiled))
             }
             guard !sets.isEmpty else { continue }

@@ -69,8 +69,9 @@ struct StoreKit2Tests {
         var apps: [JSONValue]
         var quarantine: [JSONValue]
         var summary: MigrationSummary
-        /// What a migration into a store stores.
+        /// What a migration into a store stores, and what it quarantines of a record.
         var facts: [FactSet]
+        var documentsQuarantined: [String: Int]
 
         var reasons: [String] { quarantine.compactMap { $0["reason"]?.string } }
         var kinds: [String] { quarantine.compactMap { $0["source"]?["kind"]?.string } }
@@ -100,7 +101,7 @@ struct StoreKit2Tests {
         let summary = try await streamRecords(options, inputs: [input.path], to: output.path)
         let store = StoreMigrationTests.Stopping(
             try SQLiteTransactionStore.open(path: folder.appending(path: "store").path), at: .max, commits: true)
-        _ = try await StoreMigration(options: StoreMigration.Options(migration: options, date: Self.date))
+        let stored = try await StoreMigration(options: StoreMigration.Options(migration: options, date: Self.date))
             .run(inputs: [input.path], into: store)
         try await store.store.close()
         func lines(_ name: String) throws -> [JSONValue] {
@@ -111,7 +112,8 @@ struct StoreKit2Tests {
         return Result(
             transactions: try lines("transactions.ndjson"), renewals: try lines("renewal-infos.ndjson"),
             apps: try lines("app-transactions.ndjson"), quarantine: try lines("quarantine.ndjson"), summary: summary,
-            facts: store.facts.withLock { $0 })
+            facts: store.facts.withLock { $0 },
+            documentsQuarantined: stored.records.documentsQuarantinedByReason)
     }
 
     // MARK: Signed
@@ -336,6 +338,16 @@ struct StoreKit2Tests {
         #expect(renewal.renewals.first?["provenance"]?["autoRenewStatus"]?.string == "recorded StoreKit 2 JSON")
         let app = try await migrate(try Self.object(Self.appTransaction))
         #expect(app.apps.first?["standing"]?.string == "recorded")
+    }
+
+    @Test("Decoded app transactions and renewal info that a store cannot file are quarantined, not dropped")
+    func unsignedPartsOfAStore() async throws {
+        let signed = try Self.sign(Self.transaction())
+        let app = try await migrate(["jws": signed, "app": try Self.object(Self.appTransaction)])
+        #expect(app.facts.count == 1 && app.documentsQuarantined == ["notFiled": 1])
+        let renewal = try await migrate(["jws": signed, "renewal": try Self.object(Self.renewalInfo)])
+        let filed = renewal.facts.flatMap(\.renewalInfos).count
+        #expect(filed + (renewal.documentsQuarantined["notFiled"] ?? 0) == 1)
     }
 
     @Test("Ids that a caller decoded to numbers are ids, and a revocation in decoded JSON is explained")
