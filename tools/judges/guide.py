@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEADING = "## A weekend on LegacyFixtures"
@@ -43,6 +44,19 @@ def missing(expected, printed):
     return None
 
 
+def stop(group):
+    """Ends the servers that the blocks started, and waits until they have."""
+    end = time.monotonic() + PATIENCE
+    try:
+        os.killpg(group, signal.SIGTERM)
+        while time.monotonic() < end:
+            os.killpg(group, 0)
+            time.sleep(0.1)
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def main():
     with open(os.path.join(ROOT, "MIGRATION.md"), encoding="utf-8") as file:
         pairs = blocks(file.read())
@@ -60,10 +74,7 @@ def main():
         try:
             shell.wait(timeout=PATIENCE)
         finally:
-            try:
-                os.killpg(shell.pid, signal.SIGTERM)
-            except ProcessLookupError:
-                pass
+            stop(shell.pid)
         failures = 0
         for number, (commands, expected) in enumerate(pairs):
             def read(name):
